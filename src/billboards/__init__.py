@@ -1,0 +1,1 @@
+"""Bidimensional leaderboards: rank text generators and the metrics that judge them, hand in hand."""

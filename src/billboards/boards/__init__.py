@@ -1,0 +1,1 @@
+"""Where boards come from: the board folder, and importers of public data sets."""

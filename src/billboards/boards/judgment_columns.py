@@ -1,0 +1,60 @@
+"""Collecting judgments one by one into the columns a board keeps them in."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from billboards.domain import Judgments
+
+
+class JudgmentColumns:
+    """A growing set of judgments; `build` freezes it."""
+
+    def __init__(self, dimensions: tuple[str, ...]) -> None:
+        self._dimensions = dimensions
+        self._instance, self._row = array("i"), array("i")
+        self._annotator, self._campaign = array("i"), array("i")
+        self._values = array("d")
+        self._annotators: dict[str, int] = {}
+        self._campaigns: dict[str, int] = {}
+        self._details: dict[int, Mapping[str, Any]] = {}
+
+    def add(
+        self,
+        instance: int,
+        row: int,
+        values: Mapping[str, float],
+        *,
+        annotator: str | None = None,
+        campaign: str | None = None,
+        details: Mapping[str, Any] | None = None,
+    ) -> None:
+        """One judgment, with the board positions of its instance and row."""
+        if details:
+            self._details[len(self._instance)] = details
+        self._instance.append(instance)
+        self._row.append(row)
+        self._annotator.append(_code(self._annotators, annotator))
+        self._campaign.append(_code(self._campaigns, campaign))
+        self._values.extend(values.get(name, np.nan) for name in self._dimensions)
+
+    def build(self) -> Judgments:
+        return Judgments(
+            self._dimensions,
+            tuple(self._annotators),
+            tuple(self._campaigns),
+            np.array(self._instance, np.int32),
+            np.array(self._row, np.int32),
+            np.array(self._annotator, np.int32),
+            np.array(self._campaign, np.int32),
+            np.array(self._values, np.float64).reshape(len(self._instance), len(self._dimensions)),
+            self._details,
+        )
+
+
+def _code(known: dict[str, int], name: str | None) -> int:
+    return -1 if name is None else known.setdefault(name, len(known))

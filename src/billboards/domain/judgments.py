@@ -1,0 +1,154 @@
+"""What people said: append-only judgments, and the aggregates that are derived from them.
+
+A judgment is one annotator's word on one output (or on several, for preferences), with a value per dimension. All
+judgments of a board are kept as columns, because a board may have a million of them; what few judgments carry (spans,
+preferences, times) is kept aside by row. Nothing is averaged before an `Aggregate` says how.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int32]
+
+UNKNOWN = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Dimension:
+    """A quality that was judged, with its scale and the affine map of that scale to 0-100.
+
+    The map is (slope, intercept). MQM's -25..0 has (4, 100); a 1-5 scale in the paper's way has (20, 0). Without one
+    the declared range is stretched to 0-100, and without a range values are taken as they are.
+    """
+
+    name: str
+    range: tuple[float, float] | None = None
+    higher_is_better: bool = True
+    to_100: tuple[float, float] | None = None
+    definition: str | None = None
+
+    def affine(self) -> tuple[float, float]:
+        """Slope and intercept of the map to 0-100, oriented so that higher is better."""
+        if self.to_100 is not None:
+            return self.to_100
+        if self.range is None:
+            return (1.0, 0.0) if self.higher_is_better else (-1.0, 0.0)
+        low, high = self.range
+        slope = 100.0 / (high - low)
+        return (slope, -low * slope) if self.higher_is_better else (-slope, high * slope)
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregate:
+    """How single judgments become one number per output: mean over annotators, then over dimensions, on 0-100.
+
+    An output that lacks any one of the dimensions has no aggregate; it is missing, not averaged over less.
+    """
+
+    name: str
+    dimensions: tuple[str, ...]
+    campaigns: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Judgment:
+    """One judgment as a person reads it."""
+
+    instance: str
+    outputs: tuple[str, ...]
+    values: Mapping[str, float]
+    annotator: str | None = None
+    campaign: str | None = None
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Judgments:
+    """All judgments of a board as columns.
+
+    `instance` and `row` are positions on the board; `annotator` and `campaign` index the names beside them, with -1
+    for unknown; `values` has a column per dimension and NaN where nothing was said. `details` holds, for the few that
+    have any, `others` (positions of further outputs that were compared), `prefers`, `spans`, `test` (the kind of test
+    question), `time` and `template`.
+    """
+
+    dimensions: tuple[str, ...] = ()
+    annotators: tuple[str, ...] = ()
+    campaigns: tuple[str, ...] = ()
+    instance: Ints = field(default_factory=lambda: np.empty(0, np.int32))
+    row: Ints = field(default_factory=lambda: np.empty(0, np.int32))
+    annotator: Ints = field(default_factory=lambda: np.empty(0, np.int32))
+    campaign: Ints = field(default_factory=lambda: np.empty(0, np.int32))
+    values: Floats = field(default_factory=lambda: np.empty((0, 0)))
+    details: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.instance)
+
+    @property
+    def version(self) -> str:
+        """A digest of all judgments, in order."""
+        total = hashlib.sha256(repr((self.dimensions, self.annotators, self.campaigns)).encode())
+        for column in (self.instance, self.row, self.annotator, self.campaign, self.values):
+            total.update(np.ascontiguousarray(column).tobytes())
+        total.update(repr(sorted(self.details.items())).encode())
+        return total.hexdigest()[:16]
+
+    def each(self, instance_ids: tuple[str, ...], row_names: tuple[str, ...]) -> Iterator[Judgment]:
+        """Every judgment in words, in the order it was given."""
+        for k in range(len(self)):
+            details = dict(self.details.get(k, {}))
+            rows = (int(self.row[k]), *details.pop("others", ()))
+            yield Judgment(
+                instance_ids[self.instance[k]],
+                tuple(row_names[r] for r in rows),
+                {d: float(v) for d, v in zip(self.dimensions, self.values[k], strict=True) if not np.isnan(v)},
+                _named(self.annotators, int(self.annotator[k])),
+                _named(self.campaigns, int(self.campaign[k])),
+                details,
+            )
+
+    def counted(self, campaigns: tuple[str, ...] | None = None) -> NDArray[np.bool_]:
+        """Which judgments count towards results: not test questions, and of the campaigns asked for."""
+        mask = np.ones(len(self), bool)
+        mask[[k for k, detail in self.details.items() if detail.get("test") or detail.get("others")]] = False
+        if campaigns is not None:
+            wanted = [k for k, name in enumerate(self.campaigns) if name in campaigns]
+            mask &= np.isin(self.campaign, wanted)
+        return mask
+
+    def means(self, dimension: str, shape: tuple[int, int], campaigns: tuple[str, ...] | None = None) -> Floats:
+        """Mean over annotators on one dimension, as rows × instances, NaN where nobody judged."""
+        if dimension not in self.dimensions:
+            return np.full(shape, np.nan)
+        values = self.values[:, self.dimensions.index(dimension)]
+        used = self.counted(campaigns) & ~np.isnan(values)
+        cell = self.row[used].astype(np.int64) * shape[1] + self.instance[used]
+        count = np.bincount(cell, minlength=shape[0] * shape[1])
+        total = np.bincount(cell, weights=values[used], minlength=shape[0] * shape[1])
+        means = np.full(shape[0] * shape[1], np.nan)
+        np.divide(total, count, out=means, where=count > 0)
+        return means.reshape(shape)
+
+
+def human_scores(
+    judgments: Judgments, aggregate: Aggregate, dimensions: Mapping[str, Dimension], shape: tuple[int, int]
+) -> Floats:
+    """An aggregate as rows × instances on 0-100, higher is better, NaN where it is missing."""
+    total = np.zeros(shape)
+    for name in aggregate.dimensions:
+        slope, intercept = dimensions[name].affine()
+        total += judgments.means(name, shape, aggregate.campaigns) * slope + intercept
+    return total / len(aggregate.dimensions)
+
+
+def _named(names: tuple[str, ...], k: int) -> str | None:
+    return None if k == UNKNOWN else names[k]

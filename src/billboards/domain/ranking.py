@@ -1,0 +1,181 @@
+"""Rankings: what a board says at one moment, kept as it was said.
+
+A ranking is an immutable snapshot with everything that went into it; the same inputs give the same id.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from billboards.domain.scores import Origin
+
+Interval = tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class MetricStanding:
+    """One metric's place: its correlation with people, on how many pairs, how sure."""
+
+    name: str
+    signature: str
+    rank: int | None
+    correlation: float | None
+    n: int
+    interval: Interval | None
+    references: tuple[str, ...]
+    origin: Origin
+    source_name: str | None
+    reference_free: bool
+    cluster: int | None = None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class GeneratorStanding:
+    """One generator's place under the metric that leads, with its mean under every metric."""
+
+    name: str
+    kind: str
+    rank: int | None
+    scores: Mapping[str, float | None]
+    covered: Mapping[str, int]
+    human: float | None
+    judged: int
+    reason: str | None = None
+
+
+@dataclass(frozen=True)
+class Ensemble:
+    """A linear combination of metrics, complete enough to be recomputed from this alone (§2.2).
+
+    A score is intercept + Σ weight · (score - centre) / scale, on the judgments' 0-100 scale.
+    """
+
+    board: str
+    board_version: str
+    version: int
+    references: tuple[str, ...]
+    lam: float
+    lam_range: tuple[float, float] | None
+    k: int
+    weights: Mapping[str, float]
+    centres: Mapping[str, float]
+    scales: Mapping[str, float]
+    signatures: Mapping[str, str]
+    intercept: float
+    correlation: float | None
+    n: int
+    aggregate: str
+    candidates: tuple[str, ...]
+    left_out: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def signature(self) -> str:
+        return f"ensemble.{self.board}+refs.{_short(self.references)}+version.{self.version}"
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """What a board says at one moment."""
+
+    board: str
+    board_version: str
+    statistic: str
+    grouping: str
+    aggregate: str
+    part: str
+    references: tuple[str, ...]
+    seed: int
+    draws: int
+    metrics: tuple[MetricStanding, ...]
+    generators: tuple[GeneratorStanding, ...]
+    ranked_by: str | None
+    ensemble: Ensemble | None
+    notes: tuple[str, ...] = ()
+
+
+def _short(references: tuple[str, ...]) -> str:
+    """Names in as few letters as tell them apart: Human-A, Human-B become AB."""
+    if not references:
+        return "none"
+    if len(references) > 4:
+        return f"{len(references)}"
+    prefix = 0
+    while len(references) > 1 and all(len(r) > prefix + 1 and r[prefix] == references[0][prefix] for r in references):
+        prefix += 1
+    tails = [r[prefix:] for r in references]
+    return "".join(tails) if all(len(t) == 1 for t in tails) else ",".join(tails)
+
+
+@dataclass(frozen=True, slots=True)
+class OverratingEstimate:
+    """How much one metric overrates machines over people, in its standard deviations (§2.3)."""
+
+    name: str
+    signature: str
+    beta0: float
+    se: float
+    interval90: Interval
+    n: int
+    instances: int
+
+
+@dataclass(frozen=True)
+class OverratingReport:
+    """Overrating of every metric that can be measured, and why the others can't."""
+
+    board: str
+    human: str
+    references: tuple[str, ...]
+    aggregate: str
+    metrics: tuple[OverratingEstimate, ...]
+    missing: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ReferencePoint:
+    """A metric's correlation with a number of references: mean, lowest and highest over the subsets tried."""
+
+    size: int
+    correlation: float
+    low: float
+    high: float
+    subsets: int
+
+
+@dataclass(frozen=True)
+class ReferenceEffect:
+    """Correlation of each reference-based metric as references are added (Fig. 3), beside reference-free ones."""
+
+    board: str
+    aggregate: str
+    seed: int
+    curves: Mapping[str, tuple[ReferencePoint, ...]]
+    reference_free: Mapping[str, float]
+    missing: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Ablation:
+    """The ensemble without one of its metrics, tuned and measured anew (Table 11)."""
+
+    removed: str
+    correlation: float | None
+    weights: Mapping[str, float]
+    lam: float
+
+
+@dataclass(frozen=True)
+class EnsembleStudy:
+    """What each metric is worth to the ensemble.
+
+    `gains` says, for every candidate, how much the leave-one-generator-out correlation falls when the metric is not
+    among the candidates; `correlations` is the Pearson correlation of every pair of metrics on the judged outputs.
+    """
+
+    ensemble: Ensemble
+    ablations: tuple[Ablation, ...]
+    gains: Mapping[str, float | None]
+    names: tuple[str, ...]
+    correlations: tuple[tuple[float | None, ...], ...]

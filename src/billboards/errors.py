@@ -1,0 +1,85 @@
+"""Everything that can go wrong in a way a user can act on, as one tree.
+
+    BillboardsError
+    ├── InvalidInput            what was given is wrong: the command line ends with exit code 2
+    │   ├── InvalidBoard        a board folder with mistakes, each with file and line
+    │   ├── ImportRefused       a public data set that is not what its format promises
+    │   ├── UnknownName         a metric, generator, reference, dimension or signature that is not there
+    │   └── NotEnoughData       a statistic that has no defined answer on what there is
+    ├── MetricFailed            a metric raised, or broke its contract
+    ├── MissingPart             an optional package or program is not installed
+    └── StoreFailed             the disk or database below the board refused
+
+Every message says what, where, and what to do next, and names the offender.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Literal
+
+
+class BillboardsError(Exception):
+    """The root of the tree; never raised itself."""
+
+
+class InvalidInput(BillboardsError):
+    """What was given is wrong."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Problem:
+    """One mistake or doubt about a board, at a place a person can open in an editor."""
+
+    path: str
+    line: int | None
+    message: str
+    severity: Literal["error", "warning"] = "error"
+
+    def __str__(self) -> str:
+        place = self.path if self.line is None else f"{self.path}:{self.line}"
+        return f"{place}: {self.severity}: {self.message}"
+
+
+class InvalidBoard(InvalidInput):
+    """A board folder with mistakes; `problems` holds every one of them."""
+
+    def __init__(self, where: str, problems: Sequence[Problem]) -> None:
+        self.problems = tuple(problems)
+        first = self.problems[0]
+        place = first.path if first.line is None else f"{first.path}:{first.line}"
+        others = len(self.problems) - 1
+        more = f" (and {others} more: `billboards check {where}` lists all)" if others else ""
+        super().__init__(f"{place}: {first.message}{more}")
+
+
+class ImportRefused(InvalidInput):
+    """A data set that is not what its format promises."""
+
+
+class UnknownName(InvalidInput):
+    """A name that is not there; the message offers the nearest ones that are."""
+
+    def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
+        known = sorted(known)
+        near = get_close_matches(name, known, n=3, cutoff=0.5)
+        hint = f"did you mean {', '.join(near)}?" if near else f"known: {', '.join(known[:12]) or 'none'}"
+        super().__init__(f"no {kind} named {name!r}; {hint}")
+
+
+class NotEnoughData(InvalidInput):
+    """A statistic that has no defined answer on what there is."""
+
+
+class MetricFailed(BillboardsError):
+    """A metric raised, or broke its contract."""
+
+
+class MissingPart(BillboardsError):
+    """An optional package or program is not installed."""
+
+
+class StoreFailed(BillboardsError):
+    """The disk or database below the board refused."""
