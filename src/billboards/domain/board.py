@@ -12,6 +12,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import Literal
 
 from billboards.domain.card import DataCard
@@ -83,7 +84,7 @@ class Slice:
     tag: str | None = None
 
     def __bool__(self) -> bool:
-        return any((self.domain, self.document, self.tag))
+        return any(value is not None for value in (self.domain, self.document, self.tag))
 
     def holds(self, instance: Instance) -> bool:
         return (
@@ -94,7 +95,7 @@ class Slice:
 
     def __str__(self) -> str:
         named = (("domain", self.domain), ("document", self.document), ("tag", self.tag))
-        return ", ".join(f"{key} {value}" for key, value in named if value) or "whole board"
+        return ", ".join(f"{key} {value}" for key, value in named if value is not None) or "whole board"
 
 
 @dataclass(frozen=True)
@@ -115,6 +116,8 @@ class Board:
     input_language: str | None = None
     output_language: str | None = None
     card: DataCard = field(default_factory=DataCard)
+    #: The folder the board was opened from; where its computed scores and rankings are kept.
+    home: Path | None = field(default=None, compare=False)
 
     @cached_property
     def generators(self) -> tuple[Generator, ...]:
@@ -196,6 +199,15 @@ class Board:
 
     def context_version(self, *, references: ReferenceSet, inputs: bool) -> str:
         """A digest of all that a metric sees beside the output: instance ids, references used, inputs used."""
+        if (references, inputs) not in self._contexts:
+            self._contexts[references, inputs] = self._context_version(references, inputs)
+        return self._contexts[references, inputs]
+
+    @cached_property
+    def _contexts(self) -> dict[tuple[ReferenceSet, bool], str]:
+        return {}
+
+    def _context_version(self, references: ReferenceSet, inputs: bool) -> str:
         parts: list[str] = [self.instances_version]
         if references:
             wanted = set(references)
@@ -211,9 +223,13 @@ class Board:
         return digest(
             (
                 self.context_version(references=self.reference_names, inputs=True),
-                *(f"{row.name}={row.version}" for row in self.rows),
+                digest(json.dumps([i.document, i.domain, i.tags]) for i in self.instances),
+                *(json.dumps([row.name, row.version, row.generator and row.generator.kind]) for row in self.rows),
                 self.judgments.version,
-                *(column.signature for column in self.imported),
+                json.dumps([[name, *dimension.affine()] for name, dimension in self.dimensions.items()]),
+                json.dumps([[name, a.dimensions, a.campaigns] for name, a in self.aggregates.items()]),
+                *(json.dumps([c.name, c.signature, c.references, c.is_ensemble]) for c in self.imported),
+                json.dumps([self.lead, self.input_language, self.output_language]),
             )
         )
 
@@ -225,8 +241,9 @@ class Board:
         return chosen
 
     def _parts(self) -> set[str]:
-        tags = {f"tag {tag}" for i in self.instances for tag in i.tags}
-        return {f"domain {i.domain}" for i in self.instances if i.domain} | tags
+        found = {f"tag {tag}" for i in self.instances for tag in i.tags}
+        found |= {f"domain {i.domain}" for i in self.instances if i.domain is not None}
+        return found | {f"document {i.document}" for i in self.instances if i.document is not None}
 
 
 def digest(lines: Iterable[str]) -> str:

@@ -97,8 +97,9 @@ class Judgments:
     def version(self) -> str:
         """A digest of all judgments, in order."""
         total = hashlib.sha256(repr((self.dimensions, self.annotators, self.campaigns)).encode())
-        for column in (self.instance, self.row, self.annotator, self.campaign, self.values):
-            total.update(np.ascontiguousarray(column).tobytes())
+        for column in (self.instance, self.row, self.annotator, self.campaign):
+            total.update(np.ascontiguousarray(column, "<i4").tobytes())
+        total.update(np.ascontiguousarray(self.values, "<f8").tobytes())
         total.update(repr(sorted(self.details.items())).encode())
         return total.hexdigest()[:16]
 

@@ -27,6 +27,7 @@ class MetricStanding:
     origin: Origin
     source_name: str | None
     reference_free: bool
+    is_statistic: bool = False
     cluster: int | None = None
     reason: str | None = None
 
@@ -69,10 +70,12 @@ class Ensemble:
     aggregate: str
     candidates: tuple[str, ...]
     left_out: Mapping[str, str] = field(default_factory=dict)
+    part: str = ""
 
     @property
     def signature(self) -> str:
-        return f"ensemble.{self.board}+refs.{_short(self.references)}+version.{self.version}"
+        part = f"+part.{self.part}" if self.part else ""
+        return f"ensemble.{self.board}{part}+refs.{_short(self.references)}+version.{self.version}"
 
 
 @dataclass(frozen=True)

@@ -37,6 +37,8 @@ class MetricCard:
     paper: str | None = None
     failures: str | None = None
     slow: bool = False
+    #: A statistic describes an output (its length, say) without judging it: shown, but it never leads or joins.
+    is_statistic: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +52,7 @@ class Column:
     source_name: str | None = None
     needs_references: bool = True
     needs_input: bool = False
+    is_statistic: bool = False
 
     @property
     def reference_free(self) -> bool:

@@ -1,0 +1,125 @@
+"""Overrating on a board (§2.3): one person takes part, and that person's text is kept out of the references."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from billboards.domain import Board, OverratingEstimate, OverratingReport, ReferenceSet, Scores, human_scores
+from billboards.errors import InvalidInput, NotEnoughData
+from billboards.service.ensembles import ensemble_scores
+from billboards.service.matrix import board_scores
+from billboards.service.ranking import ENSEMBLE, fit_view, view_board
+from billboards.stats.overrating import overrating
+from billboards.store.base import CellStore
+
+Floats = NDArray[np.float64]
+
+
+def human_generators(board: Board) -> tuple[str, ...]:
+    """The people whose texts are judged, so that machines can be compared with them."""
+    shape = (len(board.rows), len(board.instances))
+    human = human_scores(board.judgments, board.aggregate(), board.dimensions, shape)
+    return tuple(
+        row.name
+        for k, row in enumerate(board.rows)
+        if row.generator is not None and row.generator.kind == "human" and np.isfinite(human[k]).any()
+    )
+
+
+def references_without(board: Board, human: str, references: ReferenceSet | None) -> ReferenceSet:
+    """The references to score with: those asked for, or all but the person's own; never the person's own text."""
+    row = board.row(human)
+    if row.generator is None or row.generator.kind != "human":
+        people = ", ".join(human_generators(board)) or "none"
+        raise InvalidInput(f"{human} is not a human generator; judged ones on this board: {people}")
+    own = [name for name in board.reference_names if board.is_reference(row, (name,))]
+    if references is None:
+        return tuple(name for name in board.references if name not in own)
+    for name in references:
+        if name in own:
+            raise InvalidInput(f"reference {name} is {human}'s own text; leave it out of --references")
+    return board.check_references(references)
+
+
+def judged_rows(board: Board, human: str, people: Floats) -> NDArray[np.bool_]:
+    """The rows that take part: the person, and every judged machine."""
+    return np.array(
+        [
+            row.name == human
+            or (row.generator is not None and row.generator.kind == "machine" and np.isfinite(people[k]).any())
+            for k, row in enumerate(board.rows)
+        ],
+        bool,
+    )
+
+
+def measure_overrating(
+    board: Board,
+    store: CellStore | None,
+    human: str,
+    *,
+    references: ReferenceSet | None = None,
+    aggregate: str | None = None,
+    k: int = 3,
+    lam: float | None = None,
+) -> OverratingReport:
+    """Overrating of every metric and of the ensemble, or the reason why not."""
+    used = references_without(board, human, references)
+    chosen = board.aggregate(aggregate)
+    shape = (len(board.rows), len(board.instances))
+    people = human_scores(board.judgments, chosen, board.dimensions, shape)
+    if not np.isfinite(people[board.row_position[human]]).any():
+        raise InvalidInput(f"{human} has no judgments under {chosen.name}; overrating compares with judged people")
+    rows = judged_rows(board, human, people)
+    machine = np.array([row.name != human for row in board.rows], bool)
+    scores = board_scores(board, store, references=used)
+    found, missing = [], _unscored(board, store, scores, used)
+    columns = [(c.name, c.signature, scores.values[n]) for n, c in enumerate(scores.columns)]
+    columns += _ensemble_column(board, store, scores, aggregate, k, lam, missing)
+    for name, signature, values in columns:
+        try:
+            result = overrating(values[rows], people[rows], machine[rows])
+        except NotEnoughData as error:
+            unscored = not np.isfinite(values[board.row_position[human]]).any()
+            missing[name] = f"has no scores of {human}" if unscored else str(error)
+            continue
+        found.append(
+            OverratingEstimate(name, signature, result.beta0, result.se, result.interval90, result.n, result.instances)
+        )
+    found.sort(key=lambda estimate: estimate.beta0)
+    return OverratingReport(board.name, human, used, chosen.name, tuple(found), missing)
+
+
+def _unscored(board: Board, store: CellStore | None, scores: Scores, used: ReferenceSet) -> dict[str, str]:
+    """Metrics on the board that have no column against these references, and why."""
+    reasons = {}
+    there = set(scores.names)
+    for column in board_scores(board, store).columns:
+        if column.name not in there:
+            source = "its released scores used" if column.origin == "imported" else "it was scored with"
+            names = ", ".join(column.references)
+            reasons[column.name] = f"{source} references {names}; scores with {', '.join(used)} alone are needed"
+    return reasons
+
+
+def _ensemble_column(
+    board: Board,
+    store: CellStore | None,
+    scores: Scores,
+    aggregate: str | None,
+    k: int,
+    lam: float | None,
+    missing: dict[str, str],
+) -> list[tuple[str, str, Floats]]:
+    """The board's ensemble on these scores: its weights are the board's, its metrics see these references."""
+    try:
+        fitted = fit_view(board, view_board(board, store, aggregate=aggregate), k=k, lam=lam)
+    except NotEnoughData as error:
+        missing[ENSEMBLE] = str(error)
+        return []
+    lacking = [name for name in fitted.ensemble.weights if name not in scores.names]
+    if lacking:
+        missing[ENSEMBLE] = f"its metrics {', '.join(lacking)} have no scores with these references"
+        return []
+    return [(ENSEMBLE, fitted.ensemble.signature, ensemble_scores(fitted.ensemble, scores))]

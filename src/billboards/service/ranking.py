@@ -1,0 +1,283 @@
+"""Ranking a board: metrics by how well they agree with people, generators by the metric that agrees best (§2.1).
+
+Every judged row takes part whose text is not among the references. The best metric, or the ensemble where it agrees
+better, ranks the generators; statistics and reference-free metrics are shown but don't decide alone where there are
+references, because a metric without references rewards outputs like those of its own model. What has no value has no
+rank, and equal values share one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from billboards.domain import (
+    Board,
+    Column,
+    Ensemble,
+    GeneratorStanding,
+    MetricStanding,
+    Ranking,
+    ReferenceSet,
+    Scores,
+    Slice,
+    human_scores,
+)
+from billboards.errors import NotEnoughData, UnknownName
+from billboards.service.ensembles import FittedEnsemble, ensemble_scores, fit_board_ensemble
+from billboards.service.matrix import board_scores
+from billboards.stats.correlation import Correlations, pearson_with_intervals
+from billboards.store.base import CellStore
+
+Floats = NDArray[np.float64]
+
+ENSEMBLE = "ensemble"
+DRAWS = 1000
+
+
+@dataclass(frozen=True)
+class View:
+    """What a ranking looks at: the matrix, people's scores on the same cells, and which rows are judged."""
+
+    scores: Scores
+    human: Floats
+    judged: NDArray[np.bool_]
+    aggregate: str
+    references: ReferenceSet
+    part: Slice
+
+    @property
+    def judged_human(self) -> Floats:
+        """People's scores with NaN on rows that don't take part."""
+        return np.where(self.judged[:, None], self.human, np.nan)
+
+
+def view_board(
+    board: Board,
+    store: CellStore | None,
+    *,
+    aggregate: str | None = None,
+    references: ReferenceSet | None = None,
+    part: Slice | None = None,
+) -> View:
+    """The matrix and judgments of a slice of the board."""
+    part = part or Slice()
+    scores = board_scores(board, store, references=references)
+    shape = (len(board.rows), len(board.instances))
+    human = np.full(shape, np.nan)
+    name = ""
+    if board.ranks is not None or aggregate is not None:
+        chosen = board.aggregate(aggregate)
+        human, name = human_scores(board.judgments, chosen, board.dimensions, shape), chosen.name
+    used = board.references if references is None else references
+    judged = np.isfinite(human).any(axis=1) & ~np.array([board.is_reference(row, used) for row in board.rows], bool)
+    if part:
+        keep = list(board.select(part))
+        scores = Scores(scores.columns, scores.rows, scores.values[:, :, keep])
+        human = human[:, keep]
+    return View(scores, human, judged, name, used, part)
+
+
+def rank_board(
+    board: Board,
+    store: CellStore | None,
+    *,
+    aggregate: str | None = None,
+    references: ReferenceSet | None = None,
+    part: Slice | None = None,
+    k: int = 3,
+    lam: float | None = None,
+    by: str | None = None,
+    draws: int = DRAWS,
+    seed: int = 0,
+) -> Ranking:
+    """Everything a board says: metrics, ensemble and generators, ranked."""
+    view = view_board(board, store, aggregate=aggregate, references=references, part=part)
+    notes: list[str] = []
+    fitted = _try_ensemble(board, view, k, lam, notes)
+    ensemble = None if fitted is None else fitted.ensemble
+    found = pearson_with_intervals(view.scores.values, view.judged_human, draws=draws, seed=seed)
+    metrics = rank_metrics(view.scores.columns, found)
+    ranked_by = _leader(board, metrics, ensemble, by, notes)
+    return Ranking(
+        board.name,
+        board.version,
+        "pearson",
+        "pooled",
+        view.aggregate,
+        str(view.part),
+        view.references,
+        seed,
+        draws,
+        metrics,
+        _rank_generators(board, view, ensemble, ranked_by),
+        ranked_by,
+        ensemble,
+        tuple(notes),
+    )
+
+
+def fit_view(board: Board, view: View, *, k: int = 3, lam: float | None = None) -> FittedEnsemble:
+    """The ensemble on what a view looks at; only generators take part, since one of them is held out at a time."""
+    generators = np.array([row.generator is not None for row in board.rows], bool)
+    human = np.where(generators[:, None], view.judged_human, np.nan)
+    return fit_board_ensemble(
+        board,
+        view.scores,
+        human,
+        aggregate=view.aggregate,
+        references=view.references,
+        part=str(view.part) if view.part else "",
+        k=k,
+        lam=lam,
+    )
+
+
+def _try_ensemble(board: Board, view: View, k: int, lam: float | None, notes: list[str]) -> FittedEnsemble | None:
+    try:
+        return fit_view(board, view, k=k, lam=lam)
+    except NotEnoughData as error:
+        notes.append(f"no ensemble: {error}")
+        return None
+
+
+def rank_metrics(columns: Sequence[Column], found: Correlations) -> tuple[MetricStanding, ...]:
+    """Metrics in order of correlation; those without one last, unranked, with the reason."""
+    ranks = _competition_ranks(found.r)
+    standings = [
+        MetricStanding(
+            column.name,
+            column.signature,
+            ranks[k],
+            None if np.isnan(found.r[k]) else float(found.r[k]),
+            int(found.n[k]),
+            None if np.isnan(found.low[k]) else (float(found.low[k]), float(found.high[k])),
+            column.references,
+            column.origin,
+            column.source_name,
+            column.reference_free,
+            column.is_statistic,
+            None,
+            _why_undefined(found, k),
+        )
+        for k, column in enumerate(columns)
+    ]
+    return tuple(sorted(standings, key=lambda s: (s.rank is None, s.rank or 0, s.name)))
+
+
+def _why_undefined(found: Correlations, k: int) -> str | None:
+    if not np.isnan(found.r[k]):
+        return None
+    if found.n[k] == 0:
+        return "no judged output has a score"
+    if found.n[k] == 1:
+        return "only one judged output has a score"
+    return "the scores or the judgments don't vary"
+
+
+def _leader(
+    board: Board, metrics: Sequence[MetricStanding], ensemble: Ensemble | None, by: str | None, notes: list[str]
+) -> str | None:
+    """The name of what ranks the generators."""
+    if by is not None:
+        if by == ENSEMBLE and ensemble is not None:
+            return by
+        chosen = next((m.name for m in metrics if by in (m.name, m.source_name)), None)
+        if chosen is None:
+            raise UnknownName("metric", by, [m.name for m in metrics])
+        return chosen
+    ranked = [m for m in metrics if m.correlation is not None and not m.is_statistic]
+    able = [m for m in ranked if not m.reference_free or not board.references]
+    for metric in ranked:
+        if able and metric.reference_free and (metric.correlation or 0) > (able[0].correlation or 0):
+            notes.append(f"{metric.name} uses no reference: it correlates best but does not rank generators alone")
+            break
+    best = able[0] if able else None
+    best_r = -np.inf if best is None or best.correlation is None else best.correlation
+    if ensemble is not None and ensemble.correlation is not None and ensemble.correlation > best_r:
+        return ENSEMBLE
+    if best is None:
+        notes.append("generators are not ranked: no metric has a correlation with judgments; choose one with --by")
+        return None
+    return best.name
+
+
+def _rank_generators(
+    board: Board, view: View, ensemble: Ensemble | None, ranked_by: str | None
+) -> tuple[GeneratorStanding, ...]:
+    columns = dict(zip(view.scores.names, view.scores.values, strict=True))
+    if ensemble is not None:
+        columns[ENSEMBLE] = ensemble_scores(ensemble, view.scores)
+    rows = [k for k, row in enumerate(board.rows) if row.generator is not None]
+    full = {name: max((_count(values[k]) for k in rows), default=0) for name, values in columns.items()}
+    leading = columns[ranked_by] if ranked_by is not None else None
+    complete = [
+        float(leading[k].mean(where=np.isfinite(leading[k])))
+        if leading is not None and ranked_by is not None and 0 < _count(leading[k]) == full[ranked_by]
+        else np.nan
+        for k in rows
+    ]
+    ranks = _competition_ranks(np.array(complete))
+    standings = [
+        _generator_standing(board, view, columns, full, ranked_by, k, rank) for k, rank in zip(rows, ranks, strict=True)
+    ]
+    return tuple(sorted(standings, key=lambda s: (s.rank is None, s.rank or 0, s.name)))
+
+
+def _generator_standing(
+    board: Board,
+    view: View,
+    columns: dict[str, Floats],
+    full: dict[str, int],
+    ranked_by: str | None,
+    k: int,
+    rank: int | None,
+) -> GeneratorStanding:
+    row = board.rows[k]
+    assert row.generator is not None
+    covered = {name: _count(values[k]) for name, values in columns.items()}
+    reason = None
+    if rank is None and ranked_by is not None:
+        is_reference = board.is_reference(row, view.references)
+        reason = (
+            "its text is among the references"
+            if is_reference
+            else f"{ranked_by} scores {covered[ranked_by]} of {full[ranked_by]} instances"
+        )
+    judged = np.isfinite(view.human[k])
+    return GeneratorStanding(
+        row.name,
+        row.generator.kind,
+        rank,
+        {name: _mean(values[k]) for name, values in columns.items()},
+        covered,
+        _mean(view.human[k]),
+        int(judged.sum()),
+        reason,
+    )
+
+
+def _count(values: Floats) -> int:
+    return int(np.isfinite(values).sum())
+
+
+def _mean(values: Floats) -> float | None:
+    there = np.isfinite(values)
+    return float(values[there].mean()) if there.any() else None
+
+
+def _competition_ranks(values: Floats) -> list[int | None]:
+    """1 for the highest; equal values share a rank; NaN has none."""
+    ranks: list[int | None] = [None] * len(values)
+    order = [int(k) for k in np.argsort(-np.where(np.isnan(values), -np.inf, values), kind="stable")]
+    previous: int | None = None
+    for place, k in enumerate(order, 1):
+        if np.isnan(values[k]):
+            continue
+        tied = previous is not None and np.isclose(values[k], values[previous], rtol=1e-12, atol=1e-15)
+        ranks[k] = ranks[previous] if tied and previous is not None else place
+        previous = k
+    return ranks

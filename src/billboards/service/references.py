@@ -1,0 +1,122 @@
+"""What one more reference is worth (Fig. 3): each metric's correlation as references are added.
+
+For every size, the mean over all subsets of the references, or over 50 seeded ones. A metric that takes the best score
+over references is computed once per single reference, and every subset is a maximum; one with a definition of its own
+for several references is computed for each subset.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from billboards.domain import Board, Outputs, ReferenceEffect, ReferencePoint, ReferenceSet
+from billboards.errors import NotEnoughData
+from billboards.execution.base import Executor
+from billboards.metrics.base import Metric
+from billboards.service.ranking import View, view_board
+from billboards.service.scoring import Progress, column_key, score_board
+from billboards.stats.correlation import pearson
+from billboards.stats.references import reference_subsets
+from billboards.store.base import CellStore
+
+Floats = NDArray[np.float64]
+
+
+def reference_effect(
+    board: Board,
+    store: CellStore,
+    metrics: Sequence[Metric],
+    executor: Executor,
+    *,
+    aggregate: str | None = None,
+    most: int = 50,
+    seed: int = 0,
+    on_progress: Callable[[Progress], None] | None = None,
+) -> ReferenceEffect:
+    """Correlation of each reference-based metric with 1, 2, … references, scoring what is missing."""
+    view = view_board(board, store, aggregate=aggregate)
+    rows = [row for row, judged in zip(board.rows, view.judged, strict=True) if judged]
+    if not rows:
+        raise NotEnoughData(f"board {board.name} has no judged outputs, so nothing correlates with more references")
+    curves, missing = {}, {}
+    for metric in metrics:
+        if not metric.card.needs_references:
+            continue
+        subsets = _subsets(board.references, most, seed)
+        needed = _columns_needed(metric, subsets, board.references)
+        failure = None
+        for references in needed:
+            report = score_board(
+                board, store, [metric], executor, references=references, rows=rows, on_progress=on_progress
+            )
+            failure = failure or report.failures.get(metric.name)
+        if failure is not None:
+            missing[metric.name] = failure
+            continue
+        curves[metric.name] = _curve(board, store, metric, subsets, rows, view)
+    return ReferenceEffect(board.name, view.aggregate, seed, curves, _reference_free(view), missing)
+
+
+def _subsets(names: ReferenceSet, most: int, seed: int) -> dict[int, tuple[ReferenceSet, ...]]:
+    return {size: reference_subsets(names, size, most=most, seed=seed) for size in range(1, len(names) + 1)}
+
+
+def _columns_needed(
+    metric: Metric, subsets: dict[int, tuple[ReferenceSet, ...]], names: ReferenceSet
+) -> tuple[ReferenceSet, ...]:
+    if metric.multiple_references == "best":
+        return tuple((name,) for name in names)
+    return tuple(subset for sized in subsets.values() for subset in sized)
+
+
+def _curve(
+    board: Board,
+    store: CellStore,
+    metric: Metric,
+    subsets: dict[int, tuple[ReferenceSet, ...]],
+    rows: Sequence[Outputs],
+    view: View,
+) -> tuple[ReferencePoint, ...]:
+    human = view.human[view.judged]
+    points = []
+    for size, sized in subsets.items():
+        r = [_correlation(_subset_scores(board, store, metric, subset, rows), human) for subset in sized]
+        defined = [value for value in r if not np.isnan(value)]
+        if defined:
+            points.append(ReferencePoint(size, float(np.mean(defined)), min(defined), max(defined), len(sized)))
+    return tuple(points)
+
+
+def _subset_scores(
+    board: Board, store: CellStore, metric: Metric, subset: ReferenceSet, rows: Sequence[Outputs]
+) -> Floats:
+    if metric.multiple_references == "best":
+        singles = np.stack([_column(board, store, metric, (name,), rows) for name in subset])
+        best: Floats = np.fmax.reduce(singles, axis=0)
+        return best
+    return _column(board, store, metric, subset, rows)
+
+
+def _column(
+    board: Board, store: CellStore, metric: Metric, references: ReferenceSet, rows: Sequence[Outputs]
+) -> Floats:
+    cells = store.load(column_key(board, metric, references), (row.version for row in rows))
+    empty = np.full(len(board.instances), np.nan)
+    return np.stack([cells.get(row.version, empty) for row in rows])
+
+
+def _correlation(scores: Floats, human: Floats) -> float:
+    return float(pearson(scores[None], human)[0][0])
+
+
+def _reference_free(view: View) -> dict[str, float]:
+    """Correlations that don't depend on references, to draw beside the curves."""
+    r, _ = pearson(view.scores.values, view.judged_human)
+    return {
+        column.name: float(value)
+        for column, value in zip(view.scores.columns, r, strict=True)
+        if column.reference_free and not column.is_statistic and not np.isnan(value)
+    }

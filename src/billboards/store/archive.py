@@ -1,0 +1,124 @@
+"""What a board has said and fitted, kept for ever as small JSON files a person can read and git can keep.
+
+An ensemble's file is named by its signature and a ranking's by a digest of its content, so keeping the same thing
+twice changes nothing. Files are written whole under a temporary name and moved into place.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from billboards.domain import Ensemble, Ranking
+from billboards.errors import InvalidInput, StoreFailed, UnknownName
+from billboards.store.documents import (
+    ensemble_document,
+    ensemble_from_document,
+    ranking_document,
+    ranking_from_document,
+)
+
+
+class Archive:
+    """The kept ensembles and rankings of one board folder."""
+
+    def __init__(self, home: Path) -> None:
+        self.home = home
+
+    def ensembles(self) -> tuple[Ensemble, ...]:
+        """Every ensemble ever kept, in order of signature."""
+        return tuple(ensemble_from_document(_read(path)) for path in sorted((self.home / "ensembles").glob("*.json")))
+
+    def ensemble(self, signature: str) -> Ensemble:
+        """The ensemble behind a signature."""
+        kept = {ensemble.signature: ensemble for ensemble in self.ensembles()}
+        if signature not in kept:
+            raise UnknownName("ensemble", signature, kept)
+        return kept[signature]
+
+    def versioned(self, ensemble: Ensemble) -> Ensemble:
+        """The ensemble under the version it has, or the next free one if it is new."""
+        alike = [e for e in self.ensembles() if replace(ensemble, version=e.version).signature == e.signature]
+        known = next((e for e in alike if _same_fit(e, ensemble)), None)
+        version = known.version if known else 1 + max((e.version for e in alike), default=0)
+        return replace(ensemble, version=version)
+
+    def keep_ensemble(self, ensemble: Ensemble) -> Ensemble:
+        """Keep an ensemble under its version; one that is kept already stays as it was first written."""
+        named = self.versioned(ensemble)
+        path = self.home / "ensembles" / f"{named.signature}.json"
+        if not path.exists():
+            _write(path, ensemble_document(named))
+        return named
+
+    def keep_ranking(self, ranking: Ranking) -> str:
+        """Keep a ranking and return its id; the same content has the same id."""
+        document = ranking_document(ranking)
+        name = hashlib.sha256(json.dumps(document, sort_keys=True).encode()).hexdigest()[:12]
+        path = self.home / "rankings" / f"{name}.json"
+        if not path.exists():
+            created = datetime.now(UTC).isoformat(timespec="seconds")
+            _write(path, {"id": name, "created": created, "ranking": document})
+        return name
+
+    def rankings(self) -> Mapping[str, str]:
+        """The time each kept ranking was made, by id, oldest first."""
+        kept = [_read(path) for path in (self.home / "rankings").glob("*.json")]
+        return {str(item["id"]): str(item["created"]) for item in sorted(kept, key=lambda item: str(item["created"]))}
+
+    def ranking(self, name: str) -> Ranking:
+        """A kept ranking, by id."""
+        path = self.home / "rankings" / f"{name}.json"
+        if name not in self.rankings():
+            raise UnknownName("ranking", name, self.rankings())
+        return ranking_from_document(_read(path)["ranking"])
+
+
+def _same_fit(one: Ensemble, other: Ensemble) -> bool:
+    """Whether two ensembles are the same combination of the same metrics, to rounding."""
+    if (one.signatures, one.aggregate, one.references) != (other.signatures, other.aggregate, other.references):
+        return False
+    ours, theirs = _numbers(one), _numbers(other)
+    return ours.shape == theirs.shape and bool(np.allclose(ours, theirs, rtol=1e-9, atol=1e-12))
+
+
+def _numbers(ensemble: Ensemble) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    tables = (ensemble.weights, ensemble.centres, ensemble.scales)
+    return np.array([ensemble.intercept, *(table[name] for table in tables for name in sorted(ensemble.weights))])
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        found = json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise InvalidInput(f"{path}: can't be read: {error}; restore it from git or a backup") from error
+    if not isinstance(found, dict):
+        raise InvalidInput(f"{path}: holds no JSON object; restore it from git or a backup")
+    return found
+
+
+def _write(path: Path, document: Mapping[str, Any]) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(prefix=".", suffix=".part", dir=path.parent)
+        work = Path(name)
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
+                file.write(json.dumps(document, indent=1, ensure_ascii=False) + "\n")
+                file.flush()
+                os.fsync(file.fileno())
+            work.chmod(0o644)
+            work.replace(path)
+        finally:
+            work.unlink(missing_ok=True)
+    except OSError as error:
+        raise StoreFailed(f"{path}: can't be written: {error.strerror or error}") from error
