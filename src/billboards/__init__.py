@@ -1,1 +1,88 @@
-"""Bidimensional leaderboards: rank text generators and the metrics that judge them, hand in hand."""
+"""Bidimensional leaderboards: rank text generators and the metrics that judge them, hand in hand.
+
+    import billboards as bb
+    board = bb.open("my-board")
+    bb.score(board)
+    bb.rank(board)
+
+Names are loaded when they are first used, so that importing the package costs nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from billboards.api import (
+        Result,
+        ensemble,
+        import_board,
+        open,
+        overrating,
+        rank,
+        rank_metrics,
+        references,
+        report,
+        save,
+        score,
+    )
+    from billboards.domain import Board, Generator, Instance, MetricCard, Reference, Slice
+    from billboards.errors import BillboardsError
+    from billboards.metrics.base import Batch, Metric
+    from billboards.metrics.discovery import metric
+
+_HOMES = {
+    "billboards.api": (
+        "Result",
+        "ensemble",
+        "import_board",
+        "open",
+        "overrating",
+        "rank",
+        "rank_metrics",
+        "references",
+        "report",
+        "save",
+        "score",
+    ),
+    "billboards.domain": ("Board", "Generator", "Instance", "MetricCard", "Reference", "Slice"),
+    "billboards.errors": ("BillboardsError",),
+    "billboards.metrics.base": ("Batch", "Metric"),
+    "billboards.metrics.discovery": ("metric",),
+}
+
+__all__ = [
+    "Batch",
+    "BillboardsError",
+    "Board",
+    "Generator",
+    "Instance",
+    "Metric",
+    "MetricCard",
+    "Reference",
+    "Result",
+    "Slice",
+    "ensemble",
+    "import_board",
+    "metric",
+    "open",
+    "overrating",
+    "rank",
+    "rank_metrics",
+    "references",
+    "report",
+    "save",
+    "score",
+]
+
+
+def __getattr__(name: str) -> object:
+    for home, names in _HOMES.items():
+        if name in names:
+            return getattr(import_module(home), name)
+    raise AttributeError(f"module 'billboards' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -189,9 +189,14 @@ class Board:
         return any(self._written_by(row, name) for name in names)
 
     def _written_by(self, row: Outputs, reference: str) -> bool:
-        texts = (next((r.text for r in i.references if r.name == reference), None) for i in self.instances)
-        pairs = [(own, text) for own, text in zip(row.texts, texts, strict=True) if own is not None]
-        return bool(pairs) and all(own == text for own, text in pairs)
+        """Whether every text of a row is this reference's; the first difference settles it."""
+        written = False
+        for own, instance in zip(row.texts, self.instances, strict=True):
+            if own is not None:
+                if own != next((ref.text for ref in instance.references if ref.name == reference), None):
+                    return False
+                written = True
+        return written
 
     @cached_property
     def instances_version(self) -> str:

@@ -34,6 +34,8 @@ class Candidates:
 def candidates(scores: Scores, human: Floats) -> Candidates:
     """Which metrics may join an ensemble on these judged rows."""
     judged = np.isfinite(human)
+    if not judged.any():
+        raise NotEnoughData("no output is judged")
     rows = judged.any(axis=1)
     columns, left_out = [], {}
     for k, column in enumerate(scores.columns):

@@ -7,11 +7,14 @@ only the leading one takes part in rankings, because two columns of one metric w
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
-from billboards.domain import Board, Column, ReferenceSet, Scores
-from billboards.store.base import CellStore, ColumnKey
+from billboards.domain import Board, Column, ImportedColumn, ReferenceSet, Scores
+from billboards.store.base import CellStore, ColumnKey, Floats
+
+_Loaded = tuple[Column, dict[int, Floats]]
 
 
 def board_scores(board: Board, store: CellStore | None, *, references: ReferenceSet | None = None) -> Scores:
@@ -21,12 +24,22 @@ def board_scores(board: Board, store: CellStore | None, *, references: Reference
     return _stacked(board, _leading(board, imported, own))
 
 
-def every_score(board: Board, store: CellStore | None) -> Scores:
-    """All columns there are against the board's references, imported and own, also where they repeat a metric."""
-    return _stacked(board, [*_imported(board, None), *_own(board, store, board.references)])
-
-
-_Loaded = tuple[Column, dict[int, "np.ndarray[tuple[int], np.dtype[np.float64]]"]]
+def with_own_scores(board: Board, store: CellStore | None) -> Board:
+    """The board with own columns beside the imported ones, for layouts that know only columns of scores."""
+    taken = {item.source_name for item in board.imported}
+    own = [
+        ImportedColumn(
+            column.name,
+            column.name if column.name not in taken else f"{column.name} (own)",
+            column.signature,
+            {board.rows[k].name: values for k, values in rows.items()},
+            column.references,
+            column.needs_references,
+            column.needs_input,
+        )
+        for column, rows in _own(board, store, board.references)
+    ]
+    return replace(board, imported=(*board.imported, *own))
 
 
 def _imported(board: Board, references: ReferenceSet | None) -> list[_Loaded]:
@@ -48,11 +61,18 @@ def _own(board: Board, store: CellStore | None, references: ReferenceSet) -> lis
     for key in store.columns():
         if key.column.references == (references if key.column.needs_references else ()) and _current(board, key):
             latest[key.column.name] = key
-    found = []
-    for key in latest.values():
-        cells = store.load(key, (row.version for row in board.rows))
-        found.append((key.column, {k: cells[r.version] for k, r in enumerate(board.rows) if r.version in cells}))
+    found = [(key.column, _cells(board, store, key)) for _, key in sorted(latest.items())]
     return [(column, rows) for column, rows in found if rows]
+
+
+def _cells(board: Board, store: CellStore, key: ColumnKey) -> dict[int, Floats]:
+    """A column's scores by row; a row whose text is a reference has none, even where a copy of it was scored."""
+    cells = store.load(key, (row.version for row in board.rows))
+    return {
+        k: cells[row.version]
+        for k, row in enumerate(board.rows)
+        if row.version in cells and not board.is_reference(row, key.column.references)
+    }
 
 
 def _current(board: Board, key: ColumnKey) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from billboards.domain import Board, OverratingEstimate, OverratingReport, ReferenceSet, Scores, human_scores
+from billboards.domain import Board, Outputs, OverratingEstimate, OverratingReport, ReferenceSet, Scores, human_scores
 from billboards.errors import InvalidInput, NotEnoughData
 from billboards.service.ensembles import ensemble_scores
 from billboards.service.matrix import board_scores
@@ -18,8 +18,7 @@ Floats = NDArray[np.float64]
 
 def human_generators(board: Board) -> tuple[str, ...]:
     """The people whose texts are judged, so that machines can be compared with them."""
-    shape = (len(board.rows), len(board.instances))
-    human = human_scores(board.judgments, board.aggregate(), board.dimensions, shape)
+    human = _people(board, None)
     return tuple(
         row.name
         for k, row in enumerate(board.rows)
@@ -42,8 +41,18 @@ def references_without(board: Board, human: str, references: ReferenceSet | None
     return board.check_references(references)
 
 
-def judged_rows(board: Board, human: str, people: Floats) -> NDArray[np.bool_]:
+def rows_compared(board: Board, human: str, aggregate: str | None = None) -> list[Outputs]:
     """The rows that take part: the person, and every judged machine."""
+    people = _people(board, aggregate)
+    return [row for row, takes_part in zip(board.rows, _takes_part(board, human, people), strict=True) if takes_part]
+
+
+def _people(board: Board, aggregate: str | None) -> Floats:
+    shape = (len(board.rows), len(board.instances))
+    return human_scores(board.judgments, board.aggregate(aggregate), board.dimensions, shape)
+
+
+def _takes_part(board: Board, human: str, people: Floats) -> NDArray[np.bool_]:
     return np.array(
         [
             row.name == human
@@ -67,11 +76,10 @@ def measure_overrating(
     """Overrating of every metric and of the ensemble, or the reason why not."""
     used = references_without(board, human, references)
     chosen = board.aggregate(aggregate)
-    shape = (len(board.rows), len(board.instances))
-    people = human_scores(board.judgments, chosen, board.dimensions, shape)
+    people = _people(board, aggregate)
     if not np.isfinite(people[board.row_position[human]]).any():
         raise InvalidInput(f"{human} has no judgments under {chosen.name}; overrating compares with judged people")
-    rows = judged_rows(board, human, people)
+    rows = _takes_part(board, human, people)
     machine = np.array([row.name != human for row in board.rows], bool)
     scores = board_scores(board, store, references=used)
     found, missing = [], _unscored(board, store, scores, used)

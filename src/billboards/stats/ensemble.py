@@ -105,6 +105,8 @@ def fit_ensemble(blocks: Blocks, *, k: int = 3, lam: float | None = None) -> Ens
     segment = None if lam is not None else _tuned(blocks, k)
     penalty = lam if lam is not None else _penalty(segment)
     linear = _fit(blocks.total(), blocks.shift, penalty)
+    if not linear.weights.any():
+        raise NotEnoughData(f"lambda {penalty:g} leaves no metric any weight; choose a smaller one, or k instead")
     span = None if segment is None else (segment.low, segment.high)
     return EnsembleFit(linear, penalty, span, held_out_correlation(blocks, penalty), int(blocks.n.sum()))
 

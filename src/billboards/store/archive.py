@@ -45,6 +45,13 @@ class Archive:
             raise UnknownName("ensemble", signature, kept)
         return kept[signature]
 
+    def named(self, signature: str) -> Ensemble:
+        """The ensemble behind a signature, or in a JSON file somebody sent."""
+        path = Path(signature)
+        if path.suffix == ".json" and path.is_file():
+            return ensemble_from_document(_read(path))
+        return self.ensemble(signature)
+
     def versioned(self, ensemble: Ensemble) -> Ensemble:
         """The ensemble under the version it has, or the next free one if it is new."""
         alike = [e for e in self.ensembles() if replace(ensemble, version=e.version).signature == e.signature]

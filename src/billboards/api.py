@@ -1,0 +1,304 @@
+"""Boards from Python and notebooks: the same verbs as on the command line, with results that print and become frames.
+
+import billboards as bb
+board = bb.open("my-board")
+bb.score(board)
+bb.rank(board)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+import numpy as np
+
+from billboards.boards.folder import open_board
+from billboards.boards.writing import write_board
+from billboards.domain import (
+    Board,
+    Column,
+    EnsembleStudy,
+    MetricStanding,
+    OverratingReport,
+    Ranking,
+    ReferenceEffect,
+    Slice,
+)
+from billboards.errors import InvalidInput
+from billboards.execution.local import executor
+from billboards.metrics.base import Metric
+from billboards.metrics.discovery import metric
+from billboards.reports import tables
+from billboards.reports.frames import table_html, to_pandas, to_polars
+from billboards.service.ensembles import study_ensemble
+from billboards.service.home import Home, home_of
+from billboards.service.overrating import (
+    human_generators,
+    measure_overrating,
+    references_without,
+    rows_compared,
+)
+from billboards.service.ranking import fit_view, rank_board, view_board
+from billboards.service.ranking import rank_metrics as _rank_columns
+from billboards.service.references import reference_effect
+from billboards.service.scoring import Progress, ScoringReport, score_board
+from billboards.service.snapshots import keep, numbered
+from billboards.stats.correlation import pearson_with_intervals
+from billboards.store import documents
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+Value = TypeVar("Value")
+
+
+@dataclass(frozen=True)
+class Result(Generic[Value]):
+    """A result that prints as tables, shows as HTML in a notebook, and turns into frames or a JSON document."""
+
+    value: Value
+    tables: tuple[tables.Table, ...]
+    document: Mapping[str, Any]
+
+    def to_pandas(self, table: int = 0) -> Any:
+        """One of the tables as a pandas data frame."""
+        return to_pandas(self.tables[table])
+
+    def to_polars(self, table: int = 0) -> Any:
+        """One of the tables as a polars data frame."""
+        return to_polars(self.tables[table])
+
+    def _repr_html_(self) -> str:
+        return "\n".join(map(table_html, self.tables))
+
+    def __str__(self) -> str:
+        import io
+
+        from rich.console import Console
+
+        from billboards.reports.terminal import print_table
+
+        text = io.StringIO()
+        for table in self.tables:
+            print_table(table, Console(file=text, width=120))
+        return text.getvalue().rstrip()
+
+    __repr__ = __str__
+
+
+def open(path: str | Path) -> Board:
+    """The board in a folder; raises `InvalidBoard` with every mistake found."""
+    return open_board(path)
+
+
+def save(board: Board, path: str | Path, *, replace: bool = False) -> Board:
+    """Write a board as a folder and open it there."""
+    return open_board(write_board(board, path, replace=replace))
+
+
+def import_board(kind: str, source: str | Path, **options: Any) -> Board:
+    """A board from a public data set or a table, in memory; `save` writes it."""
+    from billboards.boards.importers import load_importer
+
+    return load_importer(kind)(Path(source), **options).board
+
+
+def score(
+    board: Board,
+    metrics: Sequence[str | Metric] | None = None,
+    *,
+    references: Sequence[str] | None = None,
+    jobs: int = 1,
+    on_progress: Callable[[Progress], None] | None = None,
+) -> ScoringReport:
+    """Compute every score of these metrics (default: those the board names) that is missing.
+
+    With `jobs` above 1 a script needs the usual `if __name__ == "__main__":` guard, as for all of Python's processes.
+    """
+    home = home_of(board)
+    used = None if references is None else board.check_references(references)
+    return score_board(
+        board, home.cells, _metrics(board, metrics), executor(jobs), references=used, on_progress=on_progress
+    )
+
+
+def rank(
+    board: Board,
+    *,
+    aggregate: str | None = None,
+    references: Sequence[str] | None = None,
+    part: Slice | None = None,
+    k: int = 3,
+    lam: float | None = None,
+    by: str | None = None,
+    draws: int = 1000,
+    seed: int = 0,
+    save: bool = False,
+) -> Result[Ranking]:
+    """Metrics by agreement with people, generators by the best metric; `save` keeps a snapshot in the folder."""
+    home = home_of(board) if board.home is not None else None
+    ranking = rank_board(
+        board,
+        None if home is None else home.cells,
+        aggregate=aggregate,
+        references=None if references is None else board.check_references(references),
+        part=part,
+        k=k,
+        lam=lam,
+        by=by,
+        draws=draws,
+        seed=seed,
+    )
+    if home is not None:
+        ranking = keep(home, ranking)[0] if save else numbered(home, ranking)
+    shown = [tables.metric_table(ranking), tables.generator_table(ranking)]
+    return Result(ranking, tuple(shown), documents.ranking_document(ranking))
+
+
+def ensemble(
+    board: Board, *, aggregate: str | None = None, part: Slice | None = None, k: int = 3, lam: float | None = None
+) -> Result[EnsembleStudy]:
+    """The ensemble, its ablations, and what each metric adds."""
+    study = _study(home_of(board) if board.home is not None else None, board, aggregate, part, k, lam)
+    shown = (tables.ensemble_table(study.ensemble), tables.ablation_table(study), tables.gains_table(study))
+    return Result(study, shown, documents.study_document(study))
+
+
+def overrating(
+    board: Board,
+    human: str | None = None,
+    *,
+    references: Sequence[str] | None = None,
+    aggregate: str | None = None,
+    k: int = 3,
+    lam: float | None = None,
+    score: bool = True,
+    metrics: Sequence[str | Metric] | None = None,
+    jobs: int = 1,
+    on_progress: Callable[[Progress], None] | None = None,
+) -> Result[OverratingReport]:
+    """How much each metric overrates machines over a person; `score` computes what that needs first."""
+    home = home_of(board)
+    human = human or _only_human(board)
+    used = references_without(board, human, None if references is None else tuple(references))
+    if score and (metrics or board.metrics):
+        score_board(
+            board,
+            home.cells,
+            _metrics(board, metrics),
+            executor(jobs),
+            references=used,
+            rows=rows_compared(board, human, aggregate),
+            on_progress=on_progress,
+        )
+    report = measure_overrating(board, home.cells, human, references=used, aggregate=aggregate, k=k, lam=lam)
+    return Result(report, (tables.overrating_table(report),), documents.overrating_document(report))
+
+
+def references(
+    board: Board,
+    metrics: Sequence[str | Metric] | None = None,
+    *,
+    aggregate: str | None = None,
+    most: int = 50,
+    seed: int = 0,
+    jobs: int = 1,
+    on_progress: Callable[[Progress], None] | None = None,
+) -> Result[ReferenceEffect]:
+    """What one more reference is worth to each metric, scoring what is missing."""
+    effect = reference_effect(
+        board,
+        home_of(board).cells,
+        _metrics(board, metrics),
+        executor(jobs),
+        aggregate=aggregate,
+        most=most,
+        seed=seed,
+        on_progress=on_progress,
+    )
+    return Result(effect, (tables.reference_table(effect),), documents.reference_document(effect))
+
+
+def rank_metrics(
+    scores: Any, human: ArrayLike, *, instances: ArrayLike | None = None, draws: int = 1000, seed: int = 0
+) -> Result[tuple[MetricStanding, ...]]:
+    """Metrics by correlation with human scores, for plain arrays or data frames: one row per judged output.
+
+    `scores` is a data frame, a mapping of names to columns, or an array with a column per metric. `instances` says
+    which rows belong to the same instance, so that the bootstrap keeps them together.
+    """
+    columns = _columns(scores)
+    judged = np.asarray(human, np.float64).ravel()
+    for name, values in columns.items():
+        if len(values) != len(judged):
+            raise InvalidInput(
+                f"metric {name} has {len(values)} scores for {len(judged)} human ones; one each is needed"
+            )
+    matrix, people = _by_instance(np.array(list(columns.values())).reshape(-1, len(judged)), judged, instances)
+    found = pearson_with_intervals(matrix, people, draws=draws, seed=seed)
+    standings = _rank_columns([Column(name, "given", needs_references=False) for name in columns], found)
+    ranking = Ranking(
+        "scores", "", "pearson", "pooled", "human", "whole board", (), seed, draws, standings, (), None, None
+    )
+    return Result(standings, (tables.metric_table(ranking),), documents.ranking_document(ranking))
+
+
+def _columns(scores: Any) -> dict[str, Any]:
+    if isinstance(scores, Mapping) or hasattr(scores, "columns"):
+        names = list(scores.columns if hasattr(scores, "columns") else scores)
+        return {str(name): np.asarray(scores[name], np.float64).ravel() for name in names}
+    matrix = np.asarray(scores, np.float64)
+    matrix = matrix[:, None] if matrix.ndim == 1 else matrix
+    if matrix.ndim != 2:
+        raise InvalidInput(f"scores must have one row per output and one column per metric; found shape {matrix.shape}")
+    return {f"metric {k}": column for k, column in enumerate(matrix.T, 1)}
+
+
+def _by_instance(matrix: Any, judged: Any, instances: ArrayLike | None) -> tuple[Any, Any]:
+    """Rows laid out as (k-th output of an instance) × instances, NaN where an instance has fewer outputs."""
+    if instances is None:
+        return matrix[:, None, :], judged[None, :]
+    group = np.asarray(instances).ravel()
+    if len(group) != len(judged):
+        raise InvalidInput(f"instances names {len(group)} rows where there are {len(judged)}")
+    _, code = np.unique(group, return_inverse=True)
+    order = np.argsort(code, kind="stable")
+    starts = np.searchsorted(code[order], np.arange(code.max(initial=-1) + 1))
+    place = np.empty(len(code), int)
+    place[order] = np.arange(len(code)) - starts[code[order]]
+    shape = (place.max(initial=0) + 1, code.max(initial=-1) + 1)
+    laid, people = np.full((len(matrix), *shape), np.nan), np.full(shape, np.nan)
+    laid[:, place, code] = matrix
+    people[place, code] = judged
+    return laid, people
+
+
+def _metrics(board: Board, chosen: Sequence[str | Metric] | None) -> list[Metric]:
+    names = board.metrics if chosen is None else chosen
+    if not names:
+        raise InvalidInput(f"board {board.name} names no metrics; name some, as in ['BLEU', 'chrF']")
+    return [one if isinstance(one, Metric) else metric(one) for one in names]
+
+
+def _only_human(board: Board) -> str:
+    people = human_generators(board)
+    if len(people) != 1:
+        raise InvalidInput(
+            f"board {board.name}: choose the human generator; judged ones: {', '.join(people) or 'none'}"
+        )
+    return people[0]
+
+
+def _study(
+    home: Home | None, board: Board, aggregate: str | None, part: Slice | None, k: int, lam: float | None
+) -> EnsembleStudy:
+    from dataclasses import replace
+
+    view = view_board(board, None if home is None else home.cells, aggregate=aggregate, part=part)
+    fitted = fit_view(board, view, k=k, lam=lam)
+    if home is not None:
+        fitted = replace(fitted, ensemble=home.archive.versioned(fitted.ensemble))
+    return study_ensemble(fitted, view.scores, view.judged_human)

@@ -1,0 +1,93 @@
+"""The ensemble of a few metrics.
+
+billboards ensemble study BOARD              weights, ablations, and what each metric adds
+billboards ensemble list BOARD               every ensemble this board has kept
+billboards ensemble apply SIGNATURE OUTPUTS  score new outputs with a kept ensemble
+"""
+
+from __future__ import annotations
+
+import json
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+
+from billboards.cli import options
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
+    study = actions.add_parser("study", help="weights, ablations, and what each metric adds")
+    options.add_board(study)
+    options.add_view(study)
+    options.add_ensemble(study)
+    options.add_format(study)
+    listing = actions.add_parser("list", help="every ensemble this board has kept")
+    options.add_board(listing)
+    apply = actions.add_parser("apply", help="score new outputs with a kept ensemble")
+    apply.add_argument("signature", metavar="SIGNATURE", help="the ensemble's signature, or its JSON file")
+    apply.add_argument("outputs", type=Path, metavar="OUTPUTS", help="JSON lines with instance and text")
+    apply.add_argument("--board", type=Path, default=Path(), metavar="BOARD", help="the board folder (default: here)")
+    apply.add_argument(
+        "--scores",
+        type=Path,
+        metavar="TSV",
+        help="scores of metrics that can't run here: instance, then a metric per column",
+    )
+    options.add_jobs(apply)
+    apply.add_argument("--json", action="store_true", help="print JSON with every instance's score")
+
+
+def run(arguments: Namespace) -> int:
+    return {"study": _study, "list": _list, "apply": _apply}[arguments.action](arguments)
+
+
+def _study(arguments: Namespace) -> int:
+    from dataclasses import replace
+
+    from billboards.cli.output import emit
+    from billboards.reports.tables import ablation_table, ensemble_table, gains_table
+    from billboards.service.ensembles import study_ensemble
+    from billboards.service.home import open_home
+    from billboards.service.ranking import fit_view, view_board
+    from billboards.store.documents import study_document
+
+    home = open_home(arguments.board)
+    view = view_board(home.board, home.cells, aggregate=arguments.aggregate, part=options.chosen_slice(arguments))
+    fitted = fit_view(home.board, view, k=arguments.k, lam=arguments.lam)
+    fitted = replace(fitted, ensemble=home.archive.keep_ensemble(fitted.ensemble))
+    study = study_ensemble(fitted, view.scores, view.judged_human)
+    tables = [ensemble_table(study.ensemble), ablation_table(study), gains_table(study)]
+    emit(arguments, tables, lambda: study_document(study))
+    return 0
+
+
+def _list(arguments: Namespace) -> int:
+    from billboards.reports.wording import linear_combination, value_text
+    from billboards.service.home import open_home
+
+    for ensemble in open_home(arguments.board).archive.ensembles():
+        weights = linear_combination(ensemble.weights)
+        print(f"{ensemble.signature}  r = {value_text(ensemble.correlation, 3)}  lambda = {ensemble.lam:g}  {weights}")
+    return 0
+
+
+def _apply(arguments: Namespace) -> int:
+    from billboards.cli.output import note
+    from billboards.cli.progress import scoring_progress
+    from billboards.execution.local import executor
+    from billboards.service.applying import apply_ensemble, read_metric_scores
+    from billboards.service.home import open_home
+
+    home = open_home(arguments.board)
+    ensemble = home.archive.named(arguments.signature)
+    given = read_metric_scores(arguments.scores, home.board, ensemble) if arguments.scores else {}
+    with scoring_progress() as show:
+        applied = apply_ensemble(
+            ensemble, home.board, arguments.outputs, executor(arguments.jobs), given=given, on_progress=show
+        )
+    if arguments.json:
+        print(json.dumps(applied.document(), indent=1, ensure_ascii=False))
+    else:
+        print(f"{applied.mean:.4f}")
+        note(f"mean of {ensemble.signature} over {applied.n} of {len(home.board.instances)} instances")
+    return 0

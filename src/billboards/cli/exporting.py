@@ -1,0 +1,30 @@
+"""Write a board in the mt-metrics-eval layout, for tools that read that."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+
+from billboards.cli import options
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    kinds = parser.add_subparsers(dest="kind", required=True, metavar="KIND")
+    mtme = kinds.add_parser("mtme", help="the mt-metrics-eval layout")
+    options.add_board(mtme)
+    mtme.add_argument("--language-pair", metavar="LP", help="such as en-de (default: the board's languages)")
+    mtme.add_argument("-o", "--out", type=Path, required=True, metavar="OUT", help="the folder to write")
+    mtme.add_argument("--force", action="store_true", help="replace OUT if it exists")
+
+
+def run(arguments: Namespace) -> int:
+    from billboards.boards.importers.mtme import export_board
+    from billboards.cli.output import note
+    from billboards.service.home import open_home
+    from billboards.service.matrix import with_own_scores
+
+    home = open_home(arguments.board)
+    board = with_own_scores(home.board, home.cells)
+    export_board(board, arguments.out, language_pair=arguments.language_pair, replace=arguments.force)
+    note(f"wrote {arguments.out}")
+    return 0

@@ -1,0 +1,31 @@
+"""List the rankings a board has kept, oldest first, or show one of them as it was."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+
+from billboards.cli import options
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    options.add_board(parser)
+    parser.add_argument("ranking", nargs="?", metavar="ID", help="show this ranking")
+    options.add_format(parser)
+
+
+def run(arguments: Namespace) -> int:
+    from billboards.cli.output import emit
+    from billboards.reports.tables import generator_table, metric_table
+    from billboards.service.home import open_home
+    from billboards.store.documents import ranking_document
+
+    archive = open_home(arguments.board).archive
+    if arguments.ranking is None:
+        for name, created in archive.rankings().items():
+            ranking = archive.ranking(name)
+            signature = ranking.ensemble.signature if ranking.ensemble else "no ensemble"
+            print(f"{name}  {created}  {ranking.part}  ranked by {ranking.ranked_by}  {signature}")
+        return 0
+    ranking = archive.ranking(arguments.ranking)
+    emit(arguments, [metric_table(ranking), generator_table(ranking)], lambda: ranking_document(ranking))
+    return 0

@@ -1,0 +1,51 @@
+"""Make a board folder from a public data set, or from a table of your own.
+
+    billboards import billboard DIR --board wmt20-zh-en --judgments MQM_DIR --references REFS -o OUT
+    billboards import table outputs.csv --generator system --judgment adequacy -o OUT
+
+`billboards import KIND --help` lists the options of each kind.
+"""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+
+from billboards.boards.importers import IMPORTERS
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    kinds = parser.add_subparsers(dest="kind", required=True, metavar="KIND")
+    for card in IMPORTERS.values():
+        kind = kinds.add_parser(card.name, help=card.summary, description=card.summary)
+        kind.add_argument("source", type=Path, metavar="SOURCE", help="the folder or file to read")
+        for argument in card.arguments:
+            kind.add_argument(
+                argument.flag,
+                help=argument.help,
+                required=argument.required,
+                action="append" if argument.repeat else "store",
+                type=Path if argument.is_path else str,
+            )
+        kind.add_argument("-o", "--out", type=Path, required=True, metavar="OUT", help="the board folder to write")
+        kind.add_argument("--force", action="store_true", help="replace OUT if it exists")
+
+
+def run(arguments: Namespace) -> int:
+    from billboards.boards.importers import load_importer
+    from billboards.boards.writing import write_board
+    from billboards.cli.output import note
+
+    card = IMPORTERS[arguments.kind]
+    given = {argument.keyword: getattr(arguments, argument.keyword) for argument in card.arguments}
+    options = {name: value for name, value in given.items() if value is not None}
+    imported = load_importer(arguments.kind)(arguments.source, **options)
+    path = write_board(imported.board, arguments.out, replace=arguments.force)
+    for text in imported.notes:
+        note(f"note: {text}")
+    board = imported.board
+    note(
+        f"wrote {path}: {len(board.instances)} instances, {len(board.generators)} generators, "
+        f"{len(board.judgments)} judgments, {len(board.imported)} columns of imported scores"
+    )
+    return 0

@@ -1,0 +1,110 @@
+"""`billboards`: finds the command, runs it, and turns every error into one line and an exit code.
+
+Commands are modules that are imported only when they are asked for, so that `billboards --help` starts as fast as the
+interpreter allows. Exit codes: 0 done, 1 something failed, 2 bad input, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import sys
+from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
+from collections.abc import Callable
+
+#: Command, module below billboards.cli, and what it does. Help and documentation are made from this table.
+COMMANDS = {
+    "demo": ("demo", "build, score, rank and show the demo board"),
+    "new": ("new", "write a commented skeleton of a board folder"),
+    "import": ("importing", "make a board folder from a public data set or a table"),
+    "export": ("exporting", "write a board in another layout (mt-metrics-eval)"),
+    "check": ("check", "explain every mistake in a board folder; compare imported scores with own ones"),
+    "score": ("score", "compute the scores that are missing"),
+    "rank": ("rank", "rank metrics by agreement with people, and generators by the best metric"),
+    "ensemble": ("ensemble", "study the ensemble, list past ones, apply one to new outputs"),
+    "overrating": ("overrating", "measure how much each metric overrates machines over a person"),
+    "references": ("references", "measure what one more reference is worth to each metric"),
+    "report": ("report", "write one self-contained HTML page about a board"),
+    "history": ("history", "list past rankings of a board, or show one"),
+    "metrics": ("metrics", "list the metrics that are installed, or one metric's card"),
+}
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run a command; returns the exit code."""
+    arguments = sys.argv[1:] if argv is None else argv
+    if not arguments or arguments[0] not in COMMANDS:
+        return _without_command(arguments)
+    return _run(arguments[0], arguments[1:])
+
+
+def _without_command(arguments: list[str]) -> int:
+    parser = ArgumentParser(
+        "billboards",
+        usage="billboards COMMAND …",
+        description="Bidimensional leaderboards: rank text generators and the metrics that judge them, hand in hand.",
+        epilog="commands:\n"
+        + "\n".join(f"  {name:12}{text}" for name, (_, text) in COMMANDS.items())
+        + "\n\n`billboards COMMAND --help` says more about one of them.",
+        formatter_class=RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="store_true", help="print the version and end")
+    parser.add_argument("command", nargs="?", metavar="COMMAND", help="one of those below")
+    parsed, _ = parser.parse_known_args(arguments)
+    if parsed.version:
+        from importlib.metadata import version
+
+        print(f"billboards {version('billboards')}")
+        return 0
+    if parsed.command is not None:
+        from difflib import get_close_matches
+
+        near = get_close_matches(parsed.command, COMMANDS, n=1)
+        hint = f"did you mean {near[0]}?" if near else "`billboards --help` lists the commands"
+        print(f"billboards: no command {parsed.command!r}; {hint}", file=sys.stderr)
+        return 2
+    parser.print_help()
+    return 0
+
+
+def _run(command: str, arguments: list[str]) -> int:
+    from importlib import import_module
+
+    module_name, summary = COMMANDS[command]
+    module = import_module(f"billboards.cli.{module_name}")
+    parser = ArgumentParser(
+        f"billboards {command}",
+        description=module.__doc__ or summary,
+        formatter_class=RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    module.add_arguments(parser)
+    return _guarded(module.run, parser.parse_args(arguments))
+
+
+def _guarded(run: Callable[[Namespace], int], arguments: Namespace) -> int:
+    """Run a command's function; every expected error becomes one line on stderr and an exit code."""
+    from billboards.errors import BillboardsError, InvalidInput
+
+    try:
+        code = run(arguments)
+        sys.stdout.flush()
+    except InvalidInput as error:
+        return _fail(str(error), 2)
+    except BillboardsError as error:
+        return _fail(str(error), 1)
+    except KeyboardInterrupt:
+        return _fail("stopped; what was finished is kept, the same command goes on from there", 130)
+    except BrokenPipeError:
+        # Whoever was reading has seen enough; stdout must not be flushed again at exit.
+        sys.stdout = None  # type: ignore[assignment]
+        return 0
+    return int(code or 0)
+
+
+def _fail(message: str, code: int) -> int:
+    line = " ".join(message.split())
+    print(f"billboards: {line}", file=sys.stderr)
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,106 @@
+"""Options that several commands share, and what they mean."""
+
+from __future__ import annotations
+
+import os
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from billboards.domain import Board, ReferenceSet, Slice
+    from billboards.metrics.base import Metric
+
+
+def add_board(parser: ArgumentParser) -> None:
+    parser.add_argument("board", type=Path, metavar="BOARD", help="the board folder")
+
+
+def add_format(parser: ArgumentParser) -> None:
+    """How results are written: tables for people by default."""
+    group = parser.add_mutually_exclusive_group()
+    group.add_argument("--json", dest="format", action="store_const", const="json", help="print JSON")
+    group.add_argument("--csv", dest="format", action="store_const", const="csv", help="print CSV")
+    group.add_argument("--latex", dest="format", action="store_const", const="latex", help="print LaTeX (booktabs)")
+    parser.add_argument("--wide", action="store_true", help="show every column, however wide the terminal is")
+    parser.set_defaults(format="terminal")
+
+
+def add_view(parser: ArgumentParser) -> None:
+    """Which judgments and which part of the board are looked at."""
+    parser.add_argument(
+        "--aggregate", metavar="NAME", help="the aggregate or dimension of judgments to rank by (default: the board's)"
+    )
+    parser.add_argument("--domain", help="only the instances of this domain")
+    parser.add_argument("--document", help="only the instances of this document")
+    parser.add_argument("--tag", help="only the instances with this tag")
+
+
+def add_ensemble(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--k", type=positive, default=3, metavar="N", help="tune lambda so that N metrics take part (default 3)"
+    )
+    parser.add_argument(
+        "--lambda", dest="lam", type=non_negative, metavar="X", help="use this lambda (scikit-learn's alpha) instead"
+    )
+
+
+def add_metrics(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--metric",
+        action="append",
+        metavar="NAME",
+        help="a metric, options in brackets as in 'chrF(beta=1)'; may be repeated (default: those the board names)",
+    )
+
+
+def add_jobs(parser: ArgumentParser) -> None:
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    parser.add_argument(
+        "--jobs", type=positive, default=cores, metavar="N", help=f"processes to use (default {cores}, one per core)"
+    )
+
+
+def add_seed(parser: ArgumentParser) -> None:
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed of what is random (default 0)")
+
+
+def positive(text: str) -> int:
+    if not text.isdigit() or int(text) < 1:
+        raise ArgumentTypeError(f"{text!r} is not a whole number above 0")
+    return int(text)
+
+
+def non_negative(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value < float("inf"):
+        raise ArgumentTypeError(f"{text!r} is not a number of 0 or more")
+    return value
+
+
+def chosen_slice(arguments: Namespace) -> Slice:
+    from billboards.domain import Slice
+
+    return Slice(arguments.domain, arguments.document, arguments.tag)
+
+
+def chosen_metrics(board: Board, names: Sequence[str] | None) -> list[Metric]:
+    """The metrics asked for, else those the board names; each once."""
+    from billboards.errors import InvalidInput
+    from billboards.metrics.discovery import metric
+
+    if not names and not board.metrics:
+        raise InvalidInput(
+            f'board {board.name} names no metrics; add `metrics = ["BLEU"]` to board.toml or use --metric'
+        )
+    found = [metric(name) for name in names or board.metrics]
+    return list({one.signature: one for one in found}.values())
+
+
+def chosen_references(board: Board, text: str | None) -> ReferenceSet | None:
+    """A reference set from `A,B`; None means the default."""
+    return None if text is None else board.check_references(name.strip() for name in text.split(","))

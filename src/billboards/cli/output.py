@@ -1,0 +1,35 @@
+"""Results on stdout in the format asked for; notes and progress go to stderr."""
+
+from __future__ import annotations
+
+import json
+import sys
+from argparse import Namespace
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from billboards.reports.tables import Table
+
+
+def emit(arguments: Namespace, tables: Sequence[Table], document: Callable[[], Mapping[str, Any]]) -> None:
+    """Print tables, or the JSON document, as the arguments ask."""
+    if arguments.format == "json":
+        print(json.dumps(document(), indent=1, ensure_ascii=False, allow_nan=False))
+    elif arguments.format == "csv":
+        from billboards.reports.delimited import to_csv
+
+        print("\n".join(to_csv(table) for table in tables), end="")
+    elif arguments.format == "latex":
+        from billboards.reports.latex import to_latex
+
+        print("\n\n".join(to_latex(table) for table in tables))
+    else:
+        from billboards.reports.terminal import print_table
+
+        for table in tables:
+            print_table(table, wide=arguments.wide)
+
+
+def note(text: str) -> None:
+    """A line for the person at the terminal."""
+    print(text, file=sys.stderr)

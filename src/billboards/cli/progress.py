@@ -1,0 +1,25 @@
+"""A progress bar on stderr while scores are computed; nothing where nobody watches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from billboards.service.scoring import Progress
+
+
+@contextmanager
+def scoring_progress() -> Iterator[Callable[[Progress], None]]:
+    """A function to call with every step; the bar appears with the first one."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bar
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("scoring", total=None, visible=False)
+
+        def show(progress: Progress) -> None:
+            bar.update(task, description=progress.cell, completed=progress.done, total=progress.total, visible=True)
+
+        yield show

@@ -1,0 +1,65 @@
+"""Rank metrics by their correlation with people, and generators by the best metric or the ensemble.
+
+Each ranking is kept in the board folder as a snapshot, and each new ensemble under a signature that papers can cite.
+"""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+
+from billboards.cli import options
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    options.add_board(parser)
+    options.add_view(parser)
+    options.add_ensemble(parser)
+    parser.add_argument(
+        "--references", metavar="A,B", help="use scores against these references (default: the board's)"
+    )
+    parser.add_argument("--by", metavar="METRIC", help="rank generators by this metric instead of the best one")
+    parser.add_argument(
+        "--draws", type=int, default=1000, metavar="N", help="bootstrap draws for intervals (default 1000)"
+    )
+    options.add_seed(parser)
+    parser.add_argument("--no-save", action="store_true", help="don't keep this ranking in the board folder")
+    options.add_format(parser)
+
+
+def run(arguments: Namespace) -> int:
+    from billboards.cli.output import emit, note
+    from billboards.errors import StoreFailed
+    from billboards.reports.tables import ensemble_table, generator_table, metric_table
+    from billboards.service.home import open_home
+    from billboards.service.ranking import rank_board
+    from billboards.service.snapshots import keep, numbered
+    from billboards.store.documents import ranking_document
+
+    home = open_home(arguments.board)
+    ranking = rank_board(
+        home.board,
+        home.cells,
+        aggregate=arguments.aggregate,
+        references=options.chosen_references(home.board, arguments.references),
+        part=options.chosen_slice(arguments),
+        k=arguments.k,
+        lam=arguments.lam,
+        by=arguments.by,
+        draws=max(arguments.draws, 0),
+        seed=arguments.seed,
+    )
+    if not ranking.metrics:
+        note(f"no scores yet: `billboards score {arguments.board}` computes them")
+    if arguments.no_save:
+        ranking = numbered(home, ranking)
+    else:
+        try:
+            ranking, _ = keep(home, ranking)
+        except StoreFailed as error:
+            note(f"the ranking was not kept: {error}")
+            ranking = numbered(home, ranking)
+    tables = [metric_table(ranking), generator_table(ranking)]
+    if ranking.ensemble is not None:
+        tables.insert(1, ensemble_table(ranking.ensemble))
+    emit(arguments, tables, lambda: ranking_document(ranking))
+    return 0

@@ -1,0 +1,50 @@
+"""Write one self-contained HTML page about a board: tables, plots, and how they were made."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+
+from billboards.cli import options
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    options.add_board(parser)
+    parser.add_argument("-o", "--out", type=Path, metavar="FILE", help="the page to write (default: BOARD/report.html)")
+    parser.add_argument("--human", metavar="NAME", help="the person to measure overrating with")
+    options.add_view(parser)
+    options.add_ensemble(parser)
+    options.add_seed(parser)
+    parser.add_argument("--no-references", action="store_true", help="leave out the study of the number of references")
+    options.add_jobs(parser)
+    parser.add_argument("--open", action="store_true", help="open the page in a browser")
+
+
+def run(arguments: Namespace) -> int:
+    from billboards.cli.output import note
+    from billboards.cli.reporting import write_report
+    from billboards.service.home import open_home
+
+    home = open_home(arguments.board)
+    path = write_report(
+        home,
+        arguments.out or arguments.board / "report.html",
+        human=arguments.human,
+        aggregate=arguments.aggregate,
+        part=options.chosen_slice(arguments),
+        k=arguments.k,
+        lam=arguments.lam,
+        seed=arguments.seed,
+        references=not arguments.no_references,
+        jobs=arguments.jobs,
+    )
+    note(f"wrote {path}")
+    if arguments.open:
+        _open(path)
+    return 0
+
+
+def _open(path: Path) -> None:
+    import webbrowser
+
+    webbrowser.open(path.resolve().as_uri())

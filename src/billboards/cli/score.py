@@ -1,0 +1,49 @@
+"""Compute every score that is missing, save each cell when it is done, and say what was done.
+
+What is there already costs nothing. Ctrl-C stops; the same command goes on from there.
+"""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+
+from billboards.cli import options
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    options.add_board(parser)
+    options.add_metrics(parser)
+    parser.add_argument(
+        "--references", metavar="A,B", help="score against these references only (default: the board's)"
+    )
+    parser.add_argument("--generator", action="append", metavar="NAME", help="only this generator; may be repeated")
+    options.add_jobs(parser)
+
+
+def run(arguments: Namespace) -> int:
+    from billboards.cli.output import note
+    from billboards.cli.progress import scoring_progress
+    from billboards.execution.local import executor
+    from billboards.service.home import open_home
+    from billboards.service.scoring import score_board
+
+    home = open_home(arguments.board)
+    metrics = options.chosen_metrics(home.board, arguments.metric)
+    rows = [home.board.row(name) for name in arguments.generator] if arguments.generator else None
+    with scoring_progress() as show:
+        report = score_board(
+            home.board,
+            home.cells,
+            metrics,
+            executor(arguments.jobs),
+            references=options.chosen_references(home.board, arguments.references),
+            rows=rows,
+            on_progress=show,
+        )
+    note(f"{report.computed} cells computed, {report.present} were there already")
+    unmet = [m.name for m in metrics if m.card.needs_references and not home.board.reference_names]
+    if unmet:
+        note(f"not scored, because the board has no references: {', '.join(unmet)}")
+    for name, reason in report.failures.items():
+        note(f"failed: {name}: {reason}")
+    return 1 if report.failures else 0

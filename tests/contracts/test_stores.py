@@ -1,0 +1,59 @@
+"""The contract of every store of cells."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from billboards.domain import Column
+from billboards.store.base import CellStore, ColumnKey
+from billboards.store.cells import SqliteCells
+from billboards.store.memory import MemoryCells
+
+STORES: dict[str, Callable[[Path], CellStore]] = {"sqlite": SqliteCells, "memory": lambda _: MemoryCells()}
+
+BLEU = ColumnKey(Column("BLEU", "BLEU|v1", ("A", "B")), "c1")
+OTHER_REFERENCES = ColumnKey(Column("BLEU", "BLEU|v1", ("A",)), "c2")
+OTHER_SIGNATURE = ColumnKey(Column("BLEU", "BLEU|v2", ("A", "B")), "c1")
+
+
+@pytest.fixture(params=STORES)
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> CellStore:
+    return STORES[request.param](tmp_path)
+
+
+def test_an_empty_store_has_nothing(store: CellStore) -> None:
+    assert store.columns() == ()
+    assert store.present(BLEU) == frozenset()
+    assert store.load(BLEU, ["v"]) == {}
+
+
+def test_a_cell_comes_back_bit_for_bit_with_its_missing_values(store: CellStore) -> None:
+    scores = np.array([0.1, np.nan, -1e-300, 1 / 3])
+    store.save(BLEU, "v", {"": scores}, seconds=1.5)
+    assert store.columns() == (BLEU,)
+    assert store.present(BLEU) == {"v"}
+    np.testing.assert_array_equal(store.load(BLEU, ["v", "unknown"])["v"], scores)
+
+
+def test_cells_of_other_references_and_signatures_stay_apart(store: CellStore) -> None:
+    store.save(BLEU, "v", {"": np.array([1.0])}, seconds=0)
+    store.save(OTHER_REFERENCES, "v", {"": np.array([2.0])}, seconds=0)
+    store.save(OTHER_SIGNATURE, "v", {"": np.array([3.0])}, seconds=0)
+    loaded = [store.load(key, ["v"])["v"][0] for key in (BLEU, OTHER_REFERENCES, OTHER_SIGNATURE)]
+    assert loaded == [1.0, 2.0, 3.0]
+    assert store.columns() == (BLEU, OTHER_REFERENCES, OTHER_SIGNATURE)
+
+
+def test_writing_a_cell_twice_leaves_one(store: CellStore) -> None:
+    for value in (1.0, 1.0):
+        store.save(BLEU, "v", {"": np.array([value])}, seconds=0)
+    assert store.present(BLEU) == {"v"}
+
+
+def test_the_first_part_is_primary(store: CellStore) -> None:
+    store.save(BLEU, "v", {"f": np.array([0.5]), "precision": np.array([0.9])}, seconds=0)
+    assert store.load(BLEU, ["v"])["v"][0] == 0.5
