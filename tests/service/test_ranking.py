@@ -101,11 +101,11 @@ def test_a_constant_metric_is_unranked_with_the_reason() -> None:
 
 
 def test_a_reference_free_metric_does_not_rank_alone_where_there_are_references() -> None:
-    board = small_board(instances=4, generators=2)
-    people = human_scores(board.judgments, board.aggregate(), board.dimensions, (4, 4)).tolist()
-    noise = np.random.default_rng(0).normal(size=(2, 4)) * 10
-    board = with_column(board, "free", {"g0": people[0], "g1": people[1]}, references=())
-    board = with_column(board, "based", {f"g{k}": (people[k] + noise[k]).tolist() for k in range(2)})
+    board = small_board(instances=12, generators=4)
+    people = human_scores(board.judgments, board.aggregate(), board.dimensions, (6, 12)).tolist()
+    noise = np.random.default_rng(0).normal(size=(4, 12)) * 10
+    board = with_column(board, "free", {f"g{k}": people[k] for k in range(4)}, references=())
+    board = with_column(board, "based", {f"g{k}": (people[k] + noise[k]).tolist() for k in range(4)})
     ranking = rank_board(board, None, draws=0, lam=1000)
     assert ranking.metrics[0].name == "free"
     assert ranking.ranked_by == "based"
