@@ -52,6 +52,8 @@ from billboards.store import documents
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
+    from billboards.reports.html import JudgedScores
+
 Value = TypeVar("Value")
 
 
@@ -220,6 +222,58 @@ def references(
         on_progress=on_progress,
     )
     return Result(effect, (tables.reference_table(effect),), documents.reference_document(effect))
+
+
+def report(
+    board: Board,
+    path: str | Path,
+    *,
+    human: str | None = None,
+    aggregate: str | None = None,
+    part: Slice | None = None,
+    k: int = 3,
+    lam: float | None = None,
+    seed: int = 0,
+    with_references: bool = True,
+    jobs: int = 1,
+    on_progress: Callable[[Progress], None] | None = None,
+) -> Path:
+    """One self-contained HTML page about a board; scores that overrating and references need are computed first."""
+    from billboards.reports.html import report_html
+
+    home = home_of(board)
+    ranking = numbered(home, rank_board(board, home.cells, aggregate=aggregate, part=part, k=k, lam=lam, seed=seed))
+    compared = human or next(iter(human_generators(board)), None) if board.ranks else None
+    how: dict[str, Any] = {"aggregate": aggregate, "jobs": jobs, "on_progress": on_progress}
+    page = report_html(
+        ranking,
+        board=board,
+        study=None if ranking.ensemble is None else _study(home, board, aggregate, part, k, lam),
+        overrating=None if compared is None else overrating(board, compared, k=k, lam=lam, **how).value,
+        references=references(board, seed=seed, **how).value if with_references and _can_add(board) else None,
+        judged=_best_metric_scores(home, ranking, part),
+    )
+    target = Path(path)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_text(page, encoding="utf-8")
+    return target
+
+
+def _can_add(board: Board) -> bool:
+    """Whether there are references to add one by one, metrics to see the effect of it, and judgments to measure it."""
+    return len(board.references) > 1 and bool(board.metrics) and board.ranks is not None
+
+
+def _best_metric_scores(home: Home, ranking: Ranking, part: Slice | None) -> JudgedScores | None:
+    """What the scatter plot shows: the best metric beside people, on the judged rows."""
+    from billboards.reports.html import JudgedScores
+
+    best = next((m.name for m in ranking.metrics if m.correlation is not None and not m.is_statistic), None)
+    if best is None:
+        return None
+    view = view_board(home.board, home.cells, aggregate=ranking.aggregate, part=part)
+    names = tuple(name for name, judged in zip(view.scores.rows, view.judged, strict=True) if judged)
+    return JudgedScores(best, view.human[view.judged], view.scores.of(best)[view.judged], names)
 
 
 def rank_metrics(

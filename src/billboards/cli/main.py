@@ -95,7 +95,7 @@ def _guarded(run: Callable[[Namespace], int], arguments: Namespace) -> int:
         return _fail("stopped; what was finished is kept, the same command goes on from there", 130)
     except BrokenPipeError:
         # Whoever was reading has seen enough; stdout must not be flushed again at exit.
-        sys.stdout = None  # type: ignore[assignment]
+        sys.stdout = None
         return 0
     return int(code or 0)
 

@@ -15,11 +15,19 @@ def scoring_progress() -> Iterator[Callable[[Progress], None]]:
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
     from rich.progress import Progress as Bar
 
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield _nobody_watches
+        return
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
+    with Bar(*columns, console=console, transient=True) as bar:
         task = bar.add_task("scoring", total=None, visible=False)
 
         def show(progress: Progress) -> None:
             bar.update(task, description=progress.cell, completed=progress.done, total=progress.total, visible=True)
 
         yield show
+
+
+def _nobody_watches(progress: Progress) -> None:
+    """What a bar does where there is no terminal."""

@@ -21,23 +21,25 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
+    from billboards import api
     from billboards.cli.output import note
-    from billboards.cli.reporting import write_report
-    from billboards.service.home import open_home
+    from billboards.cli.progress import scoring_progress
 
-    home = open_home(arguments.board)
-    path = write_report(
-        home,
-        arguments.out or arguments.board / "report.html",
-        human=arguments.human,
-        aggregate=arguments.aggregate,
-        part=options.chosen_slice(arguments),
-        k=arguments.k,
-        lam=arguments.lam,
-        seed=arguments.seed,
-        references=not arguments.no_references,
-        jobs=arguments.jobs,
-    )
+    board = api.open(arguments.board)
+    with scoring_progress() as show:
+        path = api.report(
+            board,
+            arguments.out or arguments.board / "report.html",
+            human=arguments.human,
+            aggregate=arguments.aggregate,
+            part=options.chosen_slice(arguments),
+            k=arguments.k,
+            lam=arguments.lam,
+            seed=arguments.seed,
+            with_references=not arguments.no_references,
+            jobs=arguments.jobs,
+            on_progress=show,
+        )
     note(f"wrote {path}")
     if arguments.open:
         _open(path)

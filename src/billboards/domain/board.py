@@ -203,7 +203,7 @@ class Board:
         return digest(i.id for i in self.instances)
 
     def context_version(self, *, references: ReferenceSet, inputs: bool) -> str:
-        """A digest of all that a metric sees beside the output: instance ids, references used, inputs used."""
+        """A digest of all that a metric sees beside the output: instance ids, language, references, inputs."""
         if (references, inputs) not in self._contexts:
             self._contexts[references, inputs] = self._context_version(references, inputs)
         return self._contexts[references, inputs]
@@ -213,7 +213,7 @@ class Board:
         return {}
 
     def _context_version(self, references: ReferenceSet, inputs: bool) -> str:
-        parts: list[str] = [self.instances_version]
+        parts: list[str] = [self.instances_version, self.output_language or ""]
         if references:
             wanted = set(references)
             chosen = ([(r.name, r.text) for r in i.references if r.name in wanted] for i in self.instances)

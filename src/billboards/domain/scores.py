@@ -29,7 +29,8 @@ class MetricCard:
     needs_references: bool = True
     needs_input: bool = False
     higher_is_better: bool = True
-    range: tuple[float, float] | None = None
+    #: Lowest and highest score there can be; None for an end without bound.
+    range: tuple[float | None, float | None] | None = None
     languages: tuple[str, ...] | None = None
     deterministic: bool = True
     training_data: str | None = None

@@ -8,17 +8,26 @@ that treats outputs one by one says so, and may then be called with parts of the
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import Field, dataclass, fields
-from typing import ClassVar, Literal
+from functools import cache
+from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from billboards.domain import MetricCard
-from billboards.errors import MetricFailed
+from billboards.errors import InvalidInput, MetricFailed
 
 Floats = NDArray[np.float64]
+
+
+class Item(NamedTuple):
+    """One output, with what it is scored by."""
+
+    output: str
+    references: tuple[str, ...]
+    input: str | None
 
 
 @dataclass(frozen=True)
@@ -34,11 +43,25 @@ class Batch:
     inputs: Sequence[str] = ()
     language: str | None = None
 
+    def __post_init__(self) -> None:
+        for what, given in (("lists of references", self.references), ("inputs", self.inputs)):
+            if len(given) not in (0, len(self.outputs)):
+                raise InvalidInput(f"{len(self.outputs)} outputs and {len(given)} {what}; give one for each, or none")
+        if any(isinstance(texts, str) for texts in self.references):
+            raise InvalidInput("references are a list of texts for each output, also where there is only one")
+
     def __len__(self) -> int:
         return len(self.outputs)
 
     def part(self, start: int, stop: int) -> Batch:
         return Batch(self.outputs[start:stop], self.references[start:stop], self.inputs[start:stop], self.language)
+
+    def items(self) -> Iterator[Item]:
+        """The outputs one by one."""
+        inputs: Sequence[str | None] = self.inputs or [None] * len(self)
+        references = self.references or [()] * len(self)
+        for output, texts, given in zip(self.outputs, references, inputs, strict=True):
+            yield Item(output, tuple(texts), given)
 
 
 class Metric(ABC):
@@ -76,11 +99,20 @@ class Metric(ABC):
         return tuple(f for f in fields(self) if f.init)  # type: ignore[arg-type]
 
 
+def score_each(batch: Batch, score: Callable[[Item], float]) -> Floats:
+    """The scores of a metric that treats outputs one by one; what appears twice in the batch is worked out once."""
+    once = cache(score)
+    return np.array([once(item) for item in batch.items()], np.float64)
+
+
 def score_checked(metric: Metric, batch: Batch) -> dict[str, Floats]:
-    """A metric's parts, the primary one first, with the contract enforced: right count, finite numbers."""
+    """A metric's parts, the primary one first, with the contract enforced: needs met, right count, finite numbers."""
+    _check_needs(metric, batch)
     found = metric.score(batch)
     parts = dict(found) if isinstance(found, Mapping) else {"": found}
     checked = {part: np.asarray(scores, np.float64) for part, scores in parts.items()}
+    if not checked:
+        raise MetricFailed(f"{metric.name}: returned no part at all; at least the primary one is needed")
     for part, scores in checked.items():
         what = f"{metric.name}[{part}]" if part else metric.name
         if scores.shape != (len(batch),):
@@ -89,3 +121,11 @@ def score_checked(metric: Metric, batch: Batch) -> dict[str, Floats]:
             k = int(np.flatnonzero(~np.isfinite(scores))[0])
             raise MetricFailed(f"{what}: scored {batch.outputs[k][:60]!r} as {scores[k]}; scores must be finite")
     return checked
+
+
+def _check_needs(metric: Metric, batch: Batch) -> None:
+    if metric.card.needs_input and len(batch.inputs) != len(batch):
+        raise InvalidInput(f"{metric.name} needs the input of every output; {len(batch.inputs)} were given")
+    for item in batch.items() if metric.card.needs_references else ():
+        if not item.references:
+            raise InvalidInput(f"{metric.name} needs a reference for every output; {item.output[:60]!r} has none")

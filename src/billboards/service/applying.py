@@ -18,7 +18,7 @@ from billboards.boards.folder import read_texts
 from billboards.boards.lines import Problems
 from billboards.boards.score_tables import read_score_table
 from billboards.domain import Board, Ensemble, Generator, Outputs, row_of
-from billboards.errors import InvalidBoard, InvalidInput, MetricFailed
+from billboards.errors import InvalidInput, MetricFailed
 from billboards.execution.base import Executor
 from billboards.metrics.base import Metric
 from billboards.metrics.discovery import known_metrics, metric
@@ -81,9 +81,8 @@ def apply_ensemble(
 def read_metric_scores(path: Path, board: Board, ensemble: Ensemble) -> dict[str, Floats]:
     """Scores of metrics that can't run here: a line per instance, a metric per column, higher is better."""
     problems = Problems()
-    found = read_score_table(_bytes(path), path.name, board.position, tuple(ensemble.weights), problems)
-    if problems.errors:
-        raise InvalidBoard(str(path), problems.errors)
+    found = read_score_table(_bytes(path), path.name, board.position, ensemble.weights.__contains__, problems)
+    _refuse(problems)
     return found
 
 
@@ -106,11 +105,16 @@ def _metric(ensemble: Ensemble, name: str) -> Metric:
 def _read_row(path: Path, board: Board) -> Outputs:
     problems = Problems()
     texts = read_texts(_bytes(path), path.name, board.position, problems)
-    if problems.errors:
-        raise InvalidBoard(str(path), problems.errors)
+    _refuse(problems)
     if not any(text is not None for text in texts):
         raise InvalidInput(f'{path}: holds no outputs; write a line {{"instance": …, "text": …}} for each instance')
     return row_of(Generator(path.stem), board.instances, texts)
+
+
+def _refuse(problems: Problems) -> None:
+    if problems.errors:
+        more = f" (and {len(problems.errors) - 1} more)" if len(problems.errors) > 1 else ""
+        raise InvalidInput(f"{problems.errors[0]}{more}")
 
 
 def _bytes(path: Path) -> bytes:

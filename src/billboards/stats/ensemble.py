@@ -141,7 +141,7 @@ def _standardised(sums: Moments) -> tuple[Floats, Floats, float, Floats, Floats]
 def _fit(sums: Moments, shift: Floats, penalty: float) -> Linear:
     mean, spread, target, gram, moment = _standardised(sums)
     weights = weights_at(lasso_path(gram, moment), penalty, len(mean))
-    return Linear(weights, mean + shift, spread, target)
+    return Linear(weights, mean + shift, spread, float(target))
 
 
 def held_out_correlation(blocks: Blocks, penalty: float) -> float:

@@ -116,12 +116,20 @@ class SqliteCells:
 
     @contextmanager
     def _reading(self) -> Iterator[sqlite3.Connection]:
-        """A connection for looking; where there is no file yet, one to an empty database."""
-        there = self.path.exists()
-        with self._errors(), closing(sqlite3.connect(self.path if there else ":memory:", timeout=60)) as database:
-            if not there:
-                database.executescript(_SCHEMA)
-            yield database
+        """A connection for looking; where nothing was written yet, one to an empty database."""
+        with self._errors():
+            begun = self._begun()
+            with closing(sqlite3.connect(self.path if begun else ":memory:", timeout=60)) as database:
+                if not begun:
+                    database.executescript(_SCHEMA)
+                yield database
+
+    def _begun(self) -> bool:
+        """Whether the file holds its tables; an interrupt may have come before they were made."""
+        if not self.path.exists():
+            return False
+        with closing(sqlite3.connect(self.path, timeout=60)) as database:
+            return database.execute("select 1 from sqlite_master where name = 'cells'").fetchone() is not None
 
     @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
@@ -130,7 +138,7 @@ class SqliteCells:
             with closing(sqlite3.connect(self.path, timeout=60)) as database:
                 database.execute("pragma journal_mode = wal")
                 database.execute("pragma synchronous = normal")
-                database.executescript(_SCHEMA)
+                database.executescript(f"begin immediate; {_SCHEMA} commit;")
                 with database:
                     yield database
 

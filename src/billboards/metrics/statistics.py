@@ -1,0 +1,168 @@
+"""What can be counted in an output without a reference: length, repetition-n and abstractness-n (BEAMetrics, §4).
+
+They describe an output and don't judge it, yet they correlate with judgments more often than one would like, so every
+board should show them beside its metrics. A token is a word, a single punctuation mark, or a single character of
+Chinese or Japanese; this follows from the text alone, so a signature needs no language. Case doesn't count. Where
+there is no n-gram to speak of, nothing is repeated and nothing is new: 0.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, ClassVar
+
+from billboards.domain import MetricCard
+from billboards.metrics.base import Batch, Floats, Metric, score_each
+
+PAPER = (
+    "Scialom and Hill 2021, BEAMetrics: A Benchmark for Language Generation Evaluation, §4; the definitions are "
+    "the paper's words, not the numbers of its Repet rows, which equal Length"
+)
+LICENCE = "Apache-2.0"
+
+
+def tokens(text: str) -> list[str]:
+    """Words, punctuation marks, and characters of Chinese and Japanese."""
+    found: list[str] = _pattern().findall(unicodedata.normalize("NFC", text))
+    return found
+
+
+def ngrams(text: str, n: int) -> list[tuple[str, ...]]:
+    """Every n-gram of a text, case aside, in order."""
+    words = tokens(text.casefold())
+    return [tuple(words[k : k + n]) for k in range(len(words) - n + 1)]
+
+
+@cache
+def _pattern() -> Any:
+    # Unlike re, regex knows scripts and counts the vowel signs of Hindi or Thai as parts of words.
+    import regex  # type: ignore[import-untyped]
+
+    alone = r"[\p{Han}\p{Hiragana}\p{Katakana}]"
+    return regex.compile(rf"{alone}|[[\p{{L}}\p{{M}}\p{{N}}_]--{alone}]+|\S", regex.VERSION1)
+
+
+@dataclass(frozen=True)
+class Statistic(Metric):
+    """What the statistics share: they are told apart by name, and any change of definition is a new revision."""
+
+    def versions(self) -> dict[str, str]:
+        return {"revision": "1"}
+
+
+@dataclass(frozen=True)
+class Length(Statistic):
+    """The number of tokens."""
+
+    card: ClassVar[MetricCard] = MetricCard(
+        name="length",
+        summary="Number of tokens of the output: words, punctuation marks, characters of Chinese and Japanese",
+        needs_references=False,
+        range=(0.0, None),
+        training_data="none",
+        licence=LICENCE,
+        paper=PAPER,
+        failures="Says nothing about quality; higher is called better only because people often prefer what is more "
+        "complete. Words of scripts without spaces other than Chinese and Japanese (Thai, Khmer) aren't told apart.",
+        is_statistic=True,
+    )
+
+    def score(self, batch: Batch) -> Floats:
+        return score_each(batch, lambda item: len(tokens(item.output)))
+
+
+@dataclass(frozen=True)
+class Repetition(Statistic):
+    """The share of an output's n-grams that came before in the same output."""
+
+    n: ClassVar[int]
+
+    def score(self, batch: Batch) -> Floats:
+        return score_each(batch, lambda item: self._share(ngrams(item.output, self.n)))
+
+    def _share(self, found: list[tuple[str, ...]]) -> float:
+        return (len(found) - len(set(found))) / len(found) if found else 0.0
+
+
+@dataclass(frozen=True)
+class Abstractness(Statistic):
+    """The share of an output's n-grams that are not in the input."""
+
+    n: ClassVar[int]
+
+    def score(self, batch: Batch) -> Floats:
+        # Many outputs may share one long input.
+        known = cache(lambda text: frozenset(ngrams(text, self.n)))
+        return score_each(batch, lambda item: self._share(ngrams(item.output, self.n), known(item.input or "")))
+
+    def _share(self, found: list[tuple[str, ...]], known: frozenset[tuple[str, ...]]) -> float:
+        return sum(ngram not in known for ngram in found) / len(found) if found else 0.0
+
+
+def _repetition_card(n: int) -> MetricCard:
+    return MetricCard(
+        name=f"repetition-{n}",
+        summary=f"Share of the output's {n}-grams that came before in the same output; 0 where it has none",
+        needs_references=False,
+        higher_is_better=False,
+        range=(0.0, 1.0),
+        training_data="none",
+        licence=LICENCE,
+        paper=PAPER,
+        failures="Grows with length by itself, because function words return; an empty output has the best value.",
+        is_statistic=True,
+    )
+
+
+def _abstractness_card(n: int) -> MetricCard:
+    return MetricCard(
+        name=f"abstractness-{n}",
+        summary=f"Share of the output's {n}-grams that are not in the input; 0 where it has none",
+        needs_references=False,
+        needs_input=True,
+        range=(0.0, 1.0),
+        training_data="none",
+        licence=LICENCE,
+        paper=PAPER,
+        failures="Can't tell rewording from invention. Close to 1 for every output where input and output are in "
+        "different languages, and without meaning where the input is an image.",
+        is_statistic=True,
+    )
+
+
+@dataclass(frozen=True)
+class Repetition1(Repetition):
+    n: ClassVar[int] = 1
+    card: ClassVar[MetricCard] = _repetition_card(1)
+
+
+@dataclass(frozen=True)
+class Repetition2(Repetition):
+    n: ClassVar[int] = 2
+    card: ClassVar[MetricCard] = _repetition_card(2)
+
+
+@dataclass(frozen=True)
+class Repetition3(Repetition):
+    n: ClassVar[int] = 3
+    card: ClassVar[MetricCard] = _repetition_card(3)
+
+
+@dataclass(frozen=True)
+class Abstractness1(Abstractness):
+    n: ClassVar[int] = 1
+    card: ClassVar[MetricCard] = _abstractness_card(1)
+
+
+@dataclass(frozen=True)
+class Abstractness2(Abstractness):
+    n: ClassVar[int] = 2
+    card: ClassVar[MetricCard] = _abstractness_card(2)
+
+
+@dataclass(frozen=True)
+class Abstractness3(Abstractness):
+    n: ClassVar[int] = 3
+    card: ClassVar[MetricCard] = _abstractness_card(3)

@@ -1,0 +1,126 @@
+"""What the contract's own code enforces: batches that fit together, needs that are met, scores that are scores."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import pytest
+
+from billboards.domain import MetricCard
+from billboards.errors import InvalidInput, MetricFailed
+from billboards.metrics.base import Batch, Floats, Item, Metric, score_checked, score_each
+
+
+@dataclass(frozen=True)
+class Fixed(Metric):
+    """Returns what it was made with, right or wrong."""
+
+    answer: tuple[float, ...] = ()
+    card: ClassVar[MetricCard] = MetricCard("fixed", needs_references=False)
+
+    def score(self, batch: Batch) -> Floats:
+        return np.array(self.answer)
+
+
+@dataclass(frozen=True)
+class Parts(Metric):
+    """Returns named parts, the second of them broken where asked."""
+
+    broken: bool = False
+    card: ClassVar[MetricCard] = MetricCard("parts", needs_references=False)
+
+    def score(self, batch: Batch) -> Mapping[str, Floats]:
+        ones = np.ones(len(batch))
+        return {"f1": ones, "precision": ones * (np.inf if self.broken else 2)}
+
+
+@dataclass(frozen=True)
+class Silent(Metric):
+    """Returns no part at all."""
+
+    card: ClassVar[MetricCard] = MetricCard("silent", needs_references=False)
+
+    def score(self, batch: Batch) -> Mapping[str, Floats]:
+        return {}
+
+
+@dataclass(frozen=True)
+class Needy(Metric):
+    """Needs references and inputs."""
+
+    card: ClassVar[MetricCard] = MetricCard("needy", needs_input=True)
+
+    def score(self, batch: Batch) -> Floats:
+        return np.zeros(len(batch))
+
+
+def test_a_metric_that_returns_too_few_scores_has_failed() -> None:
+    with pytest.raises(MetricFailed, match=r"fixed.*: returned \(1,\) scores for 2 outputs; one each is needed"):
+        score_checked(Fixed((1.0,)), Batch(["a", "b"]))
+
+
+@pytest.mark.parametrize("bad", [float("nan"), float("inf"), float("-inf")])
+def test_a_score_that_is_no_finite_number_is_refused_with_its_output(bad: float) -> None:
+    with pytest.raises(MetricFailed, match=rf"scored 'second' as {bad}; scores must be finite"):
+        score_checked(Fixed((1.0, bad)), Batch(["first", "second"]))
+
+
+def test_a_broken_part_is_named() -> None:
+    assert list(score_checked(Parts(), Batch(["a"]))) == ["f1", "precision"]
+    with pytest.raises(MetricFailed, match=r"parts\(broken=True\)\[precision\]: scored 'a' as inf"):
+        score_checked(Parts(broken=True), Batch(["a"]))
+
+
+def test_a_metric_without_any_part_has_failed() -> None:
+    with pytest.raises(MetricFailed, match="silent: returned no part at all"):
+        score_checked(Silent(), Batch(["a"]))
+
+
+def test_an_output_without_reference_is_refused_where_one_is_needed() -> None:
+    with pytest.raises(InvalidInput, match="needy needs a reference for every output; 'b' has none"):
+        score_checked(Needy(), Batch(["a", "b"], [["r"], []], ["i", "i"]))
+    with pytest.raises(InvalidInput, match="needy needs a reference for every output; 'a' has none"):
+        score_checked(Needy(), Batch(["a", "b"], [], ["i", "i"]))
+
+
+def test_inputs_that_are_needed_must_be_given() -> None:
+    with pytest.raises(InvalidInput, match="needy needs the input of every output; 0 were given"):
+        score_checked(Needy(), Batch(["a", "b"], [["r"], ["r"]]))
+
+
+def test_three_outputs_against_two_reference_lists_are_no_batch() -> None:
+    with pytest.raises(InvalidInput, match="3 outputs and 2 lists of references; give one for each, or none"):
+        Batch(["a", "b", "c"], [["r"], ["r"]])
+    with pytest.raises(InvalidInput, match="1 outputs and 2 inputs"):
+        Batch(["a"], inputs=["i", "i"])
+
+
+def test_a_bare_text_is_no_list_of_references() -> None:
+    with pytest.raises(InvalidInput, match="a list of texts for each output, also where there is only one"):
+        Batch(["a", "b"], ["ref", "ref"])
+
+
+def test_a_part_of_a_batch_keeps_outputs_references_and_inputs_together() -> None:
+    batch = Batch(["a", "b", "c"], [["ra"], ["rb", "rb2"], ["rc"]], ["ia", "ib", "ic"], "en")
+    assert list(batch.part(1, 3).items()) == [Item("b", ("rb", "rb2"), "ib"), Item("c", ("rc",), "ic")]
+    assert batch.part(1, 3).language == "en"
+
+
+def test_what_appears_twice_is_worked_out_once() -> None:
+    asked: list[Item] = []
+
+    def score(item: Item) -> float:
+        asked.append(item)
+        return float(len(item.output))
+
+    batch = Batch(["aa", "b", "aa", "aa"], [["r"], ["r"], ["r"], ["other"]])
+    assert list(score_each(batch, score)) == [2.0, 1.0, 2.0, 2.0]
+    assert asked == [Item("aa", ("r",), None), Item("b", ("r",), None), Item("aa", ("other",), None)]
+
+
+def test_a_name_carries_only_the_options_that_differ_and_a_signature_all() -> None:
+    assert (Parts().name, Parts(broken=True).name) == ("parts", "parts(broken=True)")
+    assert (Parts().signature, Parts(broken=True).signature) == ("parts|broken:False", "parts|broken:True")
