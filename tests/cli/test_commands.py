@@ -54,7 +54,7 @@ def test_overrating_computes_what_it_needs_and_keeps_the_json_contract(
     assert run("overrating", board, "--human", "B", "--references", "A", "--json", "--jobs", 1) == 0
     document = json.loads(capsys.readouterr().out)
     assert (document["schema"], document["human"], document["references"]) == (1, "B", ["A"])
-    assert {m["name"] for m in document["metrics"]} == {"BLEU", "chrF", "length"}
+    assert {m["name"] for m in document["metrics"]} == {"BLEU", "chrF"}
     assert all(m["ci90"][0] < m["beta0"] < m["ci90"][1] and m["n"] == 125 for m in document["metrics"])
 
 

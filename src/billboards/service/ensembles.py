@@ -112,7 +112,9 @@ def study_ensemble(fitted: FittedEnsemble, scores: Scores, human: Floats) -> Ens
     ensemble, names = fitted.ensemble, fitted.names
     without = {name: _without(fitted, name) for name in names}
     ablations = tuple(_ablation(name, without[name], names) for name in ensemble.weights)
-    gains = {name: _gain(ensemble.correlation, fit) for name, fit in without.items()}
+    # Without a metric lambda is tuned anew, so the whole is too: a gain must not be a difference between two lambdas.
+    tuned = fit_ensemble(fitted.blocks, k=ensemble.k).correlation
+    gains = {name: _gain(tuned, fit) for name, fit in without.items()}
     judged = np.where(np.isfinite(human), 1.0, np.nan)
     matrix = between_metrics(np.stack([scores.of(name) * judged for name in names]))
     correlations = tuple(tuple(_defined(r) for r in row) for row in matrix)
@@ -134,10 +136,8 @@ def _ablation(removed: str, fit: EnsembleFit | None, names: tuple[str, ...]) -> 
     return Ablation(removed, _defined(fit.correlation), _by_weight(weights), fit.lam)
 
 
-def _gain(whole: float | None, fit: EnsembleFit | None) -> float | None:
-    if whole is None or fit is None or np.isnan(fit.correlation):
-        return None
-    return whole - fit.correlation
+def _gain(whole: float, fit: EnsembleFit | None) -> float | None:
+    return None if fit is None else _defined(whole - fit.correlation)
 
 
 def ensemble_scores(ensemble: Ensemble, scores: Scores) -> Floats:

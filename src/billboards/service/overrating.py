@@ -83,7 +83,7 @@ def measure_overrating(
     machine = np.array([row.name != human for row in board.rows], bool)
     scores = board_scores(board, store, references=used)
     found, missing = [], _unscored(board, store, scores, used)
-    columns = [(c.name, c.signature, scores.values[n]) for n, c in enumerate(scores.columns)]
+    columns = [(c.name, c.signature, scores.values[n]) for n, c in enumerate(scores.columns) if not c.is_statistic]
     columns += _ensemble_column(board, store, scores, aggregate, k, lam, missing)
     for name, signature, values in columns:
         try:
