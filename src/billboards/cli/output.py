@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from argparse import Namespace
 from collections.abc import Callable, Mapping, Sequence
@@ -14,7 +13,9 @@ from billboards.reports.tables import Table
 def emit(arguments: Namespace, tables: Sequence[Table], document: Callable[[], Mapping[str, Any]]) -> None:
     """Print tables, or the JSON document, as the arguments ask."""
     if arguments.format == "json":
-        print(json.dumps(document(), indent=1, ensure_ascii=False, allow_nan=False))
+        from billboards.store.documents import dumps
+
+        print(dumps(document()), end="")
     elif arguments.format == "csv":
         from billboards.reports.delimited import to_csv
 

@@ -50,6 +50,8 @@ def run(arguments: Namespace) -> int:
     )
     if not ranking.metrics:
         note(f"no scores yet: `billboards score {arguments.board}` computes them")
+    for text in ranking.notes:
+        note(text)
     if arguments.no_save:
         ranking = numbered(home, ranking)
     else:

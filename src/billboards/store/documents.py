@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import MISSING, fields
 from typing import Any
@@ -33,8 +34,9 @@ Document = dict[str, Any]
 
 
 def dumps(document: Mapping[str, Any]) -> str:
-    """A document as strict JSON text."""
-    return json.dumps(document, ensure_ascii=False, allow_nan=False, indent=2) + "\n"
+    """A document as strict JSON text; half a character, which UTF-8 can't hold, is written as its escape."""
+    text = json.dumps(document, ensure_ascii=False, allow_nan=False, indent=2)
+    return re.sub(r"[\ud800-\udfff]", lambda half: f"\\u{ord(half[0]):04x}", text) + "\n"
 
 
 def ranking_document(ranking: Ranking) -> Document:
