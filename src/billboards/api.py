@@ -103,9 +103,12 @@ def save(board: Board, path: str | Path, *, replace: bool = False) -> Board:
 
 def import_board(kind: str, source: str | Path, **options: Any) -> Board:
     """A board from a public data set or a table, in memory; `save` writes it."""
-    from billboards.boards.importers import load_importer
+    from billboards.boards.importers import IMPORTERS, load_importer
 
-    return load_importer(kind)(Path(source), **options).board
+    load = load_importer(kind)
+    paths = {argument.keyword for argument in IMPORTERS[kind].arguments if argument.is_path}
+    given = {name: Path(value) if name in paths else value for name, value in options.items()}
+    return load(Path(source), **given).board
 
 
 def score(
@@ -293,7 +296,7 @@ def rank_metrics(
             )
     matrix, people = _by_instance(np.array(list(columns.values())).reshape(-1, len(judged)), judged, instances)
     found = pearson_with_intervals(matrix, people, draws=draws, seed=seed)
-    standings = _rank_columns([Column(name, "given", needs_references=False) for name in columns], found)
+    standings = _rank_columns([Column(name, "given") for name in columns], found)
     ranking = Ranking(
         "scores", "", "pearson", "pooled", "human", "whole board", (), seed, draws, standings, (), None, None
     )

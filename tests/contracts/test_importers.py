@@ -1,0 +1,373 @@
+"""What every importer promises: a complete board or a refusal that says why, whatever state its files are in."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import random
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from billboards.boards.folder import open_board
+from billboards.boards.importers import IMPORTERS, load_importer
+from billboards.boards.importers.base import Imported
+from billboards.boards.writing import write_board
+from billboards.domain import Board, Judgments
+from billboards.errors import InvalidInput, UnknownName
+
+
+@dataclass(frozen=True)
+class Made:
+    """A small source on disk: how to import it, and its text files, which tests may damage."""
+
+    source: Path
+    files: tuple[Path, ...]
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    def load(self, name: str) -> Imported:
+        return load_importer(name)(self.source, **self.options)
+
+
+SEGMENTS = ("d1::1", "d1::2", "d2::1")
+
+
+def _lines(path: Path, lines: list[str]) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes("".join(f"{line}\n" for line in lines).encode())
+    return path
+
+
+def _jsonl(path: Path, items: list[dict[str, Any]]) -> Path:
+    return _lines(path, [json.dumps(item, ensure_ascii=False) for item in items])
+
+
+def _segment_lines(path: Path, key: str, values: list[Any]) -> Path:
+    items = [{"seg_id": s, "set_id": k, key: v} for k, (s, v) in enumerate(zip(SEGMENTS, values, strict=True))]
+    return _jsonl(path, items)
+
+
+def make_billboard(root: Path) -> Made:
+    """Two machines and two references on a board of three segments, with MQM and two released metrics."""
+    clone, board = root / "billboard", "wmt20-zh-en"
+    submissions = clone / "submissions" / board
+    files = [_segment_lines(submissions / "source" / f"{board}_src.jsonl", "src", ["一", "二", "三"])]
+    for name in ("X.1", "Y.22"):
+        outputs = [f"{name} says one", f"{name} says two", f"{name} says trois à la fois"]
+        files.append(_segment_lines(submissions / "generators" / f"{board}_{name}.jsonl", "hyp", outputs))
+        for metric in ("wmt20-comet-da", "chrFpp"):
+            scores = [f"{name},{s},{k},{metric},{k / 4 + len(name)}" for k, s in enumerate(SEGMENTS)]
+            path = clone / "results" / board / f"{name}||{metric}.csv"
+            files.append(_lines(path, ["SYS,seg_id,set_id,metric,score", *scores]))
+    references = root / "refs" / f"{board}_refs.jsonl"
+    items = [
+        {"seg_id": s, "set_id": k, "refs": [f"A {k}", f"B {k}"], "ref_names": ["Human-A", "Human-B"]}
+        for k, s in enumerate(SEGMENTS)
+    ]
+    mqm = [f"{system} -{k}.5 {k}" for system in ("X.1", "Y.22", "Human-A.0") for k in (1, 2, 3)]
+    judgments = root / "mqm" / "newstest2020" / "zhen" / "mqm_newstest2020_zhen.avg_seg_scores.tsv"
+    files += [_jsonl(references, items), _lines(judgments, ["system mqm_avg_score seg_id", *mqm])]
+    options = {"board": board, "judgments": root / "mqm", "references": root / "refs"}
+    return Made(clone, tuple(files), options)
+
+
+def _board_folder(root: Path) -> Path:
+    made = make_billboard(root / "texts")
+    board = load_importer("billboard")(made.source, board="wmt20-zh-en", references=made.options["references"]).board
+    return write_board(board, root / "board")
+
+
+def make_mqm(root: Path) -> Made:
+    lines = [f"{system} -{k}.25 {k}" for system in ("Human-B.0", "X.1") for k in (1, 2, 3)]
+    path = _lines(root / "zhen.avg_seg_scores.tsv", ["system mqm_avg_score seg_id", *lines])
+    return Made(path, (path,), {"into": _board_folder(root)})
+
+
+def make_wmt_da(root: Path) -> Made:
+    systems = ("X.1", "Human-B.0", "Absent.9")
+    lines = [f"{system} {s} {50 + k}.5 0.{k}25 1 {k + 1}" for system in systems for k, s in enumerate(SEGMENTS)]
+    path = _lines(root / "metrics-ad-seg-scores-zh-en.csv", ["SYS SEGID RAW.SCR Z.SCR N SID", *lines])
+    return Made(path, (path,), {"into": _board_folder(root)})
+
+
+def make_thumb(root: Path) -> Made:
+    rating = {"coherence": 5, "consistency": 4, "fluency": 3, "relevance": 2}
+    items = [
+        {
+            "SYS": system,
+            "seg_id": s,
+            "set_id": k,
+            "hyp": f"{system} says {('one', 'two', 'trois à la fois')[k]}",
+            "expert_annotations": [rating, {**rating, "coherence": k + 1}],
+            "turker_annotations": [rating] if k else float("nan"),
+        }
+        for system in ("X.1", "Y.22")
+        for k, s in enumerate(SEGMENTS)
+    ]
+    path = _jsonl(root / "wmt20-zh-en_THumB-1.0.jsonl", items)
+    return Made(path, (path,), {"into": _board_folder(root)})
+
+
+def make_mtme(root: Path) -> Made:
+    folder = root / "wmt99"
+    texts = {name: [f"{name} {k} ä" for k in (1, 2, 3)] for name in ("refA", "S1", "S2")}
+    files = [
+        _lines(folder / "sources" / "en-de.txt", ["one", "two", "three"]),
+        _lines(folder / "documents" / "en-de.docs", ["news\td1", "news\td1", "social\td2"]),
+        _lines(folder / "references" / "en-de.refA.txt", texts["refA"]),
+        *(_lines(folder / "system-outputs" / "en-de" / f"{name}.txt", lines) for name, lines in texts.items()),
+        _lines(folder / "human-scores" / "en-de.mqm.seg.score", _blocks({"S1": "-1.5 None -2", "S2": "-3 -4 -5"})),
+        _lines(folder / "human-scores" / "en-de.da-sqm.seg.score", _blocks({"S1": "60 70 80"})),
+        _lines(folder / "metric-scores" / "en-de" / "M-refA.seg.score", _blocks({"S1": "1 2 3", "S2": "2 None 2"})),
+        _lines(folder / "metric-scores" / "en-de" / "QE-x-src.seg.score", _blocks({"refA": ".1 .2 .3", "S2": "2 2 2"})),
+    ]
+    return Made(folder, tuple(files))
+
+
+def _blocks(scores: Mapping[str, str]) -> list[str]:
+    return [f"{system}\t{score}" for system, cells in scores.items() for score in cells.split()]
+
+
+def make_table(root: Path) -> Made:
+    header = "instance,generator,output,reference_A,input,document,domain,tags,adequacy,annotator,BLEU"
+    lines = [
+        f'i{k},{g},"{g} said, ""{k}""",ref {k},in {k},doc,news,"long, odd",{1 + (k + a) % 5},ann{a},{k / 4}'
+        for k in (1, 2, 3)
+        for g in ("G1", "Human-Z")
+        for a in (1, 2)
+    ]
+    path = _lines(root / "some table.csv", [header, *lines])
+    return Made(path, (path,), {"judgment": ["adequacy"], "range": ["adequacy=1:5"], "score": ["BLEU"]})
+
+
+MAKERS: Mapping[str, Callable[[Path], Made]] = {
+    "billboard": make_billboard,
+    "mqm": make_mqm,
+    "mtme": make_mtme,
+    "table": make_table,
+    "thumb": make_thumb,
+    "wmt-da": make_wmt_da,
+}
+
+each_importer = pytest.mark.parametrize("name", sorted(IMPORTERS))
+
+
+def test_every_importer_is_held_to_the_contract() -> None:
+    assert sorted(MAKERS) == sorted(IMPORTERS)
+
+
+def test_the_registry_is_read_without_numpy_or_any_importer() -> None:
+    code = "import sys, billboards.boards.importers; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = done.stdout.split()
+    assert "billboards.boards.importers" in loaded
+    assert "numpy" not in loaded
+    assert "billboards.boards.importers.table" not in loaded
+
+
+def test_an_unknown_importer_is_refused_with_the_nearest_name() -> None:
+    with pytest.raises(UnknownName, match="no importer named 'tabel'; did you mean table"):
+        load_importer("tabel")
+
+
+@each_importer
+def test_the_card_describes_the_function(name: str) -> None:
+    card = IMPORTERS[name]
+    assert card.name == name
+    assert len(card.summary) > 20
+    assert all(argument.help and argument.flag.startswith("--") for argument in card.arguments)
+    source, *options = inspect.signature(load_importer(name)).parameters.values()
+    assert source.name == "source"
+    assert {option.name for option in options} == {argument.keyword for argument in card.arguments}
+    required = {option.name for option in options if option.default is inspect.Parameter.empty}
+    assert required == {argument.keyword for argument in card.arguments if argument.required}
+    repeated = {option.name for option in options if option.default == ()}
+    assert repeated == {argument.keyword for argument in card.arguments if argument.repeat}
+
+
+@each_importer
+def test_the_board_survives_being_written_and_opened(name: str, tmp_path: Path) -> None:
+    board = MAKERS[name](tmp_path / "in").load(name).board
+    opened = open_board(write_board(board, tmp_path / "out"))
+    assert_same_board(opened, board)
+    assert len(board.judgments) > 0
+
+
+@each_importer
+def test_a_cut_off_file_is_refused_or_noted(name: str, tmp_path: Path) -> None:
+    sound = MAKERS[name](tmp_path / "sound").load(name)
+    for k in range(len(MAKERS[name](tmp_path / "count").files)):
+        for cut in (_half, _without_last_line, _without_last_byte, _without_last_three_bytes):
+            made = MAKERS[name](tmp_path / f"{k}{cut.__name__}")
+            made.files[k].write_bytes(cut(made.files[k].read_bytes()))
+            outcome = _outcome(made, name)
+            if isinstance(outcome, Imported) and _plain(outcome.notes, made) == _plain(sound.notes, made):
+                assert_same_board(outcome.board, sound.board)
+
+
+def _plain(notes: tuple[str, ...], made: Made) -> list[str]:
+    """Notes without the folder they speak of."""
+    return [" ".join(word for word in note.split() if "/" not in word) for note in notes]
+
+
+def _half(raw: bytes) -> bytes:
+    return raw[: len(raw) // 2]
+
+
+def _without_last_line(raw: bytes) -> bytes:
+    return raw[: raw.rstrip(b"\n").rfind(b"\n") + 1]
+
+
+def _without_last_byte(raw: bytes) -> bytes:
+    return raw[:-1]
+
+
+def _without_last_three_bytes(raw: bytes) -> bytes:
+    return raw[:-3]
+
+
+@each_importer
+def test_an_empty_file_is_refused_by_name(name: str, tmp_path: Path) -> None:
+    for k in range(len(MAKERS[name](tmp_path / "count").files)):
+        made = MAKERS[name](tmp_path / str(k))
+        made.files[k].write_bytes(b"")
+        assert f"{made.files[k].name}: is empty" in str(_refusal(made, name))
+        made.files[k].write_bytes(b"\n")
+        assert _refusal(made, name)
+
+
+@each_importer
+def test_an_absent_source_is_refused_by_name(name: str, tmp_path: Path) -> None:
+    made = MAKERS[name](tmp_path)
+    with pytest.raises(InvalidInput, match="nowhere"):
+        load_importer(name)(tmp_path / "nowhere.csv", **made.options)
+
+
+@each_importer
+def test_bytes_that_are_not_utf_8_are_refused_with_file_and_line(name: str, tmp_path: Path) -> None:
+    for k in range(len(MAKERS[name](tmp_path / "count").files)):
+        made = MAKERS[name](tmp_path / str(k))
+        lines = made.files[k].read_bytes().split(b"\n")
+        lines[1] = lines[1][:3] + b"\xff" + lines[1][3:]
+        made.files[k].write_bytes(b"\n".join(lines))
+        refusal = str(_refusal(made, name))
+        assert f"{made.files[k].name}:2: not UTF-8" in refusal
+
+
+@each_importer
+def test_bom_and_crlf_change_nothing(name: str, tmp_path: Path) -> None:
+    sound = MAKERS[name](tmp_path / "sound").load(name).board
+    made = MAKERS[name](tmp_path / "odd")
+    for path in made.files:
+        path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes().replace(b"\n", b"\r\n"))
+    assert_same_board(made.load(name).board, sound)
+
+
+@pytest.mark.parametrize("name", sorted(set(IMPORTERS) - {"mtme"}))
+@pytest.mark.parametrize("seed", [1, 2])
+def test_the_order_of_lines_does_not_matter_where_they_have_ids(name: str, seed: int, tmp_path: Path) -> None:
+    sound = MAKERS[name](tmp_path / "sound").load(name).board
+    made = MAKERS[name](tmp_path / "shuffled")
+    for path in made.files:
+        head, lines = _head_and_lines(path)
+        random.Random(seed).shuffle(lines)
+        path.write_bytes(b"".join((*head, *lines)))
+    assert content(made.load(name).board) == content(sound)
+
+
+@pytest.mark.parametrize("name", sorted(set(IMPORTERS) - {"mtme"}))
+def test_a_line_that_is_there_twice_is_refused(name: str, tmp_path: Path) -> None:
+    for k in range(len(MAKERS[name](tmp_path / "count").files)):
+        made = MAKERS[name](tmp_path / str(k))
+        head, lines = _head_and_lines(made.files[k])
+        made.files[k].write_bytes(b"".join((*head, *lines, lines[0])))
+        assert "twice" in str(_refusal(made, name))
+
+
+@pytest.mark.parametrize("name", ["billboard", "mqm", "table", "wmt-da"])
+def test_a_wrong_header_is_refused(name: str, tmp_path: Path) -> None:
+    made = MAKERS[name](tmp_path)
+    for path in made.files:
+        head, lines = _head_and_lines(path)
+        if head:
+            path.write_bytes(b"".join((head[0].replace(b"s", b"z").replace(b"S", b"Z"), *lines)))
+    assert _refusal(made, name)
+
+
+@pytest.mark.parametrize("name", ["billboard", "mqm", "mtme", "table", "wmt-da"])
+def test_infinity_is_refused_with_file_and_line(name: str, tmp_path: Path) -> None:
+    made = MAKERS[name](tmp_path)
+    path = made.files[-1]
+    head, lines = _head_and_lines(path)
+    old = {"billboard": b"-1.5", "mqm": b"-1.25", "mtme": b".1", "table": b"0.25\n", "wmt-da": b"50.5"}[name]
+    new = b"-inf\n" if name == "table" else b"-inf"
+    assert old in lines[0]
+    lines[0] = lines[0].replace(old, new)
+    path.write_bytes(b"".join((*head, *lines)))
+    refusal = str(_refusal(made, name))
+    assert f"{path.name}:{2 if head else 1}: " in refusal
+    assert "'-inf' is not a finite number" in refusal
+
+
+def _head_and_lines(path: Path) -> tuple[list[bytes], list[bytes]]:
+    lines = path.read_bytes().splitlines(keepends=True)
+    return ([], lines) if path.suffix == ".jsonl" or path.name.endswith(".seg.score") else (lines[:1], lines[1:])
+
+
+def _outcome(made: Made, name: str) -> Imported | InvalidInput:
+    try:
+        return made.load(name)
+    except InvalidInput as refusal:
+        return refusal
+
+
+def _refusal(made: Made, name: str) -> InvalidInput:
+    outcome = _outcome(made, name)
+    assert isinstance(outcome, InvalidInput), outcome
+    return outcome
+
+
+def assert_same_board(one: Board, other: Board) -> None:
+    """Equal in everything but where it was opened from and how imported scores are signed."""
+    apart = {"judgments", "imported", "home", "rows"}
+    for plain in (f.name for f in fields(Board) if f.name not in apart):
+        assert getattr(one, plain) == getattr(other, plain), plain
+    assert [(r.name, r.generator, r.version, r.ids, r.texts) for r in one.rows] == [
+        (r.name, r.generator, r.version, r.ids, r.texts) for r in other.rows
+    ]
+    for f in fields(Judgments):
+        ours, theirs = getattr(one.judgments, f.name), getattr(other.judgments, f.name)
+        same = np.array_equal(ours, theirs, equal_nan=True) if f.name == "values" else np.all(ours == theirs)
+        assert same, f.name
+    assert [_column(c) for c in one.imported] == [_column(c) for c in other.imported]
+
+
+def _column(column: Any) -> list[Any]:
+    plain = [getattr(column, f.name) for f in fields(column) if f.name not in ("signature", "values")]
+    return [*plain, {row: repr(scores.tolist()) for row, scores in column.values.items()}]
+
+
+def content(board: Board) -> dict[str, Any]:
+    """What a board says, by names and ids, whatever its order."""
+    ids = tuple(i.id for i in board.instances)
+    judgments = board.judgments.each(ids, tuple(row.name for row in board.rows))
+    return {
+        "instances": {i.id: i for i in board.instances},
+        "texts": {(row.name, k): text for row in board.rows for k, text in zip(ids, row.texts, strict=True)},
+        "judgments": sorted(
+            (j.instance, j.outputs, str(j.annotator), str(j.campaign), sorted(j.values.items())) for j in judgments
+        ),
+        "scores": {
+            (c.source_name, row, k): repr(float(score))
+            for c in board.imported
+            for row, scores in c.values.items()
+            for k, score in zip(ids, scores, strict=True)
+        },
+        "rest": (board.name, board.ranks, board.dimensions, board.aggregates, board.metrics, board.card),
+    }
