@@ -9,7 +9,7 @@ bb.rank(board)
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -96,9 +96,9 @@ def open(path: str | Path) -> Board:
     return open_board(path)
 
 
-def save(board: Board, path: str | Path, *, replace: bool = False) -> Board:
-    """Write a board as a folder and open it there."""
-    return open_board(write_board(board, path, replace=replace))
+def save(board: Board, path: str | Path, *, force: bool = False) -> Board:
+    """Write a board as a folder and open it there; `force` replaces a folder that exists."""
+    return open_board(write_board(board, path, replace=force))
 
 
 def import_board(kind: str, source: str | Path, **options: Any) -> Board:
@@ -189,8 +189,9 @@ def overrating(
     home = home_of(board)
     human = human or _only_human(board)
     used = references_without(board, human, None if references is None else tuple(references))
+    failures: Mapping[str, str] = {}
     if score and (metrics or board.metrics):
-        score_board(
+        failures = score_board(
             board,
             home.cells,
             _metrics(board, metrics),
@@ -198,8 +199,9 @@ def overrating(
             references=used,
             rows=rows_compared(board, human, aggregate),
             on_progress=on_progress,
-        )
+        ).failures
     report = measure_overrating(board, home.cells, human, references=used, aggregate=aggregate, k=k, lam=lam)
+    report = replace(report, missing={**report.missing, **failures})
     return Result(report, (tables.overrating_table(report),), documents.overrating_document(report))
 
 
@@ -213,11 +215,12 @@ def references(
     jobs: int = 1,
     on_progress: Callable[[Progress], None] | None = None,
 ) -> Result[ReferenceEffect]:
-    """What one more reference is worth to each metric, scoring what is missing."""
+    """What one more reference is worth to each metric, scoring what is missing; slow metrics only when named."""
+    chosen = _metrics(board, metrics)
     effect = reference_effect(
         board,
         home_of(board).cells,
-        _metrics(board, metrics),
+        chosen if metrics is not None else [one for one in chosen if not one.card.slow],
         executor(jobs),
         aggregate=aggregate,
         most=most,
@@ -344,7 +347,7 @@ def _only_human(board: Board) -> str:
     people = human_generators(board)
     if len(people) != 1:
         raise InvalidInput(
-            f"board {board.name}: choose the human generator; judged ones: {', '.join(people) or 'none'}"
+            f"board {board.name}: choose the human generator with --human (or human=…); judged ones: {', '.join(people) or 'none'}"
         )
     return people[0]
 
@@ -352,8 +355,6 @@ def _only_human(board: Board) -> str:
 def _study(
     home: Home | None, board: Board, aggregate: str | None, part: Slice | None, k: int, lam: float | None
 ) -> EnsembleStudy:
-    from dataclasses import replace
-
     view = view_board(board, None if home is None else home.cells, aggregate=aggregate, part=part)
     fitted = fit_view(board, view, k=k, lam=lam)
     if home is not None:

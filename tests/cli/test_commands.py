@@ -149,7 +149,7 @@ def test_check_recompute_prints_a_verdict(board: Path, capsys: pytest.CaptureFix
         (["score", "{board}", "--metric", "BLUE"], "did you mean BLEU"),
         (["score", "{board}", "--references", "Z"], "no reference named 'Z'"),
         (["rank", "{board}", "--domain", "air"], "no part of the board named 'domain air'"),
-        (["overrating", "{board}"], "choose the human generator with --human; judged ones: A, B"),
+        (["overrating", "{board}"], "choose the human generator with --human (or human=…); judged ones: A, B"),
         (["overrating", "{board}", "--human", "g0"], "not a human generator"),
         (["ensemble", "apply", "ensemble.x", "{board}/board.toml", "--board", "{board}"], "no ensemble named"),
         (["new", "{board}"], "exists already"),

@@ -1,6 +1,7 @@
 """Measure what one more reference is worth: each metric's correlation with 1, 2, … references.
 
-The mean over all subsets of a size, or over 50 seeded ones where there are more. Missing scores are computed first.
+The mean over all subsets of a size, or over 50 seeded ones where there are more. Missing scores are computed
+first; slow metrics take part only when they are named.
 """
 
 from __future__ import annotations
@@ -23,26 +24,19 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
+    from billboards import api
     from billboards.cli.output import emit
     from billboards.cli.progress import scoring_progress
-    from billboards.execution.local import executor
-    from billboards.reports.tables import reference_table
-    from billboards.service.home import open_home
-    from billboards.service.references import reference_effect
-    from billboards.store.documents import reference_document
 
-    home = open_home(arguments.board)
-    metrics = options.chosen_metrics(home.board, arguments.metric)
     with scoring_progress() as show:
-        effect = reference_effect(
-            home.board,
-            home.cells,
-            metrics,
-            executor(arguments.jobs),
+        result = api.references(
+            api.open(arguments.board),
+            arguments.metric,
             aggregate=arguments.aggregate,
             most=arguments.most,
             seed=arguments.seed,
+            jobs=arguments.jobs,
             on_progress=show,
         )
-    emit(arguments, [reference_table(effect)], lambda: reference_document(effect))
+    emit(arguments, result.tables, lambda: result.document)
     return 0

@@ -17,7 +17,7 @@ from billboards.errors import NotEnoughData
 from billboards.execution.base import Executor
 from billboards.metrics.base import Metric
 from billboards.service.ranking import View, view_board
-from billboards.service.scoring import Progress, column_key, score_board
+from billboards.service.scoring import Progress, column_key, compute_cells, missing_cells
 from billboards.stats.correlation import pearson
 from billboards.stats.references import reference_subsets
 from billboards.store.base import CellStore
@@ -41,23 +41,17 @@ def reference_effect(
     rows = [row for row, judged in zip(board.rows, view.judged, strict=True) if judged]
     if not rows:
         raise NotEnoughData(f"board {board.name} has no judged outputs, so nothing correlates with more references")
-    curves, missing = {}, {}
-    for metric in metrics:
-        if not metric.card.needs_references:
-            continue
-        subsets = _subsets(board.references, most, seed)
-        needed = _columns_needed(metric, subsets, board.references)
-        failure = None
-        for references in needed:
-            report = score_board(
-                board, store, [metric], executor, references=references, rows=rows, on_progress=on_progress
-            )
-            failure = failure or report.failures.get(metric.name)
-        if failure is not None:
-            missing[metric.name] = failure
-            continue
-        curves[metric.name] = _curve(board, store, metric, subsets, rows, view)
-    return ReferenceEffect(board.name, view.aggregate, seed, curves, _reference_free(view), missing)
+    based = [metric for metric in metrics if metric.card.needs_references]
+    subsets = _subsets(board.references, most, seed)
+    cells = [
+        cell
+        for metric in based
+        for references in _columns_needed(metric, subsets, board.references)
+        for cell in missing_cells(board, store, [metric], references, rows)[0]
+    ]
+    failures = compute_cells(board, store, cells, executor, on_progress=on_progress).failures
+    curves = {m.name: _curve(board, store, m, subsets, rows, view) for m in based if m.name not in failures}
+    return ReferenceEffect(board.name, view.aggregate, seed, curves, _reference_free(view), failures)
 
 
 def _subsets(names: ReferenceSet, most: int, seed: int) -> dict[int, tuple[ReferenceSet, ...]]:

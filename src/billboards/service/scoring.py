@@ -99,6 +99,19 @@ def score_board(
     """Compute and save every missing cell of these metrics; say what was done."""
     used = board.references if references is None else references
     cells, present = missing_cells(board, store, metrics, used, board.rows if rows is None else rows)
+    return compute_cells(board, store, cells, executor, present=present, on_progress=on_progress)
+
+
+def compute_cells(
+    board: Board,
+    store: CellStore,
+    cells: Sequence[MissingCell],
+    executor: Executor,
+    *,
+    present: int = 0,
+    on_progress: Callable[[Progress], None] | None = None,
+) -> ScoringReport:
+    """Compute and save these cells, of whatever metrics and reference sets, in one go."""
     report = ScoringReport(present=present)
     _Scoring(board, store, cells, report, on_progress).run(executor)
     return report
