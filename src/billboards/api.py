@@ -47,6 +47,7 @@ from billboards.service.references import reference_effect
 from billboards.service.scoring import Progress, ScoringReport, score_board
 from billboards.service.snapshots import keep, numbered
 from billboards.stats.correlation import pearson_with_intervals
+from billboards.stats.significance import permute_correlations
 from billboards.store import documents
 
 if TYPE_CHECKING:
@@ -299,7 +300,8 @@ def rank_metrics(
             )
     matrix, people = _by_instance(np.array(list(columns.values())).reshape(-1, len(judged)), judged, instances)
     found = pearson_with_intervals(matrix, people, draws=draws, seed=seed)
-    standings = _rank_columns([Column(name, "given") for name in columns], found)
+    tests = permute_correlations(matrix, people, draws=draws, seed=seed).p if draws else None
+    standings = _rank_columns([Column(name, "given") for name in columns], found, tests)
     ranking = Ranking(
         "scores", "", "pearson", "pooled", "human", "whole board", (), seed, draws, standings, (), None, None
     )
@@ -346,9 +348,9 @@ def _metrics(board: Board, chosen: Sequence[str | Metric] | None) -> list[Metric
 def _only_human(board: Board) -> str:
     people = human_generators(board)
     if len(people) != 1:
-        raise InvalidInput(
-            f"board {board.name}: choose the human generator with --human (or human=…); judged ones: {', '.join(people) or 'none'}"
-        )
+        names = ", ".join(people) or "none"
+        message = f"choose the human generator with --human (or human=…); judged ones: {names}"
+        raise InvalidInput(f"board {board.name}: {message}")
     return people[0]
 
 

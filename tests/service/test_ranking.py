@@ -225,3 +225,26 @@ def test_by_ensemble_is_refused_where_there_is_none() -> None:
     with pytest.raises(InvalidInput):
         rank_board(board, scored(board), by="ensemble")
     assert row_of(Generator("x"), board.instances, board.rows[0].texts).version == board.rows[0].version
+
+
+def test_what_tests_cannot_tell_apart_shares_a_rank_and_a_cluster() -> None:
+    board = small_board(instances=40, generators=4)
+    noise = np.random.default_rng(1).normal(size=(4, 40))
+    level = [3.0, 3.01, 1.0, 1.02]
+    board = with_column(board, "m", {f"g{k}": (noise[k] * 0.3 + level[k]).tolist() for k in range(4)})
+    ranking = rank_board(board, None, by="m", draws=200)
+    found = {g.name: (g.rank, g.cluster) for g in ranking.generators[:4]}
+    assert {found["g0"], found["g1"]} == {(1, 1)}
+    assert {found["g2"], found["g3"]} == {(3, 2)}
+    assert [g.rank for g in rank_board(board, None, by="m", draws=0).generators[:4]] == [1, 2, 3, 4]
+
+
+def test_metrics_in_one_cluster_share_a_rank() -> None:
+    board = small_board(instances=60, generators=4)
+    people = human_scores(board.judgments, board.aggregate(), board.dimensions, (6, 60))
+    random = np.random.default_rng(2)
+    for name, noise in (("good", 10), ("alike", 10), ("poor", 300)):
+        values = people + noise * random.normal(size=people.shape)
+        board = with_column(board, name, {f"g{k}": values[k].tolist() for k in range(4)})
+    ranking = rank_board(board, None, draws=300)
+    assert {m.name: (m.rank, m.cluster) for m in ranking.metrics} == {"good": (1, 1), "alike": (1, 1), "poor": (3, 2)}

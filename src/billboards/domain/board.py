@@ -217,7 +217,7 @@ class Board:
         if references:
             wanted = set(references)
             chosen = ([(r.name, r.text) for r in i.references if r.name in wanted] for i in self.instances)
-            parts.append(digest(json.dumps(c, ensure_ascii=False) for c in chosen))
+            parts.append(digest(map(_json, chosen)))
         if inputs:
             parts.append(digest(json.dumps([i.input, i.image]) for i in self.instances))
         return digest(parts)
@@ -251,6 +251,10 @@ class Board:
         return found | {f"document {i.document}" for i in self.instances if i.document is not None}
 
 
+#: JSON with characters as they are; an encoder that is made once writes a million short texts in half the time.
+_json = json.JSONEncoder(ensure_ascii=False).encode
+
+
 def digest(lines: Iterable[str]) -> str:
     """A short name for a sequence of strings; the same everywhere and for ever."""
     total = hashlib.sha256()
@@ -263,7 +267,7 @@ def digest(lines: Iterable[str]) -> str:
 def generator_lines(instances: Sequence[Instance], texts: Texts) -> list[str]:
     """A generator's file, line by line, as the folder format writes it."""
     return [
-        json.dumps({"instance": instance.id, "text": text}, ensure_ascii=False)
+        f'{{"instance": {_json(instance.id)}, "text": {_json(text)}}}'
         for instance, text in zip(instances, texts, strict=True)
         if text is not None
     ]

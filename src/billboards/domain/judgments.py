@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from math import isnan
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int32]
 
 UNKNOWN = -1
+_BLOCK = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,17 +107,22 @@ class Judgments:
 
     def each(self, instance_ids: tuple[str, ...], row_names: tuple[str, ...]) -> Iterator[Judgment]:
         """Every judgment in words, in the order it was given."""
-        for k in range(len(self)):
-            details = dict(self.details.get(k, {}))
-            rows = (int(self.row[k]), *details.pop("others", ()))
+        for k, (instance, row, annotator, campaign, values) in enumerate(self._lines()):
+            details = dict(self.details.get(k, ()))
             yield Judgment(
-                instance_ids[self.instance[k]],
-                tuple(row_names[r] for r in rows),
-                {d: float(v) for d, v in zip(self.dimensions, self.values[k], strict=True) if not np.isnan(v)},
-                _named(self.annotators, int(self.annotator[k])),
-                _named(self.campaigns, int(self.campaign[k])),
+                instance_ids[instance],
+                (row_names[row], *(row_names[r] for r in details.pop("others", ()))),
+                {d: value for d, value in zip(self.dimensions, values, strict=True) if not isnan(value)},
+                _named(self.annotators, annotator),
+                _named(self.campaigns, campaign),
                 details,
             )
+
+    def _lines(self) -> Iterator[tuple[int, int, int, int, list[float]]]:
+        """The columns line by line as Python's numbers, a block at a time: faster than one by one, smaller than all."""
+        columns = (self.instance, self.row, self.annotator, self.campaign, self.values)
+        for start in range(0, len(self), _BLOCK):
+            yield from zip(*(column[start : start + _BLOCK].tolist() for column in columns), strict=True)
 
     def counted(self, campaigns: tuple[str, ...] | None = None) -> NDArray[np.bool_]:
         """Which judgments count towards results: not test questions, and of the campaigns asked for."""

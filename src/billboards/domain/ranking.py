@@ -15,7 +15,10 @@ Interval = tuple[float, float]
 
 @dataclass(frozen=True, slots=True)
 class MetricStanding:
-    """One metric's place: its correlation with people, on how many pairs, how sure."""
+    """One metric's place: its correlation with people, on how many pairs, how sure.
+
+    Metrics of one `cluster` can't be told apart on this board, and share a rank.
+    """
 
     name: str
     signature: str
@@ -34,7 +37,10 @@ class MetricStanding:
 
 @dataclass(frozen=True, slots=True)
 class GeneratorStanding:
-    """One generator's place under the metric that leads, with its mean under every metric."""
+    """One generator's place under the metric that leads, with its mean under every metric.
+
+    Generators of one `cluster` can't be told apart by that metric on these instances, and share a rank.
+    """
 
     name: str
     kind: str
@@ -44,6 +50,7 @@ class GeneratorStanding:
     human: float | None
     judged: int
     reason: str | None = None
+    cluster: int | None = None
 
 
 @dataclass(frozen=True)

@@ -3,13 +3,14 @@
 Every judged row takes part whose text is not among the references. The best metric, or the ensemble where it agrees
 better, ranks the generators; statistics and reference-free metrics are shown but don't decide alone where there are
 references, because a metric without references rewards outputs like those of its own model. What has no value has no
-rank, and equal values share one.
+rank; what permutation tests can't tell apart shares one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +30,9 @@ from billboards.domain import (
 from billboards.errors import NotEnoughData, UnknownName
 from billboards.service.ensembles import FittedEnsemble, ensemble_scores, fit_board_ensemble
 from billboards.service.matrix import board_scores
+from billboards.stats.clusters import significance_clusters
 from billboards.stats.correlation import Correlations, pearson_with_intervals
+from billboards.stats.significance import permute_correlations, permute_values
 from billboards.store.base import CellStore
 
 Floats = NDArray[np.float64]
@@ -100,7 +103,8 @@ def rank_board(
     fitted = _try_ensemble(board, view, k, lam, notes)
     ensemble = None if fitted is None else fitted.ensemble
     found = pearson_with_intervals(view.scores.values, view.judged_human, draws=draws, seed=seed)
-    metrics = rank_metrics(view.scores.columns, found)
+    tests = permute_correlations(view.scores.values, view.judged_human, draws=draws, seed=seed).p if draws else None
+    metrics = rank_metrics(view.scores.columns, found, tests)
     ranked_by = _leader(board, metrics, ensemble, by, notes)
     return Ranking(
         board.name,
@@ -113,7 +117,7 @@ def rank_board(
         seed,
         draws,
         metrics,
-        _rank_generators(board, view, ensemble, ranked_by),
+        _rank_generators(board, view, ensemble, ranked_by, draws, seed),
         ranked_by,
         ensemble,
         tuple(notes),
@@ -144,9 +148,14 @@ def _try_ensemble(board: Board, view: View, k: int, lam: float | None, notes: li
         return None
 
 
-def rank_metrics(columns: Sequence[Column], found: Correlations) -> tuple[MetricStanding, ...]:
-    """Metrics in order of correlation; those without one last, unranked, with the reason."""
-    ranks = _competition_ranks(found.r)
+def rank_metrics(
+    columns: Sequence[Column], found: Correlations, tests: Floats | None = None
+) -> tuple[MetricStanding, ...]:
+    """Metrics in order of correlation; those without one last, unranked, with the reason.
+
+    `tests` holds the p-value that one metric is better than another; without it, only equal correlations share a rank.
+    """
+    order, ranks, clusters = _places(found.r, tests)
     standings = [
         MetricStanding(
             column.name,
@@ -160,12 +169,12 @@ def rank_metrics(columns: Sequence[Column], found: Correlations) -> tuple[Metric
             column.source_name,
             column.reference_free,
             column.is_statistic,
-            None,
+            clusters.get(k),
             _why_undefined(found, k),
         )
         for k, column in enumerate(columns)
     ]
-    return tuple(sorted(standings, key=lambda s: (s.rank is None, s.rank or 0, s.name)))
+    return _in_order(standings, order)
 
 
 def _why_undefined(found: Correlations, k: int) -> str | None:
@@ -206,25 +215,26 @@ def _leader(
 
 
 def _rank_generators(
-    board: Board, view: View, ensemble: Ensemble | None, ranked_by: str | None
+    board: Board, view: View, ensemble: Ensemble | None, ranked_by: str | None, draws: int, seed: int
 ) -> tuple[GeneratorStanding, ...]:
     columns = dict(zip(view.scores.names, view.scores.values, strict=True))
     if ensemble is not None:
         columns[ENSEMBLE] = ensemble_scores(ensemble, view.scores)
     rows = [k for k, row in enumerate(board.rows) if row.generator is not None]
     full = {name: max((_count(values[k]) for k in rows), default=0) for name, values in columns.items()}
-    leading = columns[ranked_by] if ranked_by is not None else None
-    complete = [
-        float(leading[k].mean(where=np.isfinite(leading[k])))
-        if leading is not None and ranked_by is not None and 0 < _count(leading[k]) == full[ranked_by]
-        else np.nan
-        for k in rows
-    ]
-    ranks = _competition_ranks(np.array(complete))
+    means, tests = np.full(len(rows), np.nan), None
+    if ranked_by is not None and rows:
+        leading = columns[ranked_by][rows]
+        covered = np.isfinite(leading).sum(axis=1)
+        complete = (covered > 0) & (covered == full[ranked_by])
+        means[complete] = [one[np.isfinite(one)].mean() for one in leading[complete]]
+        tests = permute_values(leading, draws=draws, seed=seed).p if draws else None
+    order, ranks, clusters = _places(means, tests)
     standings = [
-        _generator_standing(board, view, columns, full, ranked_by, k, rank) for k, rank in zip(rows, ranks, strict=True)
+        _generator_standing(board, view, columns, full, ranked_by, k, ranks[place], clusters.get(place))
+        for place, k in enumerate(rows)
     ]
-    return tuple(sorted(standings, key=lambda s: (s.rank is None, s.rank or 0, s.name)))
+    return _in_order(standings, order)
 
 
 def _generator_standing(
@@ -235,9 +245,9 @@ def _generator_standing(
     ranked_by: str | None,
     k: int,
     rank: int | None,
+    cluster: int | None,
 ) -> GeneratorStanding:
     row = board.rows[k]
-    assert row.generator is not None
     covered = {name: _count(values[k]) for name, values in columns.items()}
     reason = None
     if rank is None and ranked_by is not None:
@@ -247,16 +257,16 @@ def _generator_standing(
             if is_reference
             else f"{ranked_by} scores {covered[ranked_by]} of {full[ranked_by]} instances"
         )
-    judged = np.isfinite(view.human[k])
     return GeneratorStanding(
         row.name,
-        row.generator.kind,
+        "machine" if row.generator is None else row.generator.kind,
         rank,
         {name: _mean(values[k]) for name, values in columns.items()},
         covered,
         _mean(view.human[k]),
-        int(judged.sum()),
+        _count(view.human[k]),
         reason,
+        cluster,
     )
 
 
@@ -269,15 +279,30 @@ def _mean(values: Floats) -> float | None:
     return float(values[there].mean()) if there.any() else None
 
 
-def _competition_ranks(values: Floats) -> list[int | None]:
-    """1 for the highest; equal values share a rank; NaN has none."""
+_Standing = TypeVar("_Standing", bound=MetricStanding | GeneratorStanding)
+
+
+def _in_order(standings: Sequence[_Standing], order: Sequence[int]) -> tuple[_Standing, ...]:
+    """The ranked ones best first, then the others by name."""
+    ranked = [standings[k] for k in order]
+    rest = [standing for standing in standings if standing.rank is None]
+    return (*ranked, *sorted(rest, key=lambda standing: standing.name))
+
+
+def _places(values: Floats, tests: Floats | None) -> tuple[list[int], list[int | None], dict[int, int]]:
+    """The order of what has a value, best first; ranks; and clusters where there are tests.
+
+    Entries of one cluster share the rank of its first; without tests, entries of equal value share one.
+    """
+    order = [int(k) for k in np.argsort(-values, kind="stable") if not np.isnan(values[k])]
+    clusters = significance_clusters(order, tests) if tests is not None else {}
     ranks: list[int | None] = [None] * len(values)
-    order = [int(k) for k in np.argsort(-np.where(np.isnan(values), -np.inf, values), kind="stable")]
-    previous: int | None = None
-    for place, k in enumerate(order, 1):
-        if np.isnan(values[k]):
-            continue
-        tied = previous is not None and np.isclose(values[k], values[previous], rtol=1e-12, atol=1e-15)
-        ranks[k] = ranks[previous] if tied and previous is not None else place
-        previous = k
-    return ranks
+    for place, k in enumerate(order):
+        before = order[place - 1] if place else None
+        together = before is not None and (
+            clusters[k] == clusters[before]
+            if clusters
+            else bool(np.isclose(values[k], values[before], rtol=1e-12, atol=1e-15))
+        )
+        ranks[k] = ranks[before] if together and before is not None else place + 1
+    return order, ranks, clusters
