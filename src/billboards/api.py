@@ -21,6 +21,7 @@ from billboards.domain import (
     Board,
     Column,
     EnsembleStudy,
+    Method,
     MetricStanding,
     OverratingReport,
     Ranking,
@@ -140,6 +141,7 @@ def rank(
     k: int = 3,
     lam: float | None = None,
     by: str | None = None,
+    method: Method = "lasso",
     draws: int = 1000,
     seed: int = 0,
     save: bool = False,
@@ -155,20 +157,29 @@ def rank(
         k=k,
         lam=lam,
         by=by,
+        method=method,
         draws=draws,
         seed=seed,
     )
     if home is not None:
         ranking = keep(home, ranking)[0] if save else numbered(home, ranking)
     shown = [tables.metric_table(ranking), tables.generator_table(ranking)]
+    if ranking.lines:
+        shown.append(tables.lines_table(ranking))
     return Result(ranking, tuple(shown), documents.ranking_document(ranking))
 
 
 def ensemble(
-    board: Board, *, aggregate: str | None = None, part: Slice | None = None, k: int = 3, lam: float | None = None
+    board: Board,
+    *,
+    aggregate: str | None = None,
+    part: Slice | None = None,
+    k: int = 3,
+    lam: float | None = None,
+    method: Method = "lasso",
 ) -> Result[EnsembleStudy]:
     """The ensemble, its ablations, and what each metric adds."""
-    study = _study(home_of(board) if board.home is not None else None, board, aggregate, part, k, lam)
+    study = _study(home_of(board) if board.home is not None else None, board, aggregate, part, k, lam, method)
     shown = (tables.ensemble_table(study.ensemble), tables.ablation_table(study), tables.gains_table(study))
     return Result(study, shown, documents.study_document(study))
 
@@ -181,6 +192,7 @@ def overrating(
     aggregate: str | None = None,
     k: int = 3,
     lam: float | None = None,
+    method: Method = "lasso",
     score: bool = True,
     metrics: Sequence[str | Metric] | None = None,
     jobs: int = 1,
@@ -201,7 +213,9 @@ def overrating(
             rows=rows_compared(board, human, aggregate),
             on_progress=on_progress,
         ).failures
-    report = measure_overrating(board, home.cells, human, references=used, aggregate=aggregate, k=k, lam=lam)
+    report = measure_overrating(
+        board, home.cells, human, references=used, aggregate=aggregate, k=k, lam=lam, method=method
+    )
     report = replace(report, missing={**report.missing, **failures})
     return Result(report, (tables.overrating_table(report),), documents.overrating_document(report))
 
@@ -240,6 +254,7 @@ def report(
     part: Slice | None = None,
     k: int = 3,
     lam: float | None = None,
+    method: Method = "lasso",
     seed: int = 0,
     with_references: bool = True,
     jobs: int = 1,
@@ -249,14 +264,16 @@ def report(
     from billboards.reports.html import report_html
 
     home = home_of(board)
-    ranking = numbered(home, rank_board(board, home.cells, aggregate=aggregate, part=part, k=k, lam=lam, seed=seed))
+    ranking = numbered(
+        home, rank_board(board, home.cells, aggregate=aggregate, part=part, k=k, lam=lam, method=method, seed=seed)
+    )
     compared = human or next(iter(human_generators(board)), None) if board.ranks else None
     how: dict[str, Any] = {"aggregate": aggregate, "jobs": jobs, "on_progress": on_progress}
     page = report_html(
         ranking,
         board=board,
-        study=None if ranking.ensemble is None else _study(home, board, aggregate, part, k, lam),
-        overrating=None if compared is None else overrating(board, compared, k=k, lam=lam, **how).value,
+        study=None if ranking.ensemble is None else _study(home, board, aggregate, part, k, lam, method),
+        overrating=None if compared is None else overrating(board, compared, k=k, lam=lam, method=method, **how).value,
         references=references(board, seed=seed, **how).value if with_references and _can_add(board) else None,
         judged=_best_metric_scores(home, ranking, part),
     )
@@ -355,10 +372,16 @@ def _only_human(board: Board) -> str:
 
 
 def _study(
-    home: Home | None, board: Board, aggregate: str | None, part: Slice | None, k: int, lam: float | None
+    home: Home | None,
+    board: Board,
+    aggregate: str | None,
+    part: Slice | None,
+    k: int,
+    lam: float | None,
+    method: Method,
 ) -> EnsembleStudy:
     view = view_board(board, None if home is None else home.cells, aggregate=aggregate, part=part)
-    fitted = fit_view(board, view, k=k, lam=lam)
+    fitted = fit_view(board, view, k=k, lam=lam, method=method)
     if home is not None:
         fitted = replace(fitted, ensemble=home.archive.versioned(fitted.ensemble))
     return study_ensemble(fitted, view.scores, view.judged_human)

@@ -53,7 +53,7 @@ def _study(arguments: Namespace) -> int:
 
     home = open_home(arguments.board)
     view = view_board(home.board, home.cells, aggregate=arguments.aggregate, part=options.chosen_slice(arguments))
-    fitted = fit_view(home.board, view, k=arguments.k, lam=arguments.lam)
+    fitted = fit_view(home.board, view, k=arguments.k, lam=arguments.lam, method=arguments.ensemble)
     fitted = replace(fitted, ensemble=home.archive.keep_ensemble(fitted.ensemble))
     study = study_ensemble(fitted, view.scores, view.judged_human)
     tables = [ensemble_table(study.ensemble), ablation_table(study), gains_table(study)]

@@ -44,6 +44,12 @@ def add_ensemble(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--lambda", dest="lam", type=non_negative, metavar="X", help="use this lambda (scikit-learn's alpha) instead"
     )
+    parser.add_argument(
+        "--ensemble",
+        choices=("lasso", "best-subset"),
+        default="lasso",
+        help="the paper's lasso, or the best subset of N metrics, chosen and refitted without shrinking",
+    )
 
 
 def add_metrics(parser: ArgumentParser) -> None:

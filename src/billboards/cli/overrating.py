@@ -42,6 +42,7 @@ def run(arguments: Namespace) -> int:
             aggregate=arguments.aggregate,
             k=arguments.k,
             lam=arguments.lam,
+            method=arguments.ensemble,
             score=not arguments.no_score,
             metrics=arguments.metric,
             jobs=arguments.jobs,

@@ -29,7 +29,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(arguments: Namespace) -> int:
     from billboards.cli.output import emit, note
     from billboards.errors import StoreFailed
-    from billboards.reports.tables import ensemble_table, generator_table, metric_table
+    from billboards.reports.tables import ensemble_table, generator_table, lines_table, metric_table
     from billboards.service.home import open_home
     from billboards.service.ranking import rank_board
     from billboards.service.snapshots import keep, numbered
@@ -45,6 +45,7 @@ def run(arguments: Namespace) -> int:
         k=arguments.k,
         lam=arguments.lam,
         by=arguments.by,
+        method=arguments.ensemble,
         draws=max(arguments.draws, 0),
         seed=arguments.seed,
     )
@@ -63,5 +64,7 @@ def run(arguments: Namespace) -> int:
     tables = [metric_table(ranking), generator_table(ranking)]
     if ranking.ensemble is not None:
         tables.insert(1, ensemble_table(ranking.ensemble))
+    if ranking.lines:
+        tables.insert(1, lines_table(ranking))
     emit(arguments, tables, lambda: ranking_document(ranking))
     return 0

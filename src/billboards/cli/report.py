@@ -35,6 +35,7 @@ def run(arguments: Namespace) -> int:
             part=options.chosen_slice(arguments),
             k=arguments.k,
             lam=arguments.lam,
+            method=arguments.ensemble,
             seed=arguments.seed,
             with_references=not arguments.no_references,
             jobs=arguments.jobs,

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Literal
 
 from billboards.domain.scores import Origin
 
 Interval = tuple[float, float]
+Method = Literal["lasso", "best-subset"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,16 +80,36 @@ class Ensemble:
     candidates: tuple[str, ...]
     left_out: Mapping[str, str] = field(default_factory=dict)
     part: str = ""
+    method: Method = "lasso"
 
     @property
     def signature(self) -> str:
         part = f"+part.{self.part}" if self.part else ""
-        return f"ensemble.{self.board}{part}+refs.{_short(self.references)}+version.{self.version}"
+        method = "" if self.method == "lasso" else f"+{self.method}"
+        return f"ensemble.{self.board}{part}{method}+refs.{_short(self.references)}+version.{self.version}"
+
+
+@dataclass(frozen=True, slots=True)
+class ReferenceLine:
+    """Something that is no metric, measured like one: a sentinel that sees too little to judge, or a person.
+
+    A metric near a sentinel has learned what the sentinel sees; a metric near a person is as good as this board's
+    judgments can tell.
+    """
+
+    name: str
+    kind: Literal["sentinel", "annotator"]
+    correlation: float | None
+    n: int
+    summary: str
 
 
 @dataclass(frozen=True)
 class Ranking:
-    """What a board says at one moment."""
+    """What a board says at one moment.
+
+    `alternative` is the ensemble fitted the other way (the paper's lasso, or the best subset) on the same scores.
+    """
 
     board: str
     board_version: str
@@ -103,6 +125,8 @@ class Ranking:
     ranked_by: str | None
     ensemble: Ensemble | None
     notes: tuple[str, ...] = ()
+    alternative: Ensemble | None = None
+    lines: tuple[ReferenceLine, ...] = ()
 
 
 def _short(references: tuple[str, ...]) -> str:

@@ -439,12 +439,52 @@ def _part_note(ranking: Ranking) -> tuple[str, ...]:
     return () if ranking.part in ("", "whole board") else (f"Only {ranking.part}.",)
 
 
+def lines_table(ranking: Ranking) -> Table:
+    """What is no metric, measured like one: sentinels that see too little to judge, and annotators held out."""
+    columns = (
+        TableColumn("name", "reference line", align="left"),
+        TableColumn("kind", "kind", align="left"),
+        TableColumn("correlation", "correlation", digits=3),
+        TableColumn("n", "n"),
+        TableColumn("summary", "what it is", align="left", priority=2),
+    )
+    rows = tuple(
+        {
+            "name": line.name,
+            "kind": line.kind,
+            "correlation": _finite(line.correlation),
+            "n": line.n,
+            "summary": line.summary,
+        }
+        for line in ranking.lines
+    )
+    return Table(f"{ranking.board}: lines to read the metrics against", columns, rows, _beaten_note(ranking))
+
+
+def _beaten_note(ranking: Ranking) -> tuple[str, ...]:
+    """Says so when something that does not judge at all does better than the best metric."""
+    best = max((m.correlation for m in ranking.metrics if m.correlation is not None), default=None)
+    above = [s.name for s in ranking.lines if s.kind == "sentinel" and best is not None and (s.correlation or 0) > best]
+    if not above:
+        return ()
+    return (
+        f"A sentinel that sees no reference ({', '.join(above)}) agrees better with people than every metric: "
+        "much of the pooled correlation on this board can be had without judging.",
+    )
+
+
 def _ensemble_note(ranking: Ranking) -> tuple[str, ...]:
     if ranking.ensemble is None:
         return ()
     combination = linear_combination(ranking.ensemble.weights)
     correlation = value_text(ranking.ensemble.correlation, 3)
-    return (f"Ensemble {combination}: {correlation} on generators it has not seen ({ranking.ensemble.signature}).",)
+    fitted = f"Ensemble {combination}: {correlation} on generators it has not seen ({ranking.ensemble.signature})."
+    other = ranking.alternative
+    if other is None:
+        return (fitted,)
+    name = "Best subset" if other.method == "best-subset" else "Lasso"
+    weights, r = linear_combination(other.weights), value_text(other.correlation, 3)
+    return (fitted, f"{name} {weights}: {r} on generators it has not seen (--ensemble {other.method} ranks by it).")
 
 
 def _ensemble_facts(ensemble: Ensemble) -> tuple[str, ...]:

@@ -12,10 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from billboards.domain import Ablation, Board, Ensemble, EnsembleStudy, Scores
+from billboards.domain import Ablation, Board, Ensemble, EnsembleStudy, Method, Scores
 from billboards.errors import InvalidInput, NotEnoughData
 from billboards.stats.correlation import between_metrics
 from billboards.stats.ensemble import Blocks, EnsembleFit, Linear, apply_linear, fit_ensemble, gather_blocks
+from billboards.stats.subsets import fit_best_subset
 
 Floats = NDArray[np.float64]
 
@@ -74,6 +75,7 @@ def fit_board_ensemble(
     part: str = "",
     k: int = 3,
     lam: float | None = None,
+    method: Method = "lasso",
 ) -> FittedEnsemble:
     """Fit the ensemble of k metrics (or at a given lambda) on judged rows; `version` is still 0."""
     chosen = candidates(scores, human)
@@ -81,7 +83,7 @@ def fit_board_ensemble(
         reasons = "; ".join(f"{name}: {why}" for name, why in chosen.left_out.items()) or "there are no scores"
         raise NotEnoughData(f"no metric can join an ensemble ({reasons})")
     blocks = gather_blocks(scores.values[list(chosen.columns)], human)
-    fit = fit_ensemble(blocks, k=k, lam=lam)
+    fit = _fit(blocks, k, lam, method)
     names = tuple(scores.columns[column].name for column in chosen.columns)
     used = [n for n, weight in enumerate(fit.linear.weights) if weight != 0.0]
     ensemble = Ensemble(
@@ -103,8 +105,17 @@ def fit_board_ensemble(
         names,
         chosen.left_out,
         part,
+        method,
     )
     return FittedEnsemble(ensemble, blocks, names)
+
+
+def _fit(blocks: Blocks, k: int, lam: float | None, method: Method) -> EnsembleFit:
+    if method == "lasso":
+        return fit_ensemble(blocks, k=k, lam=lam)
+    if lam is not None:
+        raise InvalidInput("lambda belongs to the lasso; the best subset shrinks nothing: give k alone")
+    return fit_best_subset(blocks, k=k)
 
 
 def study_ensemble(fitted: FittedEnsemble, scores: Scores, human: Floats) -> EnsembleStudy:
@@ -113,7 +124,7 @@ def study_ensemble(fitted: FittedEnsemble, scores: Scores, human: Floats) -> Ens
     without = {name: _without(fitted, name) for name in names}
     ablations = tuple(_ablation(name, without[name], names) for name in ensemble.weights)
     # Without a metric lambda is tuned anew, so the whole is too: a gain must not be a difference between two lambdas.
-    tuned = fit_ensemble(fitted.blocks, k=ensemble.k).correlation
+    tuned = _fit(fitted.blocks, ensemble.k, None, ensemble.method).correlation
     gains = {name: _gain(tuned, fit) for name, fit in without.items()}
     judged = np.where(np.isfinite(human), 1.0, np.nan)
     matrix = between_metrics(np.stack([scores.of(name) * judged for name in names]))
@@ -123,7 +134,8 @@ def study_ensemble(fitted: FittedEnsemble, scores: Scores, human: Floats) -> Ens
 
 def _without(fitted: FittedEnsemble, name: str) -> EnsembleFit | None:
     try:
-        return fit_ensemble(fitted.blocks.without_metrics([fitted.names.index(name)]), k=fitted.ensemble.k)
+        rest = fitted.blocks.without_metrics([fitted.names.index(name)])
+        return _fit(rest, fitted.ensemble.k, None, fitted.ensemble.method)
     except NotEnoughData:
         return None
 

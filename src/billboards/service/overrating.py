@@ -5,12 +5,21 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from billboards.domain import Board, Outputs, OverratingEstimate, OverratingReport, ReferenceSet, Scores, human_scores
+from billboards.domain import (
+    Board,
+    Method,
+    Outputs,
+    OverratingEstimate,
+    OverratingReport,
+    ReferenceSet,
+    Scores,
+    human_scores,
+)
 from billboards.errors import InvalidInput, NotEnoughData
 from billboards.service.ensembles import ensemble_scores
 from billboards.service.matrix import board_scores
 from billboards.service.ranking import ENSEMBLE, fit_view, view_board
-from billboards.stats.overrating import overrating
+from billboards.stats.overrating import overrating_all
 from billboards.store.base import CellStore
 
 Floats = NDArray[np.float64]
@@ -72,6 +81,7 @@ def measure_overrating(
     aggregate: str | None = None,
     k: int = 3,
     lam: float | None = None,
+    method: Method = "lasso",
 ) -> OverratingReport:
     """Overrating of every metric and of the ensemble, or the reason why not."""
     used = references_without(board, human, references)
@@ -84,14 +94,15 @@ def measure_overrating(
     scores = board_scores(board, store, references=used)
     found, missing = [], _unscored(board, store, scores, used)
     columns = [(c.name, c.signature, scores.values[n]) for n, c in enumerate(scores.columns) if not c.is_statistic]
-    columns += _ensemble_column(board, store, scores, aggregate, k, lam, missing)
-    for name, signature, values in columns:
-        try:
-            result = overrating(values[rows], people[rows], machine[rows])
-        except NotEnoughData as error:
+    columns += _ensemble_column(board, store, scores, aggregate, missing, k=k, lam=lam, method=method)
+    matrix = np.array([values[rows] for _, _, values in columns]).reshape(-1, *people[rows].shape)
+    measured = overrating_all(matrix, people[rows], machine[rows])
+    for column, (name, signature, values) in enumerate(columns):
+        if measured.why[column]:
             unscored = not np.isfinite(values[board.row_position[human]]).any()
-            missing[name] = f"has no scores of {human}" if unscored else str(error)
+            missing[name] = f"has no scores of {human}" if unscored else measured.why[column]
             continue
+        result = measured.of(column)
         found.append(
             OverratingEstimate(name, signature, result.beta0, result.se, result.interval90, result.n, result.instances)
         )
@@ -116,13 +127,15 @@ def _ensemble_column(
     store: CellStore | None,
     scores: Scores,
     aggregate: str | None,
+    missing: dict[str, str],
+    *,
     k: int,
     lam: float | None,
-    missing: dict[str, str],
+    method: Method,
 ) -> list[tuple[str, str, Floats]]:
     """The board's ensemble on these scores: its weights are the board's, its metrics see these references."""
     try:
-        fitted = fit_view(board, view_board(board, store, aggregate=aggregate), k=k, lam=lam)
+        fitted = fit_view(board, view_board(board, store, aggregate=aggregate), k=k, lam=lam, method=method)
     except NotEnoughData as error:
         missing[ENSEMBLE] = str(error)
         return []

@@ -20,6 +20,7 @@ from billboards.domain import (
     Column,
     Ensemble,
     GeneratorStanding,
+    Method,
     MetricStanding,
     Ranking,
     ReferenceSet,
@@ -29,6 +30,7 @@ from billboards.domain import (
 )
 from billboards.errors import NotEnoughData, UnknownName
 from billboards.service.ensembles import FittedEnsemble, ensemble_scores, fit_board_ensemble
+from billboards.service.lines import reference_lines
 from billboards.service.matrix import board_scores
 from billboards.stats.clusters import significance_clusters
 from billboards.stats.correlation import Correlations, pearson_with_intervals
@@ -94,14 +96,16 @@ def rank_board(
     k: int = 3,
     lam: float | None = None,
     by: str | None = None,
+    method: Method = "lasso",
     draws: int = DRAWS,
     seed: int = 0,
 ) -> Ranking:
-    """Everything a board says: metrics, ensemble and generators, ranked."""
+    """Everything a board says: metrics, ensemble and generators, ranked, and lines to read the metrics against."""
     view = view_board(board, store, aggregate=aggregate, references=references, part=part)
     notes: list[str] = []
-    fitted = _try_ensemble(board, view, k, lam, notes)
-    ensemble = None if fitted is None else fitted.ensemble
+    ensemble = _try_ensemble(board, view, k, lam, method, notes)
+    other: Method = "lasso" if method == "best-subset" else "best-subset"
+    alternative = _try_ensemble(board, view, k, None, other, [])
     found = pearson_with_intervals(view.scores.values, view.judged_human, draws=draws, seed=seed)
     tests = permute_correlations(view.scores.values, view.judged_human, draws=draws, seed=seed).p if draws else None
     metrics = rank_metrics(view.scores.columns, found, tests)
@@ -121,10 +125,14 @@ def rank_board(
         ranked_by,
         ensemble,
         tuple(notes),
+        alternative,
+        reference_lines(board, view.part, aggregate, references, seed=seed) if view.aggregate else (),
     )
 
 
-def fit_view(board: Board, view: View, *, k: int = 3, lam: float | None = None) -> FittedEnsemble:
+def fit_view(
+    board: Board, view: View, *, k: int = 3, lam: float | None = None, method: Method = "lasso"
+) -> FittedEnsemble:
     """The ensemble on what a view looks at; only generators take part, since one of them is held out at a time."""
     generators = np.array([row.generator is not None for row in board.rows], bool)
     human = np.where(generators[:, None], view.judged_human, np.nan)
@@ -137,12 +145,15 @@ def fit_view(board: Board, view: View, *, k: int = 3, lam: float | None = None) 
         part=str(view.part) if view.part else "",
         k=k,
         lam=lam,
+        method=method,
     )
 
 
-def _try_ensemble(board: Board, view: View, k: int, lam: float | None, notes: list[str]) -> FittedEnsemble | None:
+def _try_ensemble(
+    board: Board, view: View, k: int, lam: float | None, method: Method, notes: list[str]
+) -> Ensemble | None:
     try:
-        return fit_view(board, view, k=k, lam=lam)
+        return fit_view(board, view, k=k, lam=lam, method=method).ensemble
     except NotEnoughData as error:
         notes.append(f"no ensemble: {error}")
         return None

@@ -108,6 +108,8 @@ def _weights(sums: _Sums, subsets: Ints, used: frozenset[int]) -> Floats:
     rows = sorted(used)
     gram, moment = sums.within_xx[rows].sum(axis=0), sums.within_xy[rows].sum(axis=0)
     parts = gram[subsets[:, :, None], subsets[:, None, :]]
+    # A metric may not vary at all within the few generators used; it gets no weight instead of no solution.
+    parts += (1e-12 * max(float(np.diag(gram).max()), 1e-300)) * np.eye(subsets.shape[1])
     weights: Floats = np.linalg.solve(parts, moment[subsets][:, :, None])[:, :, 0]
     return weights
 

@@ -22,6 +22,7 @@ from billboards.domain import (
     OverratingReport,
     Ranking,
     ReferenceEffect,
+    ReferenceLine,
 )
 from billboards.errors import InvalidInput
 
@@ -45,6 +46,8 @@ def ranking_document(ranking: Ranking) -> Document:
     document["metrics"] = [_fields(standing) for standing in ranking.metrics]
     document["generators"] = [_fields(standing) for standing in ranking.generators]
     document["ensemble"] = None if ranking.ensemble is None else _ensemble(ranking.ensemble)
+    document["alternative"] = None if ranking.alternative is None else _ensemble(ranking.alternative)
+    document["lines"] = [_fields(line) for line in ranking.lines]
     return document
 
 
@@ -83,8 +86,11 @@ def ranking_from_document(document: Mapping[str, Any]) -> Ranking:
     values["generators"] = tuple(
         GeneratorStanding(**_values(GeneratorStanding, g, "generator")) for g in document["generators"]
     )
-    ensemble = document["ensemble"]
-    values["ensemble"] = None if ensemble is None else Ensemble(**_values(Ensemble, ensemble, "ensemble"))
+    for key in ("ensemble", "alternative"):
+        fitted = document.get(key)
+        values[key] = None if fitted is None else Ensemble(**_values(Ensemble, fitted, "ensemble"))
+    lines = document.get("lines", [])
+    values["lines"] = tuple(ReferenceLine(**_values(ReferenceLine, line, "line")) for line in lines)
     return Ranking(**values)
 
 

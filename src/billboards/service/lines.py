@@ -1,0 +1,173 @@
+"""Reference lines of every metric ranking: sentinels that see too little to judge, and people.
+
+A sentinel gets part of what a metric gets: only the output, only the input, only a length, or nothing. What it reaches
+anyway is what can be had on this board without judging. Two of them are fitted, by ridge regression on a few surface
+features and always on other documents than the one predicted. Where judgments name annotators, each one is held out and
+measured like a metric against the others' mean: what people reach among themselves.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from billboards.domain import Aggregate, Board, Judgments, ReferenceLine, ReferenceSet, Slice, human_scores
+from billboards.stats.correlation import pearson
+
+Floats = NDArray[np.float64]
+
+#: Strength of the ridge, in rows, on standardised features; folds over documents.
+RIDGE, FOLDS = 10.0, 10
+#: An annotator with fewer outputs in common with the others is not measured.
+FEWEST = 30
+#: Of a board with more judged outputs than this, a seeded sample of instances is enough for a sentinel.
+MOST_OUTPUTS = 50_000
+FEATURES = ("characters", "words", "characters per word", "distinct words", "capitals", "digits", "punctuation")
+
+
+def reference_lines(
+    board: Board,
+    part: Slice,
+    aggregate: str | None = None,
+    references: ReferenceSet | None = None,
+    *,
+    seed: int = 0,
+) -> tuple[ReferenceLine, ...]:
+    """Sentinels and held-out annotators on a slice of the board, best first within each kind."""
+    chosen = board.aggregate(aggregate)
+    shape = (len(board.rows), len(board.instances))
+    human = human_scores(board.judgments, chosen, board.dimensions, shape)
+    used = board.references if references is None else references
+    judged = np.isfinite(human).any(axis=1) & ~np.array([board.is_reference(row, used) for row in board.rows], bool)
+    keep = list(board.select(part))
+    seen = _sampled(keep, int(judged.sum()), seed)
+    people_say = np.where(judged[:, None], human, np.nan)[:, seen][judged]
+    lines = [
+        _line(name, "sentinel", scores, people_say, summary)
+        for name, scores, summary in _sentinels(board, people_say, judged, seen, seed)
+    ]
+    people = [_annotator_line(board, chosen, name, judged, keep) for name in _annotators(board.judgments, chosen)]
+    ordered = sorted(lines, key=_strength), sorted((line for line in people if line is not None), key=_strength)
+    return tuple(line for kind in ordered for line in kind)
+
+
+def _sampled(keep: list[int], rows: int, seed: int) -> list[int]:
+    """The instances to look at: all, or as many as keep the outputs within bounds."""
+    most = MOST_OUTPUTS // max(rows, 1)
+    if len(keep) <= most:
+        return keep
+    return sorted(np.random.default_rng(seed).choice(keep, most, replace=False).tolist())
+
+
+def _strength(line: ReferenceLine) -> float:
+    return -(line.correlation if line.correlation is not None else -np.inf)
+
+
+def _line(name: str, kind: str, scores: Floats, human: Floats, summary: str) -> ReferenceLine:
+    r, n = pearson(scores[None], human)
+    value = None if np.isnan(r[0]) else float(r[0])
+    return ReferenceLine(name, "sentinel" if kind == "sentinel" else "annotator", value, int(n[0]), summary)
+
+
+def _sentinels(
+    board: Board, human: Floats, judged: NDArray[np.bool_], keep: list[int], seed: int
+) -> Iterator[tuple[str, Floats, str]]:
+    """Name, scores (judged rows × instances kept) and summary of every sentinel."""
+    rows = [row for row, takes_part in zip(board.rows, judged, strict=True) if takes_part]
+    texts = [[row.texts[k] for k in keep] for row in rows]
+    outputs = np.array([[_features(text) for text in one] for one in texts]).reshape(len(rows), len(keep), -1)
+    names = [row.name for row in rows]
+    yield "random", _random(names, [board.instances[k].id for k in keep], seed), "a number drawn for every output"
+    yield "length", outputs[:, :, 0], "the output's characters"
+    documents = np.array([board.instances[k].document or board.instances[k].id for k in keep])
+    fold = np.unique(documents, return_inverse=True)[1] % FOLDS
+    yield "output only", _cross_fitted(outputs, human, fold), "surface of the output, fitted on other documents"
+    inputs = np.array([_features(board.instances[k].input) for k in keep])
+    if np.isfinite(inputs).any():
+        of_input = np.broadcast_to(inputs, outputs.shape)
+        yield "input only", _cross_fitted(of_input, human, fold), "surface of the input, fitted on other documents"
+
+
+def _features(text: str | None) -> tuple[float, ...]:
+    """What can be seen of a text without understanding it; NaN where there is none."""
+    if text is None:
+        return (np.nan,) * len(FEATURES)
+    size, words = max(len(text), 1), text.split()
+    return (
+        float(len(text)),
+        float(len(words)),
+        len(text) / max(len(words), 1),
+        len(set(words)) / max(len(words), 1),
+        sum(map(str.isupper, text)) / size,
+        sum(map(str.isdigit, text)) / size,
+        sum(not (c.isalnum() or c.isspace()) for c in text) / size,
+    )
+
+
+def _random(rows: list[str], instances: list[str], seed: int) -> Floats:
+    """Numbers that depend on generator, instance and seed alone, so that adding a generator changes no other's."""
+
+    def number(row: str, instance: str) -> float:
+        key = f"{seed}\t{row}\t{instance}".encode("utf-8", "surrogatepass")
+        return int.from_bytes(hashlib.blake2b(key, digest_size=6).digest(), "big") / 2**48
+
+    return np.array([[number(row, instance) for instance in instances] for row in rows]).reshape(len(rows), -1)
+
+
+def _cross_fitted(features: Floats, human: Floats, fold: NDArray[np.intp]) -> Floats:
+    """Ridge predictions of people's scores for each fold of documents from the others; NaN where a feature is."""
+    used = np.isfinite(features).all(axis=2) & np.isfinite(human)
+    predicted = np.full(human.shape, np.nan)
+    for held in np.unique(fold):
+        train, test = used & (fold != held), np.isfinite(features).all(axis=2) & (fold == held)
+        if train.sum() <= features.shape[2] or not test.any():
+            continue
+        x, y = features[train], human[train]
+        centre, scale = x.mean(axis=0), x.std(axis=0)
+        scale = np.where(scale > 0, scale, 1.0)
+        z = (x - centre) / scale
+        weights = np.linalg.solve(z.T @ z + RIDGE * np.eye(z.shape[1]), z.T @ (y - y.mean()))
+        predicted[test] = y.mean() + (features[test] - centre) / scale @ weights
+    return predicted
+
+
+def _annotators(judgments: Judgments, aggregate: Aggregate) -> list[str]:
+    """The annotators whose judgments count towards an aggregate."""
+    counted = judgments.counted(aggregate.campaigns)
+    return [judgments.annotators[k] for k in np.unique(judgments.annotator[counted]) if k >= 0]
+
+
+def _annotator_line(
+    board: Board, aggregate: Aggregate, name: str, judged: NDArray[np.bool_], keep: list[int]
+) -> ReferenceLine | None:
+    """One annotator against the mean of the others, on the outputs that both judged."""
+    judgments = board.judgments
+    own = judgments.annotator == judgments.annotators.index(name)
+    shape = (len(board.rows), len(board.instances))
+    mine, others = (
+        human_scores(_selected(judgments, mask), aggregate, board.dimensions, shape)[:, keep] for mask in (own, ~own)
+    )
+    people = np.where(judged[:, None], others, np.nan)
+    if (np.isfinite(mine) & np.isfinite(people)).sum() < FEWEST:
+        return None
+    return _line(name, "annotator", mine, people, "one annotator against the mean of the others")
+
+
+def _selected(judgments: Judgments, mask: NDArray[np.bool_]) -> Judgments:
+    """Some of the judgments."""
+    place = np.cumsum(mask) - 1
+    details = {int(place[k]): detail for k, detail in judgments.details.items() if mask[k]}
+    return Judgments(
+        judgments.dimensions,
+        judgments.annotators,
+        judgments.campaigns,
+        judgments.instance[mask],
+        judgments.row[mask],
+        judgments.annotator[mask],
+        judgments.campaign[mask],
+        judgments.values[mask],
+        details,
+    )
