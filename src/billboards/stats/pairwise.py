@@ -1,0 +1,210 @@
+"""Agreement on pairs of outputs of one instance: acc_eq and tau_eq with calibrated ties.
+
+Accuracy with ties (Deutsch et al. 2023) asks of every two outputs of an instance whether a metric puts them in the
+order people do, or ties them where people do: acc_eq = (C + T_hm)/(C + D + T_h + T_m + T_hm) in each instance, averaged
+over the instances that have a pair. Metrics hardly ever tie exactly, so differences up to one epsilon per metric count
+as ties. Raising epsilon past a pair's |Δ| changes the outcome only where the order was right (lost) or people tie the
+pair (won), so one sort of these pairs and a running sum give the accuracy at every epsilon at once. The epsilon that is
+best on the very data it is measured on flatters the metric; the held-out value stands beside it.
+
+Numbers agree with mt-metrics-eval: a pair takes part when both outputs have a score and a judgment, an instance when it
+has such a pair, and every instance counts the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from billboards.errors import InvalidInput
+from billboards.stats.alignment import aligned, finite_or_missing
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Indices = NDArray[np.intp]
+
+#: Accuracies closer than this are equal but for rounding; a step of one pair is never as small.
+_ROUNDING = 1e-12
+
+
+@dataclass(frozen=True)
+class Calibrated:
+    """acc_eq of each metric at its epsilon, with the pairs and instances used; NaN where there is no pair."""
+
+    accuracy: Floats
+    epsilon: Floats
+    n: Integers
+    instances: Integers
+
+    @property
+    def tau(self) -> Floats:
+        """tau_eq, which is acc_eq from -1 to 1: (C + T_hm - D - T_h - T_m) over all pairs."""
+        return 2 * self.accuracy - 1
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """acc_eq of each metric where every instance is judged with an epsilon from other instances."""
+
+    accuracy: Floats
+    epsilons: Floats
+    n: Integers
+    instances: Integers
+
+    @property
+    def tau(self) -> Floats:
+        """tau_eq, held out as well."""
+        return 2 * self.accuracy - 1
+
+
+@dataclass(frozen=True)
+class _Outcomes:
+    """How a metric fares at epsilon 0 in each instance, and which pairs change as epsilon rises, smallest |Δ| first."""
+
+    right: Floats
+    pairs: Floats
+    size: Floats
+    gain: Floats
+    instance: Indices
+
+    def weights(self, among: NDArray[np.bool_]) -> Floats:
+        """What one pair of an instance adds to the accuracy averaged over these instances."""
+        taking_part = among & (self.pairs > 0)
+        share = taking_part / np.maximum(self.pairs, 1)
+        return share / max(int(taking_part.sum()), 1)
+
+    def best_epsilon(self, weights: Floats) -> float:
+        """The smallest of the epsilons with the highest accuracy; 0 where no tie helps."""
+        won = np.cumsum(self.gain * weights[self.instance])
+        # An epsilon ties every pair of its size, so only the last of equal sizes is a candidate.
+        won[:-1][self.size[1:] == self.size[:-1]] = -np.inf
+        highest = won.max(initial=0.0)
+        return 0.0 if highest <= _ROUNDING else float(self.size[np.argmax(won >= highest - _ROUNDING)])
+
+    def accuracy(self, epsilon: float, weights: Floats) -> float:
+        """The weighted accuracy where differences up to epsilon are ties."""
+        tied = slice(0, np.searchsorted(self.size, epsilon, side="right"))
+        return float((weights * self.right).sum() + (self.gain[tied] * weights[self.instance[tied]]).sum())
+
+
+def pair_index(rows: int, *, most: int | None = None, seed: int = 0) -> tuple[Indices, Indices]:
+    """First and second row of every pair of rows, or of `most` pairs drawn with a seed where there are more."""
+    first, second = np.triu_indices(rows, 1)
+    if most is not None and len(first) > most:
+        drawn = np.sort(np.random.default_rng(seed).choice(len(first), most, replace=False))
+        first, second = first[drawn], second[drawn]
+    return first, second
+
+
+def pair_differences(values: Floats) -> Floats:
+    """Score of the first less that of the second row of every pair: … × rows × instances to … × pairs × instances."""
+    values = finite_or_missing(np.asarray(values, np.float64))
+    first, second = pair_index(values.shape[-2])
+    differences: Floats = values[..., first, :] - values[..., second, :]
+    return differences
+
+
+def acc_eq(
+    scores: Floats,
+    human: Floats,
+    *,
+    epsilon: float | Sequence[float] | Floats | None = None,
+    most: int | None = None,
+    seed: int = 0,
+) -> Calibrated:
+    """acc_eq of each metric (metrics × rows × instances) with people (rows × instances).
+
+    Without an epsilon each metric gets its best one of 0 and every |Δ| there is; the smallest where several are best.
+    With hundreds of rows, `most` looks at a sample of so many pairs of rows.
+    """
+    scores, human = aligned(scores, human)
+    given = None if epsilon is None else _checked(epsilon, len(scores))
+    rows = pair_index(len(human), most=most, seed=seed)
+    preferred = _signs(human, rows)
+    found = [_calibrated(_outcomes(one, preferred, rows), given, k) for k, one in enumerate(scores)]
+    accuracy, best, n, instances = np.array(found, np.float64).reshape(-1, 4).T
+    return Calibrated(accuracy, best, n.astype(np.int64), instances.astype(np.int64))
+
+
+def _checked(epsilon: float | Sequence[float] | Floats, metrics: int) -> Floats:
+    """One epsilon for each metric."""
+    given = np.asarray(epsilon, np.float64)
+    if not (given >= 0).all():
+        raise InvalidInput(f"epsilon is the largest difference that counts as a tie, so 0 or more; got {epsilon}")
+    if given.shape not in ((), (metrics,)):
+        raise InvalidInput(f"give one epsilon, or one for each of {metrics} metrics; got {given.shape}")
+    return np.broadcast_to(given, metrics)
+
+
+def _calibrated(outcomes: _Outcomes, given: Floats | None, k: int) -> tuple[float, float, float, int]:
+    instances = int((outcomes.pairs > 0).sum())
+    if not instances:
+        return np.nan, np.nan, 0, 0
+    weights = outcomes.weights(outcomes.pairs > 0)
+    epsilon = outcomes.best_epsilon(weights) if given is None else float(given[k])
+    return outcomes.accuracy(epsilon, weights), epsilon, outcomes.pairs.sum(), instances
+
+
+def held_out_acc_eq(
+    scores: Floats, human: Floats, *, folds: int = 2, most: int | None = None, seed: int = 0
+) -> HeldOut:
+    """acc_eq with each fold of the instances judged at the epsilon that is best on the others, as one average.
+
+    Instances are dealt to the folds at random. Where the others have no pair there is no epsilon (NaN), and the
+    fold's instances don't count.
+    """
+    scores, human = aligned(scores, human)
+    if folds < 2:
+        raise InvalidInput(f"an epsilon can be held out with 2 folds or more; got {folds}")
+    rows = pair_index(len(human), most=most, seed=seed)
+    preferred = _signs(human, rows)
+    fold = _dealt(preferred, folds, seed)
+    found = [_held_out(_outcomes(one, preferred, rows), fold, folds) for one in scores]
+    table = np.array(found, np.float64).reshape(-1, 3 + folds)
+    return HeldOut(table[:, 0], table[:, 3:], table[:, 1].astype(np.int64), table[:, 2].astype(np.int64))
+
+
+def _dealt(preferred: Floats, folds: int, seed: int) -> Integers:
+    """A fold for every instance with a judged pair, -1 for the others."""
+    fold = np.full(preferred.shape[1], -1)
+    judged = np.flatnonzero(~np.isnan(preferred).all(axis=0))
+    shuffled = np.random.default_rng(seed).permutation(judged)
+    fold[shuffled] = np.arange(len(shuffled)) % folds
+    return fold
+
+
+def _held_out(outcomes: _Outcomes, fold: Integers, folds: int) -> list[float]:
+    there = outcomes.pairs > 0
+    learnable = [bool((there & (fold != k)).any()) for k in range(folds)]
+    epsilons = [outcomes.best_epsilon(outcomes.weights(fold != k)) if learnable[k] else np.nan for k in range(folds)]
+    counted = there & np.isin(fold, np.flatnonzero(learnable))
+    if not counted.any():
+        return [np.nan, 0, 0, *epsilons]
+    weights = outcomes.weights(counted)
+    accuracy = sum(outcomes.accuracy(epsilons[k], weights * (fold == k)) for k in range(folds) if learnable[k])
+    return [accuracy, outcomes.pairs[counted].sum(), counted.sum(), *epsilons]
+
+
+def _signs(values: Floats, rows: tuple[Indices, Indices]) -> Floats:
+    return np.sign(values[rows[0]] - values[rows[1]])
+
+
+def _outcomes(one: Floats, preferred: Floats, rows: tuple[Indices, Indices]) -> _Outcomes:
+    """A metric's outcomes from its scores (rows × instances) and the order people prefer (pairs × instances)."""
+    difference = one[rows[0]] - one[rows[1]]
+    right = np.sign(difference) == preferred
+    wins = (preferred == 0) & (difference != 0) & ~np.isnan(difference)
+    changing = np.flatnonzero(wins | (right & (difference != 0)))
+    size = np.abs(difference.ravel()[changing])
+    order = np.argsort(size)
+    changing = changing[order]
+    return _Outcomes(
+        right.sum(axis=0).astype(np.float64),
+        (~np.isnan(difference + preferred)).sum(axis=0).astype(np.float64),
+        size[order],
+        np.where(wins.ravel()[changing], 1.0, -1.0),
+        changing % max(one.shape[1], 1),
+    )

@@ -1,0 +1,104 @@
+"""Agreement with people who prefer or label outputs: WMT's Kendall over relative-ranking pairs, and AUC.
+
+Relative ranking (WMT 2014-2020): of two outputs of an instance people prefer one, by saying so or by judgments at least
+25 points of 100 apart; (C - D)/(C + D) over these pairs, where a metric that ties a pair has it wrong. AUC is for
+boards whose outputs are labelled one of two ways, such as paraphrase or not: the chance that a metric puts an output
+with the higher label above one with the lower, a tie counting half. Pairs and outputs without a score are left out, and
+counts say how many took part.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from billboards.errors import InvalidInput
+from billboards.stats.alignment import aligned, finite_or_missing
+from billboards.stats.pairwise import pair_index
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Indices = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class RelativeRanking:
+    """(C - D)/(C + D) of each metric, its pairs in people's order, and its others; NaN without any."""
+
+    value: Floats
+    concordant: Integers
+    discordant: Integers
+
+    @property
+    def n(self) -> Integers:
+        """The pairs used."""
+        return self.concordant + self.discordant
+
+
+@dataclass(frozen=True)
+class Separation:
+    """AUC of each metric and how many outputs of either label it rests on; NaN where a label has none."""
+
+    value: Floats
+    positives: Integers
+    negatives: Integers
+
+
+def preferences(human: Floats, *, threshold: float = 25.0) -> tuple[Indices, Indices, Indices]:
+    """Better row, worse row and instance of every pair that judgments put at least a threshold apart."""
+    human = finite_or_missing(np.asarray(human, np.float64))
+    first, second = pair_index(len(human))
+    difference = human[first] - human[second]
+    pair, instance = np.nonzero((np.abs(difference) >= threshold) & (difference != 0))
+    first_is_better = difference[pair, instance] > 0
+    better = np.where(first_is_better, first[pair], second[pair])
+    worse = np.where(first_is_better, second[pair], first[pair])
+    return better, worse, instance
+
+
+def relative_ranking(scores: Floats, human: Floats, *, threshold: float = 25.0) -> RelativeRanking:
+    """WMT's Kendall of each metric (metrics × rows × instances) over pairs that people's judgments imply."""
+    scores, human = aligned(scores, human)
+    better, worse, instance = preferences(human, threshold=threshold)
+    return preference_agreement(scores[:, better, instance], scores[:, worse, instance])
+
+
+def preference_agreement(better: Floats, worse: Floats) -> RelativeRanking:
+    """WMT's Kendall from each metric's scores (metrics × pairs) of the outputs people prefer, and of the others."""
+    better, worse = (finite_or_missing(np.asarray(side, np.float64)) for side in (better, worse))
+    if better.ndim != 2 or better.shape != worse.shape:
+        raise InvalidInput(
+            f"each pair needs a better and a worse output, as metrics × pairs; got {better.shape} and {worse.shape}"
+        )
+    n = (~np.isnan(better - worse)).sum(axis=1)
+    concordant = (better > worse).sum(axis=1)
+    value = np.where(n > 0, (2 * concordant - n) / np.maximum(n, 1), np.nan)
+    return RelativeRanking(value, concordant, n - concordant)
+
+
+def area_under_curve(scores: Floats, human: Floats) -> Separation:
+    """AUC of each metric (metrics × rows × instances) for labels (rows × instances) of two values."""
+    scores, human = aligned(scores, human)
+    labelled = ~np.isnan(human)
+    labels = np.unique(human[labelled])
+    if len(labels) > 2:
+        raise InvalidInput(f"AUC is for labels of two values; here are {len(labels)}, {labels[0]:g} to {labels[-1]:g}")
+    positive = human[labelled] == labels[-1:]
+    found = [_area(one[labelled], positive) for one in scores]
+    value, positives, negatives = np.array(found, np.float64).reshape(-1, 3).T
+    return Separation(value, positives.astype(np.int64), negatives.astype(np.int64))
+
+
+def _area(x: Floats, positive: NDArray[np.bool_]) -> tuple[float, int, int]:
+    """From the ranks of the positives (Mann and Whitney)."""
+    from scipy.stats import rankdata
+
+    there = ~np.isnan(x)
+    x, positive = x[there], positive[there]
+    positives, negatives = int(positive.sum()), int((~positive).sum())
+    if not positives or not negatives:
+        return np.nan, positives, negatives
+    wins = float(rankdata(x)[positive].sum()) - positives * (positives + 1) / 2
+    return wins / (positives * negatives), positives, negatives
