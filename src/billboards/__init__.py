@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from billboards.api import (
         Result,
+        compare,
         ensemble,
         import_board,
         open,
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
         report,
         save,
         score,
+        sensitivity,
     )
     from billboards.domain import Board, Generator, Instance, MetricCard, Reference, Slice
     from billboards.errors import BillboardsError
@@ -35,6 +37,8 @@ if TYPE_CHECKING:
 _HOMES = {
     "billboards.api": (
         "Result",
+        "compare",
+        "compare",
         "ensemble",
         "import_board",
         "open",
@@ -45,6 +49,7 @@ _HOMES = {
         "report",
         "save",
         "score",
+        "sensitivity",
     ),
     "billboards.domain": ("Board", "Generator", "Instance", "MetricCard", "Reference", "Slice"),
     "billboards.errors": ("BillboardsError",),
@@ -63,6 +68,7 @@ __all__ = [
     "Reference",
     "Result",
     "Slice",
+    "compare",
     "ensemble",
     "import_board",
     "metric",
@@ -74,6 +80,7 @@ __all__ = [
     "report",
     "save",
     "score",
+    "sensitivity",
 ]
 
 

@@ -21,19 +21,23 @@ from billboards.domain import (
     Board,
     Column,
     EnsembleStudy,
+    GeneratorComparison,
     Method,
+    MetricComparison,
     MetricStanding,
     OverratingReport,
     Ranking,
     ReferenceEffect,
+    Sensitivity,
     Slice,
 )
 from billboards.errors import InvalidInput
 from billboards.execution.local import executor
 from billboards.metrics.base import Metric
 from billboards.metrics.discovery import metric
-from billboards.reports import tables
+from billboards.reports import comparisons, tables
 from billboards.reports.frames import table_html, to_pandas, to_polars
+from billboards.service.comparing import compare_generators, compare_metrics
 from billboards.service.ensembles import study_ensemble
 from billboards.service.home import Home, home_of
 from billboards.service.overrating import (
@@ -46,10 +50,12 @@ from billboards.service.ranking import fit_view, rank_board, view_board
 from billboards.service.ranking import rank_metrics as _rank_columns
 from billboards.service.references import reference_effect
 from billboards.service.scoring import Progress, ScoringReport, score_board
+from billboards.service.sensitivity import measure_sensitivity
 from billboards.service.snapshots import keep, numbered
 from billboards.stats.correlation import pearson_with_intervals
 from billboards.stats.significance import permute_correlations
 from billboards.store import documents
+from billboards.store.base import CellStore
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -218,6 +224,65 @@ def overrating(
     )
     report = replace(report, missing={**report.missing, **failures})
     return Result(report, (tables.overrating_table(report),), documents.overrating_document(report))
+
+
+def sensitivity(
+    board: Board, *, aggregate: str | None = None, part: Slice | None = None, draws: int = 1000, seed: int = 0
+) -> Result[Sensitivity]:
+    """The metric ranking under every statistic, grouping and dimension, and without each generator in turn."""
+    found = measure_sensitivity(board, _cells(board), aggregate=aggregate, part=part, draws=draws, seed=seed)
+    shown = (comparisons.sensitivity_table(found), comparisons.conditions_table(found))
+    return Result(found, shown, documents.sensitivity_document(found))
+
+
+def compare(
+    board: Board,
+    first: str,
+    second: str,
+    *,
+    aggregate: str | None = None,
+    part: Slice | None = None,
+    by: str | None = None,
+    draws: int = 1000,
+    seed: int = 0,
+    shown: int = 10,
+) -> Result[MetricComparison] | Result[GeneratorComparison]:
+    """Two metrics or two generators: is the difference real, and which outputs decide it?"""
+    names = {generator.name for generator in board.generators}
+    if {first, second} <= names:
+        pair = compare_generators(
+            board,
+            _cells(board),
+            first,
+            second,
+            aggregate=aggregate,
+            part=part,
+            by=by,
+            draws=draws,
+            seed=seed,
+            shown=shown,
+        )
+        table = comparisons.generator_comparison_table(pair)
+        return Result(pair, (table, *_deciding(pair)), documents.comparison_document(pair))
+    if {first, second} & names:
+        raise InvalidInput(f"{first} and {second} can't be compared: name two metrics or two generators")
+    found = compare_metrics(
+        board, _cells(board), first, second, aggregate=aggregate, part=part, draws=draws, seed=seed, shown=shown
+    )
+    table = comparisons.metric_comparison_table(found)
+    return Result(found, (table, *_deciding(found)), documents.comparison_document(found))
+
+
+def _deciding(found: MetricComparison | GeneratorComparison) -> tuple[tables.Table, ...]:
+    names = (found.first, found.second)
+    return (
+        comparisons.deciding_table(f"Outputs that speak most for {found.first}", found.for_first, names),
+        comparisons.deciding_table(f"Outputs that speak most for {found.second}", found.for_second, names),
+    )
+
+
+def _cells(board: Board) -> CellStore | None:
+    return None if board.home is None else home_of(board).cells
 
 
 def references(

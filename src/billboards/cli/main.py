@@ -21,6 +21,8 @@ COMMANDS = {
     "rank": ("rank", "rank metrics by agreement with people, and generators by the best metric"),
     "ensemble": ("ensemble", "study the ensemble, list past ones, apply one to new outputs"),
     "overrating": ("overrating", "measure how much each metric overrates machines over a person"),
+    "compare": ("compare", "compare two metrics or two generators: is the difference real?"),
+    "sensitivity": ("sensitivity", "rank metrics under every statistic, dimension, and without each generator"),
     "references": ("references", "measure what one more reference is worth to each metric"),
     "report": ("report", "write one self-contained HTML page about a board"),
     "history": ("history", "list past rankings of a board, or show one"),

@@ -31,7 +31,7 @@ class Correlations:
 def pearson(scores: Floats, human: Floats) -> tuple[Floats, NDArray[np.int64]]:
     """Pooled Pearson of each metric (metrics × rows × instances) with people (rows × instances), and the pairs used."""
     sums = _instance_sums(scores, human).sum(axis=1)
-    return _r(sums), np.rint(sums[:, 0]).astype(np.int64)
+    return pearson_of_sums(sums), np.rint(sums[:, 0]).astype(np.int64)
 
 
 def pearson_with_intervals(
@@ -46,7 +46,7 @@ def pearson_with_intervals(
     defined = np.isfinite(drawn).any(axis=0) if draws else np.zeros(len(sums), bool)
     if defined.any():
         low[defined], high[defined] = np.nanquantile(drawn[:, defined], (outside, 1 - outside), axis=0)
-    return Correlations(_r(total), np.rint(total[:, 0]).astype(np.int64), low, high)
+    return Correlations(pearson_of_sums(total), np.rint(total[:, 0]).astype(np.int64), low, high)
 
 
 def between_metrics(scores: Floats) -> Floats:
@@ -57,24 +57,41 @@ def between_metrics(scores: Floats) -> Floats:
 def _instance_sums(scores: Floats, human: Floats) -> Floats:
     """n, Σx, Σy, Σxx, Σyy, Σxy of each metric and instance, as metrics × instances × 6.
 
-    Both sides are centred and scaled first: sums of squares of raw scores would lose the digits that matter.
+    One metric after the other, on the judged rows alone, so that no copy of the whole matrix is ever made.
+    """
+    judged = np.isfinite(human).any(axis=1)
+    return np.array([_sums_of(one[judged], human[judged]) for one in scores]).reshape(len(scores), human.shape[1], 6)
+
+
+def _sums_of(scores: Floats, human: Floats) -> Floats:
+    """The six sums of one metric per instance; those of an instance without a pair are 0."""
+    return np.stack([part.sum(axis=0) for part in _parts(scores, human)], axis=-1)
+
+
+def cell_sums(scores: Floats, human: Floats) -> Floats:
+    """The terms of the six sums of one metric in every cell, as rows × instances × 6."""
+    return np.stack(_parts(scores, human), axis=-1)
+
+
+def _parts(scores: Floats, human: Floats) -> tuple[Floats, ...]:
+    """1, x, y, xx, yy, xy of every cell, 0 where a side is missing.
+
+    Both sides are centred and scaled first, because squares of raw scores lose the digits that matter.
     """
     used = np.isfinite(scores) & np.isfinite(human)
-    x, y = _standardised(scores, used), _standardised(np.broadcast_to(human, scores.shape), used)
-    parts = (used.astype(float), x, y, x * x, y * y, x * y)
-    return np.stack([part.sum(axis=1) for part in parts], axis=-1)
+    x, y = _standardised(scores, used), _standardised(human, used)
+    return used.astype(float), x, y, x * x, y * y, x * y
 
 
 def _standardised(values: Floats, used: NDArray[np.bool_]) -> Floats:
-    """Values less their mean, over their spread, metric by metric; 0 where unused, so that sums skip them."""
-    count = np.maximum(used.sum(axis=(1, 2), keepdims=True), 1)
+    """Values less their mean, over their spread; 0 where unused, so that sums skip them."""
     centred = np.where(used, values, 0.0)
-    centred = np.where(used, centred - centred.sum(axis=(1, 2), keepdims=True) / count, 0.0)
-    spread = np.abs(centred).max(axis=(1, 2), keepdims=True, initial=0.0)
-    return centred / np.where(spread > 0, spread, 1.0)
+    centred = np.where(used, centred - centred.sum() / max(np.count_nonzero(used), 1), 0.0)
+    spread = np.abs(centred).max(initial=0.0)
+    return centred / (spread if spread > 0 else 1.0)
 
 
-def _r(sums: Floats) -> Floats:
+def pearson_of_sums(sums: Floats) -> Floats:
     """Pearson's r from the six sums; NaN for fewer than two pairs or a side that does not vary."""
     n, x, y, xx, yy, xy = np.moveaxis(sums, -1, 0)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -91,9 +108,18 @@ def _resampled(sums: Floats, draws: int, seed: int) -> Floats:
     random = np.random.default_rng(seed)
     flat = np.ascontiguousarray(np.moveaxis(sums, 1, 0)).reshape(instances, -1)
     block = max(1, _BLOCK // max(instances, 1))
-    chances = np.full(instances, 1 / instances) if instances else np.empty(0)
     drawn = [
-        _r((random.multinomial(instances, chances, size=min(block, draws - start)) @ flat).reshape(-1, metrics, 6))
+        pearson_of_sums(
+            (resampling_weights(random, instances, min(block, draws - start)) @ flat).reshape(-1, metrics, 6)
+        )
         for start in range(0, draws, block)
     ]
     return np.concatenate(drawn) if drawn else np.empty((0, metrics))
+
+
+def resampling_weights(random: np.random.Generator, instances: int, draws: int) -> Floats:
+    """How often each instance is drawn, as draws × instances; counting what is drawn beats drawing the counts."""
+    weights = np.empty((draws, instances))
+    for draw in weights:
+        draw[:] = np.bincount(random.integers(instances, size=instances), minlength=instances)
+    return weights

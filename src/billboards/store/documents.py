@@ -17,12 +17,15 @@ from typing import Any
 from billboards.domain import (
     Ensemble,
     EnsembleStudy,
+    GeneratorComparison,
     GeneratorStanding,
+    MetricComparison,
     MetricStanding,
     OverratingReport,
     Ranking,
     ReferenceEffect,
     ReferenceLine,
+    Sensitivity,
 )
 from billboards.errors import InvalidInput
 
@@ -75,6 +78,24 @@ def reference_document(effect: ReferenceEffect) -> Document:
     """Correlations by the number of references."""
     document = _head("references") | _fields(effect)
     document["curves"] = {name: [_fields(point) for point in curve] for name, curve in effect.curves.items()}
+    return document
+
+
+def sensitivity_document(report: Sensitivity) -> Document:
+    """Ranks of metrics under every condition."""
+    document = _head("sensitivity") | _fields(report)
+    document["conditions"] = [_fields(condition) for condition in report.conditions]
+    document["metrics"] = [_fields(metric) for metric in report.metrics]
+    return document
+
+
+def comparison_document(found: MetricComparison | GeneratorComparison) -> Document:
+    """Two entries compared."""
+    document = _head("comparison") | _fields(found)
+    if isinstance(found, GeneratorComparison):
+        document["scores"] = [_fields(difference) for difference in found.scores]
+    for side in ("for_first", "for_second"):
+        document[side] = [_fields(output) for output in getattr(found, side)]
     return document
 
 

@@ -1,0 +1,232 @@
+"""Comparing two entries: is the difference real, how many instances would show it, and which outputs decide it.
+
+Two metrics are compared by their correlation with people on the outputs both have scored; an output speaks for the
+metric whose standardised score goes further with people's there. Two generators are compared by people's scores and by
+every metric on the instances both have; an instance speaks for the one that scores higher.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from billboards.domain import (
+    Board,
+    DecidingOutput,
+    GeneratorComparison,
+    MetricComparison,
+    ScoreDifference,
+    Slice,
+)
+from billboards.errors import InvalidInput, NotEnoughData
+from billboards.service.ranking import View, view_board
+from billboards.stats.bootstrap import bootstrap_pearson
+from billboards.stats.correlation import pearson
+from billboards.stats.significance import permute_correlations, permute_values, williams
+from billboards.store.base import CellStore
+
+Floats = NDArray[np.float64]
+
+#: What a person can read through; the paper looks at 20 or 25 of each kind.
+SHOWN = 10
+#: z for 80% power of a two-sided test at 5%.
+POWER_80 = 1.959964 + 0.841621
+
+
+def compare_metrics(
+    board: Board,
+    store: CellStore | None,
+    first: str,
+    second: str,
+    *,
+    aggregate: str | None = None,
+    part: Slice | None = None,
+    draws: int = 1000,
+    seed: int = 0,
+    shown: int = SHOWN,
+) -> MetricComparison:
+    """Does the first metric agree better with people than the second?"""
+    view = view_board(board, store, aggregate=aggregate, part=part)
+    a, b = view.scores.of(first), view.scores.of(second)
+    human = view.judged_human
+    used = np.isfinite(a) & np.isfinite(b) & np.isfinite(human)
+    if used.sum() < 4:
+        raise NotEnoughData(f"{first} and {second} share {int(used.sum())} judged outputs; comparing them needs 4")
+    pair = np.where(used, np.stack((a, b)), np.nan)
+    people = np.where(used, human, np.nan)
+    r, n = pearson(pair, people)
+    between = float(pearson(pair[:1], pair[1])[0][0])
+    drawn = _bootstrap_difference(pair, people, draws, seed)
+    defined = not np.isnan(r).any()
+    tests = permute_correlations(pair, people, draws=draws, seed=seed).p if draws else np.full((2, 2), np.nan)
+    leads = 0 if not defined or r[0] >= r[1] else 1
+    return MetricComparison(
+        board.name,
+        first,
+        second,
+        (_defined(r[0]), _defined(r[1])),
+        _defined(between),
+        _defined(r[0] - r[1]),
+        None if drawn is None else (float(np.quantile(drawn, 0.025)), float(np.quantile(drawn, 0.975))),
+        _defined(tests[leads, 1 - leads]),
+        _defined(williams(float(r[leads]), float(r[1 - leads]), between, int(n[0]))) if defined else None,
+        int(n[0]),
+        draws,
+        seed,
+        _instances_needed(drawn, float(r[0] - r[1]), int(used.any(axis=0).sum())),
+        *_deciding_outputs(board, view, pair, people, shown),
+    )
+
+
+def _bootstrap_difference(pair: Floats, people: Floats, draws: int, seed: int) -> Floats | None:
+    """Differences of the two correlations over resampled instances."""
+    if not draws:
+        return None
+    found = bootstrap_pearson(pair, people, draws=draws, seed=seed)
+    there = found[:, 0] - found[:, 1]
+    there = there[np.isfinite(there)]
+    return there if len(there) > 1 else None
+
+
+def _instances_needed(drawn: Floats | None, difference: float, instances: int) -> int | None:
+    """Instances like these for 80% power at 5%; the standard error falls with their square root."""
+    if drawn is None or not math.isfinite(difference) or difference == 0:
+        return None
+    return math.ceil(instances * (POWER_80 * float(drawn.std(ddof=1)) / difference) ** 2)
+
+
+def _deciding_outputs(
+    board: Board, view: View, pair: Floats, people: Floats, shown: int
+) -> tuple[tuple[DecidingOutput, ...], tuple[DecidingOutput, ...]]:
+    """The outputs that most raise the first correlation above the second, and the reverse."""
+    z = np.stack([_standardised(one) for one in (*pair, people)])
+    weight = z[2] * (z[0] - z[1])
+    order = np.argsort(np.where(np.isnan(weight), 0.0, weight), axis=None)
+    best = [int(k) for k in order[::-1][:shown] if weight.flat[k] > 0]
+    worst = [int(k) for k in order[:shown] if weight.flat[k] < 0]
+    keep = board.select(view.part)
+
+    def output(k: int) -> DecidingOutput:
+        row, column = divmod(k, people.shape[1])
+        instance = board.instances[keep[column]]
+        return DecidingOutput(
+            instance.id,
+            board.rows[row].name,
+            float(weight[row, column]),
+            _defined(people[row, column]),
+            _defined(pair[0, row, column]),
+            _defined(pair[1, row, column]),
+            board.rows[row].texts[keep[column]] or "",
+            "",
+            instance.references[0].text if instance.references else "",
+        )
+
+    return tuple(map(output, best)), tuple(map(output, worst))
+
+
+def compare_generators(
+    board: Board,
+    store: CellStore | None,
+    first: str,
+    second: str,
+    *,
+    aggregate: str | None = None,
+    part: Slice | None = None,
+    by: str | None = None,
+    draws: int = 1000,
+    seed: int = 0,
+    shown: int = SHOWN,
+) -> GeneratorComparison:
+    """How two generators differ under people and every metric."""
+    view = view_board(board, store, aggregate=aggregate, part=part)
+    rows = [board.row_position[board.generator(name).name] for name in (first, second)]
+    columns = {"people": view.human[rows]} | {n: view.scores.of(n)[rows] for n in view.scores.names}
+    found, missing = [], {}
+    for name, values in columns.items():
+        if np.isfinite(values).all(axis=0).any():
+            found.append(_difference(name, values, draws, seed))
+        else:
+            missing[name] = f"no instance is scored for both {first} and {second}"
+    if not found:
+        raise NotEnoughData(f"{first} and {second} have no scores on a common instance; score the board first")
+    decided_by = by or found[0].name
+    if decided_by not in {one.name for one in found}:
+        raise InvalidInput(f"{decided_by} has no scores of both; choose one of {', '.join(o.name for o in found)}")
+    deciding = next(one for one in found if one.name == decided_by)
+    return GeneratorComparison(
+        board.name,
+        first,
+        second,
+        tuple(found),
+        decided_by,
+        _pairs_needed(columns[decided_by], deciding),
+        draws,
+        seed,
+        *_deciding_instances(board, view, rows, columns, decided_by, shown),
+        missing,
+    )
+
+
+def _difference(name: str, values: Floats, draws: int, seed: int) -> ScoreDifference:
+    both = values[:, np.isfinite(values).all(axis=0)]
+    tests = permute_values(both, draws=draws, seed=seed).p if draws else np.full((2, 2), np.nan)
+    means = both.mean(axis=1)
+    leads = 0 if means[0] >= means[1] else 1
+    return ScoreDifference(
+        name,
+        (float(means[0]), float(means[1])),
+        float(means[0] - means[1]),
+        float(tests[leads, 1 - leads]),
+        int((both[0] > both[1]).sum()),
+        int((both[0] == both[1]).sum()),
+        int((both[0] < both[1]).sum()),
+        both.shape[1],
+    )
+
+
+def _pairs_needed(values: Floats, deciding: ScoreDifference) -> int | None:
+    """Instances like these for 80% power of a paired test at 5%."""
+    if deciding.difference == 0 or deciding.n < 2:
+        return None
+    both = values[:, np.isfinite(values).all(axis=0)]
+    spread = float((both[0] - both[1]).std(ddof=1))
+    return max(math.ceil((POWER_80 * spread / deciding.difference) ** 2), 2)
+
+
+def _deciding_instances(
+    board: Board, view: View, rows: list[int], columns: dict[str, Floats], decided_by: str, shown: int
+) -> tuple[tuple[DecidingOutput, ...], tuple[DecidingOutput, ...]]:
+    """The instances where one generator is furthest above the other, with both texts."""
+    weight = columns[decided_by][0] - columns[decided_by][1]
+    order = np.argsort(np.where(np.isnan(weight), 0.0, weight))
+    keep = board.select(view.part)
+    people = columns["people"]
+
+    def output(column: int, side: int) -> DecidingOutput:
+        instance = board.instances[keep[column]]
+        return DecidingOutput(
+            instance.id,
+            board.rows[rows[side]].name,
+            float(weight[column]),
+            _defined(people[side, column]),
+            _defined(columns[decided_by][0, column]),
+            _defined(columns[decided_by][1, column]),
+            board.rows[rows[0]].texts[keep[column]] or "",
+            board.rows[rows[1]].texts[keep[column]] or "",
+            instance.references[0].text if instance.references else "",
+        )
+
+    best = [int(k) for k in order[::-1][:shown] if weight[k] > 0]
+    worst = [int(k) for k in order[:shown] if weight[k] < 0]
+    return tuple(output(k, 0) for k in best), tuple(output(k, 1) for k in worst)
+
+
+def _standardised(values: Floats) -> Floats:
+    spread = float(np.nanstd(values))
+    return (values - np.nanmean(values)) / (spread if spread > 0 else 1.0)
+
+
+def _defined(value: float) -> float | None:
+    return None if np.isnan(value) else float(value)

@@ -1,0 +1,138 @@
+"""Sensitivity: would the metric ranking stand if one had chosen otherwise?
+
+The same metrics are ranked under every statistic and grouping, by every dimension of judgments, and without each
+generator in turn. A metric whose place changes is marked; so is a generator that pulls the correlations far more than
+the others do, as the zero-shot system does on cnndm in the paper (footnote 10).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from billboards.domain import Board, Condition, RankRange, ReferenceSet, Sensitivity, Slice
+from billboards.errors import NotEnoughData
+from billboards.service.ranking import View, view_board
+from billboards.stats.correlation import pearson
+from billboards.stats.grouped import GROUPINGS, Grouping, Statistic, correlation
+from billboards.stats.paired_differences import pairwise_difference_pearson
+from billboards.stats.pairwise import acc_eq
+from billboards.stats.system_pairs import soft_pairwise_accuracy, system_pairwise_accuracy
+from billboards.store.base import CellStore
+
+Floats = NDArray[np.float64]
+Kind = Literal["statistic", "dimension", "without"]
+
+STATISTICS: tuple[Statistic, ...] = ("pearson", "spearman", "kendall-b")
+#: A generator is an outlier when its pull is this many times the median of all.
+OUTLIER = 5.0
+#: Pairs of generators looked at per instance on boards with hundreds of them.
+MOST_PAIRS = 2000
+
+
+def measure_sensitivity(
+    board: Board,
+    store: CellStore | None,
+    *,
+    aggregate: str | None = None,
+    references: ReferenceSet | None = None,
+    part: Slice | None = None,
+    draws: int = 1000,
+    seed: int = 0,
+) -> Sensitivity:
+    """The metric ranking under every condition there is."""
+    view = view_board(board, store, aggregate=aggregate, references=references, part=part)
+    if not view.judged.any() or not len(view.scores.columns):
+        raise NotEnoughData(f"board {board.name} needs judged outputs and scores before a ranking can be sensitive")
+    conditions = [
+        *_statistics(view, draws, seed),
+        *_dimensions(board, store, view, references),
+        *_without(board, view),
+    ]
+    base = conditions[0]
+    pulls = _pulls(base, [c for c in conditions if c.kind == "without"])
+    return Sensitivity(
+        board.name,
+        view.aggregate,
+        tuple(conditions),
+        tuple(_range(name, base, conditions) for name in sorted(base.ranks, key=lambda n: (base.ranks[n] or 999, n))),
+        pulls,
+        _outliers(pulls),
+    )
+
+
+def _condition(name: str, kind: Kind, view: View, values: Floats) -> Condition:
+    named = {n: None if np.isnan(v) else float(v) for n, v in zip(view.scores.names, values, strict=True)}
+    order = sorted((v for v in named.values() if v is not None), reverse=True)
+    ranks = {n: None if v is None else 1 + order.index(v) for n, v in named.items()}
+    return Condition(name, kind, named, ranks)
+
+
+def _statistics(view: View, draws: int, seed: int) -> Iterator[Condition]:
+    """Every statistic and grouping on the judged rows; pooled Pearson, which ranks, first."""
+    scores, human = view.scores.values[:, view.judged], view.human[view.judged]
+    for grouping in GROUPINGS:
+        for statistic in STATISTICS:
+            found = correlation(scores, human, statistic=statistic, grouping=grouping).value
+            yield _condition(f"{statistic}, {_words(grouping)}", "statistic", view, found)
+    if len(human) < 2:
+        return
+    yield _condition("acc_eq", "statistic", view, acc_eq(scores, human, most=MOST_PAIRS, seed=seed).accuracy)
+    yield _condition("PDP", "statistic", view, pairwise_difference_pearson(scores, human).value)
+    spa = soft_pairwise_accuracy(scores, human, draws=max(draws, 1), seed=seed)
+    yield _condition("SPA", "statistic", view, spa.value)
+    accuracy = system_pairwise_accuracy(scores, human)
+    yield _condition("pairwise system accuracy", "statistic", view, accuracy.value)
+
+
+def _words(grouping: Grouping) -> str:
+    return grouping.replace("-", " ")
+
+
+def _dimensions(
+    board: Board, store: CellStore | None, view: View, references: ReferenceSet | None
+) -> Iterator[Condition]:
+    """Pooled Pearson with every other dimension and aggregate that has judgments."""
+    for name in (*board.aggregates, *board.dimensions):
+        if name == view.aggregate or board.aggregate(view.aggregate).dimensions == (name,):
+            continue
+        other = view_board(board, store, aggregate=name, references=references, part=view.part)
+        if other.judged.any():
+            yield _condition(name, "dimension", view, pearson(view.scores.values, other.judged_human)[0])
+
+
+def _without(board: Board, view: View) -> Iterator[Condition]:
+    """Pooled Pearson without each judged generator in turn."""
+    human = view.judged_human
+    for k in np.flatnonzero(view.judged):
+        if board.rows[k].generator is not None and view.judged.sum() > 2:
+            rest = human.copy()
+            rest[k] = np.nan
+            yield _condition(board.rows[k].name, "without", view, pearson(view.scores.values, rest)[0])
+
+
+def _range(name: str, base: Condition, conditions: list[Condition]) -> RankRange:
+    ranks = [rank for c in conditions if (rank := c.ranks[name]) is not None]
+    if not ranks:
+        return RankRange(name, None, None, None, False)
+    return RankRange(name, base.ranks[name], min(ranks), max(ranks), min(ranks) != max(ranks))
+
+
+def _pulls(base: Condition, without: list[Condition]) -> dict[str, float]:
+    """Mean absolute change of the metrics' correlations without each generator, largest first."""
+    pulls = {}
+    for condition in without:
+        pairs = [(base.values[name], condition.values[name]) for name in base.values]
+        changes = [abs(a - b) for a, b in pairs if a is not None and b is not None]
+        pulls[condition.name] = float(np.mean(changes)) if changes else 0.0
+    return dict(sorted(pulls.items(), key=lambda item: -item[1]))
+
+
+def _outliers(pulls: dict[str, float]) -> tuple[str, ...]:
+    if len(pulls) < 4:
+        return ()
+    typical = float(np.median(list(pulls.values())))
+    return tuple(name for name, pull in pulls.items() if pull > OUTLIER * typical and pull > 0.005)
