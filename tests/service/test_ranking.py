@@ -62,7 +62,7 @@ def test_the_best_metric_or_the_ensemble_ranks_and_references_have_no_rank() -> 
     assert ranking.ranked_by == expected
     assert [g.name for g in ranking.generators] == ["g0", "g1", "g2", "g3", "A", "B"]
     assert [g.rank for g in ranking.generators] == [1, 2, 3, 4, None, None]
-    assert ranking.generators[-1].reason == "its text is among the references"
+    assert ranking.generators[-1].reason == "the text is among the references"
     assert ranking.generators[-1].human == 100
 
 

@@ -16,16 +16,17 @@ when first needed, because ranking a large board needs none of them.
 from __future__ import annotations
 
 import hashlib
-import math
-import urllib.parse
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from billboards.boards.judgment_columns import JudgmentColumns
-from billboards.boards.lines import Problems, json_lines, numbered_lines
+from billboards.boards.judgment_lines import KEYS as JUDGMENT_KEYS
+from billboards.boards.judgment_lines import JudgmentReader, loose_positions
+from billboards.boards.lines import Problems, json_lines, numbered_lines, shown
+from billboards.boards.names import file_name, file_name_mistake, generator_name_mistake, is_loose, name_mistake, named
+from billboards.boards.score_tables import Floats, read_score_table
 from billboards.boards.settings import FILE, ImportedSettings, Settings, read_settings
 from billboards.domain import (
     Board,
@@ -38,15 +39,35 @@ from billboards.domain import (
     Texts,
     loose_rows,
 )
-from billboards.errors import InvalidBoard, InvalidInput
+from billboards.errors import InvalidBoard, InvalidInput, StoreFailed
 
-DETAILS = ("prefers", "spans", "test", "time", "template")
+__all__ = [
+    "TextsFile",
+    "file_name",
+    "named",
+    "open_board",
+    "part_files",
+    "read_board",
+    "read_part",
+    "read_settings_file",
+    "read_texts",
+    "read_texts_and_lines",
+]
+
+INSTANCES = "instances.jsonl"
+OUTPUTS = "outputs.jsonl"
+INSTANCE_KEYS = ("id", "input", "image", "references", "document", "domain", "tags")
+TEXT_KEYS = ("instance", "text")
+OUTPUT_KEYS = ("instance", "id", "text")
+
+#: How many mistakes of one file are listed; the rest are counted.
+LISTED = 100
 
 
 def open_board(path: str | Path) -> Board:
     """The board in a folder; raises `InvalidBoard` with every mistake found."""
     root = Path(path)
-    problems = Problems()
+    problems = Problems(LISTED)
     board = read_board(root, problems)
     if problems.errors:
         raise InvalidBoard(str(path), problems.errors)
@@ -55,12 +76,12 @@ def open_board(path: str | Path) -> Board:
 
 def read_board(root: Path, problems: Problems) -> Board:
     """As much of a board as can be read, with everything wrong added to `problems`."""
-    settings = _read_settings_file(root, problems)
+    settings = read_settings_file(root, problems)
     instances = _read_instances(root, problems)
     position = {instance.id: k for k, instance in enumerate(instances)}
+    references = tuple(dict.fromkeys(ref.name for instance in instances for ref in instance.references))
     rows = _generator_rows(root, settings, position, problems)
     rows += _loose(root, instances, position, problems)
-    imported = _read_scores(root, settings, position, rows, instances, problems)
     return Board(
         settings.name,
         instances,
@@ -70,95 +91,106 @@ def read_board(root: Path, problems: Problems) -> Board:
         settings.aggregates,
         settings.ranks,
         settings.metrics,
-        imported,
+        _read_scores(root, settings, position, rows, references, problems),
         settings.lead,
-        _checked_references(settings, instances, problems),
+        _reference_set(settings.references, references, settings, ("references",), problems),
         settings.input_language,
         settings.output_language,
         settings.card,
+        root,
     )
-
-
-def file_name(name: str) -> str:
-    """A generator's or metric's name as a file name; any name can be one."""
-    return urllib.parse.quote(name, safe=" ()+,-._@=")
-
-
-def named(path: Path) -> str:
-    """The name that `file_name` made a file name of."""
-    return urllib.parse.unquote(path.stem)
 
 
 def read_texts(raw: bytes, name: str, position: Mapping[str, int], problems: Problems) -> Texts:
     """A generator's texts in the order of the instances, None where it has none."""
+    return read_texts_and_lines(raw, name, position, problems)[0]
+
+
+def read_texts_and_lines(
+    raw: bytes, name: str, position: Mapping[str, int], problems: Problems
+) -> tuple[Texts, dict[int, int]]:
+    """A generator's texts in the order of the instances, and the line each stands on."""
     texts: list[str | None] = [None] * len(position)
-    seen: dict[int, int] = {}
+    lines: dict[int, int] = {}
     for line, item in json_lines(raw, name, problems):
-        _only(item, ("instance", "text"), name, line, problems)
+        _only(item, TEXT_KEYS, name, line, problems)
         k = _instance(item, position, name, line, problems)
         text = item.get("text")
         if not isinstance(text, str):
-            problems.error(name, line, f'"text" must be text in quotes; found {text!r}')
-        elif k is not None and k in seen:
-            problems.error(name, line, f"instance {item['instance']!r} appears twice, first on line {seen[k]}")
+            problems.error(name, line, f'"text" must be text in quotes; found {shown(text)}')
+        elif k is not None and k in lines:
+            message = f"instance {shown(item['instance'])} appears twice, first on line {lines[k]}"
+            problems.error(name, line, message)
         elif k is not None:
-            texts[k], seen[k] = text, line
-    return tuple(texts)
+            texts[k], lines[k] = text, line
+    return tuple(texts), lines
 
 
-def _read_settings_file(root: Path, problems: Problems) -> Settings:
-    if not root.is_dir():
+def read_settings_file(root: Path, problems: Problems) -> Settings:
+    """What `board.toml` says; a folder without one is not a board."""
+    try:
+        there = root.is_dir()
+    except OSError as error:
+        raise InvalidInput(f"{root}: can't be read: {error.strerror}; name another folder") from error
+    if not there:
         raise InvalidInput(f"{root}: no such board folder; `billboards new {root}` writes a skeleton")
-    raw = _optional(root / FILE)
-    if raw is None:
+    before = len(problems)
+    raw = read_part(root, FILE, problems)
+    if raw is None and len(problems) == before:
         raise InvalidInput(f"{root}: not a board folder, it has no {FILE}; `billboards new DIR` writes a skeleton")
-    lines = [line for _, line in numbered_lines(raw, FILE, problems)]
-    return read_settings("\n".join(lines), problems)
+    lines = [line for _, line in numbered_lines(raw or b"", FILE, problems)]
+    return read_settings("\n".join(lines), problems) if len(problems) == before else Settings()
 
 
 def _read_instances(root: Path, problems: Problems) -> tuple[Instance, ...]:
-    name = "instances.jsonl"
-    raw = _optional(root / name)
-    if raw is None:
-        problems.error(name, None, "is missing; it holds one JSON object per instance")
-        return ()
+    raw = read_part(root, INSTANCES, problems)
     found: dict[str, tuple[int, Instance]] = {}
-    for line, item in json_lines(raw, name, problems):
-        instance = _read_instance(item, name, line, problems)
+    for line, item in json_lines(raw or b"", INSTANCES, problems):
+        instance = _read_instance(item, INSTANCES, line, problems)
         if instance is None:
             continue
         if instance.id in found:
-            problems.error(name, line, f"instance {instance.id!r} appears twice, first on line {found[instance.id][0]}")
+            message = f"instance {shown(instance.id)} appears twice, first on line {found[instance.id][0]}"
+            problems.error(INSTANCES, line, message)
             continue
         found[instance.id] = (line, instance)
-    if not found and not problems.errors:
-        problems.error(name, None, "holds no instance")
+    if not found and not problems.errors_in(INSTANCES):
+        what = "is missing" if raw is None else "holds no instance"
+        problems.error(INSTANCES, None, f'{what}; write one JSON object per line, as in {{"id": "1", "input": "…"}}')
     return tuple(instance for _, instance in found.values())
 
 
 def _read_instance(item: dict[str, Any], name: str, line: int, problems: Problems) -> Instance | None:
-    _only(item, ("id", "input", "image", "references", "document", "domain", "tags"), name, line, problems)
-    if not isinstance(item.get("id"), str) or not item["id"]:
-        problems.error(name, line, f'"id" must be text in quotes; found {item.get("id")!r}')
+    """An instance without what is wrong about it; None only where its id can't be used."""
+    _only(item, INSTANCE_KEYS, name, line, problems)
+    key = item.get("id")
+    if not isinstance(key, str):
+        problems.error(name, line, f'"id" must be text in quotes; found {shown(key)}')
         return None
-    for key in ("input", "image", "document", "domain"):
-        if not isinstance(item.get(key), str | None):
-            problems.error(name, line, f'"{key}" must be text in quotes; found {item[key]!r}')
-            return None
+    if wrong := name_mistake(key):
+        problems.error(name, line, f'"id" {shown(key)} {wrong}')
+        return None
     tags = item.get("tags", [])
     if not isinstance(tags, list) or not all(isinstance(tag, str) for tag in tags):
-        problems.error(name, line, f'"tags" must be a list of texts; found {tags!r}')
-        return None
-    references = _read_references(item.get("references", []), name, line, problems)
+        problems.error(name, line, f'"tags" must be a list of texts; found {shown(tags)}')
+        tags = []
     return Instance(
-        item["id"],
-        references,
-        item.get("input"),
-        item.get("image"),
-        item.get("document"),
-        item.get("domain"),
+        key,
+        _read_references(item.get("references", []), name, line, problems),
+        _text(item, "input", name, line, problems),
+        _text(item, "image", name, line, problems),
+        _text(item, "document", name, line, problems),
+        _text(item, "domain", name, line, problems),
         tuple(tags),
     )
+
+
+def _text(item: Mapping[str, Any], key: str, name: str, line: int, problems: Problems) -> str | None:
+    value = item.get(key)
+    if value is None or isinstance(value, str):
+        return value
+    problems.error(name, line, f'"{key}" must be text in quotes; found {shown(value)}')
+    return None
 
 
 def _read_references(items: object, name: str, line: int, problems: Problems) -> tuple[Reference, ...]:
@@ -169,13 +201,24 @@ def _read_references(items: object, name: str, line: int, problems: Problems) ->
     for k, item in enumerate(items, 1):
         if isinstance(item, str):
             item = {"name": f"ref{k}", "text": item}
-        if not isinstance(item, dict) or not all(isinstance(item.get(key), str) for key in ("name", "text")):
-            problems.error(name, line, f'reference {k} must be text or {{"name": …, "text": …}}; found {item!r}')
+        if wrong := _reference_mistake(item):
+            problems.error(name, line, f"reference {k} {wrong}")
         elif item["name"] in found:
-            problems.error(name, line, f"two references are named {item['name']!r}; names must differ")
+            problems.error(name, line, f"two references are named {shown(item['name'])}; names must differ")
         else:
             found[item["name"]] = Reference(item["name"], item["text"])
     return tuple(found.values())
+
+
+def _reference_mistake(item: object) -> str | None:
+    if (
+        not isinstance(item, dict)
+        or item.keys() != {"name", "text"}
+        or not all(isinstance(value, str) for value in item.values())
+    ):
+        return f'must be text or {{"name": "…", "text": "…"}}; found {shown(item)}'
+    wrong = name_mistake(item["name"])
+    return f"has the name {shown(item['name'])}, which {wrong}" if wrong else None
 
 
 def _generator_rows(
@@ -184,26 +227,42 @@ def _generator_rows(
     position: Mapping[str, int],
     problems: Problems,
 ) -> tuple[Outputs, ...]:
+    """A row per file; also for one that can't be read, so that nobody else complains of its absence."""
     rows = []
-    for path in sorted((root / "generators").glob("*.jsonl")):
-        generator = settings.generators.get(named(path), Generator(named(path)))
-        version = hashlib.sha256(path.read_bytes()).hexdigest()[:16]
-        rows.append(Outputs(generator.name, generator, version, _loader(root, path, position)))
-    for name in settings.generators.keys() - {row.name for row in rows}:
-        problems.error(FILE, None, f"[generators.{name}] has no file generators/{file_name(name)}.jsonl")
+    for name, path in _named_files(root, "generators", ".jsonl", generator_name_mistake, problems).items():
+        raw = read_part(root, f"generators/{path.name}", problems)
+        version = hashlib.sha256(raw or b"").hexdigest()[:16]
+        generator = settings.generators.get(name, Generator(name))
+        rows.append(Outputs(name, generator, version, TextsFile(root, path, position, version)))
+    names = {row.name for row in rows}
+    for name in settings.generators:
+        if name not in names and not problems.errors_in("generators"):
+            message = f"[generators.{name}] has no file generators/{file_name(name)}.jsonl"
+            problems.error(FILE, settings.line("generators", name), message)
     return tuple(rows)
 
 
-class _loader:  # noqa: N801 - a function with a memory of where to look
+@dataclass(frozen=True)
+class TextsFile:
     """Reads one generator's texts when they are first needed."""
 
-    def __init__(self, root: Path, path: Path, position: Mapping[str, int]) -> None:
-        self.root, self.path, self.position = root, path, position
+    root: Path
+    path: Path
+    position: Mapping[str, int]
+    version: str
+
+    @property
+    def name(self) -> str:
+        return f"generators/{self.path.name}"
 
     def __call__(self) -> Texts:
-        problems = Problems()
-        name = f"generators/{self.path.name}"
-        texts = read_texts(self.path.read_bytes(), name, self.position, problems)
+        problems, name = Problems(LISTED), self.name
+        raw = read_part(self.root, name, problems)
+        if raw is not None and hashlib.sha256(raw).hexdigest()[:16] != self.version:
+            raise StoreFailed(f"{self.path}: has changed since the board was opened; open the board again")
+        texts = read_texts(raw or b"", name, self.position, problems)
+        if raw is None and not problems:
+            problems.error(name, None, "is gone since the board was opened")
         if problems.errors:
             raise InvalidBoard(str(self.root), problems.errors)
         return texts
@@ -212,18 +271,19 @@ class _loader:  # noqa: N801 - a function with a memory of where to look
 def _loose(
     root: Path, instances: Sequence[Instance], position: Mapping[str, int], problems: Problems
 ) -> tuple[Outputs, ...]:
-    name = "outputs.jsonl"
-    raw = _optional(root / name)
     found: dict[str, tuple[str, str]] = {}
-    for line, item in json_lines(raw or b"", name, problems):
-        _only(item, ("instance", "id", "text"), name, line, problems)
-        k = _instance(item, position, name, line, problems)
-        if not isinstance(item.get("id"), str) or not isinstance(item.get("text"), str):
-            problems.error(name, line, '"id" and "text" must be texts in quotes')
-        elif item["id"] in found:
-            problems.error(name, line, f"output {item['id']!r} appears twice")
+    for line, item in json_lines(read_part(root, OUTPUTS, problems) or b"", OUTPUTS, problems):
+        _only(item, OUTPUT_KEYS, OUTPUTS, line, problems)
+        k = _instance(item, position, OUTPUTS, line, problems)
+        key, text = item.get("id"), item.get("text")
+        if not isinstance(key, str) or not isinstance(text, str):
+            problems.error(OUTPUTS, line, '"id" and "text" must be texts in quotes')
+        elif wrong := name_mistake(key):
+            problems.error(OUTPUTS, line, f'"id" {shown(key)} {wrong}')
+        elif key in found:
+            problems.error(OUTPUTS, line, f"output {shown(key)} appears twice; ids of outputs must differ")
         elif k is not None:
-            found[item["id"]] = (item["instance"], item["text"])
+            found[key] = (item["instance"], text)
     return loose_rows(instances, ((instance, key, text) for key, (instance, text) in found.items()))
 
 
@@ -235,91 +295,21 @@ def _read_judgments(
     problems: Problems,
 ) -> Judgments:
     columns = JudgmentColumns(tuple(settings.dimensions))
-    where = {row.name: k for k, row in enumerate(rows) if row.generator is not None}
-    loose = {(i, key): k for k, row in enumerate(rows) for i, key in enumerate(row.ids) if key is not None}
-    for path in sorted((root / "judgments").glob("*.jsonl")):
+    reader = JudgmentReader(
+        columns,
+        None if problems.errors_in("generators") else {row.name: k for k, row in enumerate(rows) if row.generator},
+        None if problems.errors_in(OUTPUTS) else loose_positions(rows),
+        None if settings.lines is None else settings.dimensions,
+        problems,
+    )
+    for path in part_files(root, "judgments", ".jsonl", problems):
         name = f"judgments/{path.name}"
-        for line, item in json_lines(path.read_bytes(), name, problems):
-            _read_judgment(item, columns, position, where, loose, settings, name, line, problems)
+        for line, item in json_lines(read_part(root, name, problems) or b"", name, problems):
+            _only(item, JUDGMENT_KEYS, name, line, problems)
+            instance = _instance(item, position, name, line, problems)
+            if instance is not None:
+                reader.read(item, instance, name, line)
     return columns.build()
-
-
-_JUDGMENT = ("instance", "generator", "generators", "output", "outputs", "values", "annotator", "campaign", *DETAILS)
-
-
-def _read_judgment(
-    item: dict[str, Any],
-    columns: JudgmentColumns,
-    position: Mapping[str, int],
-    where: Mapping[str, int],
-    loose: Mapping[tuple[int, str], int],
-    settings: Settings,
-    name: str,
-    line: int,
-    problems: Problems,
-) -> None:
-    _only(item, _JUDGMENT, name, line, problems)
-    before = len(problems)
-    k = _instance(item, position, name, line, problems)
-    if k is None:
-        return
-    rows = _judged_rows(item, k, where, loose, name, line, problems)
-    values = _judged_values(item, settings, name, line, problems)
-    for key in ("annotator", "campaign"):
-        if not isinstance(item.get(key), str | None):
-            problems.error(name, line, f'"{key}" must be text in quotes; found {item[key]!r}')
-    if len(problems) > before:
-        return
-    details = {key: item[key] for key in DETAILS if item.get(key) is not None}
-    if len(rows) > 1:
-        details["others"] = rows[1:]
-    columns.add(k, rows[0], values, annotator=item.get("annotator"), campaign=item.get("campaign"), details=details)
-
-
-def _judged_rows(
-    item: Mapping[str, Any],
-    k: int,
-    where: Mapping[str, int],
-    loose: Mapping[tuple[int, str], int],
-    name: str,
-    line: int,
-    problems: Problems,
-) -> tuple[int, ...]:
-    generators = item.get("generators", [item["generator"]] if "generator" in item else [])
-    outputs = item.get("outputs", [item["output"]] if "output" in item else [])
-    rows = []
-    for generator in generators if isinstance(generators, list) else [generators]:
-        if generator in where:
-            rows.append(where[generator])
-        else:
-            problems.error(name, line, f"generator {generator!r} has no file in generators/")
-    for output in outputs if isinstance(outputs, list) else [outputs]:
-        if (k, output) in loose:
-            rows.append(loose[k, output])
-        else:
-            problems.error(name, line, f"output {output!r} is not an output of instance {item['instance']!r}")
-    if not generators and not outputs:
-        problems.error(name, line, 'says nothing of whose output it judges; give "generator" or "output"')
-    return tuple(rows)
-
-
-def _judged_values(
-    item: Mapping[str, Any], settings: Settings, name: str, line: int, problems: Problems
-) -> dict[str, float]:
-    values = item.get("values", {})
-    if not isinstance(values, dict) or not (values or "prefers" in item):
-        problems.error(name, line, '"values" must name a dimension and its number, as in {"adequacy": 4}')
-        return {}
-    for dimension, value in values.items():
-        if dimension not in settings.dimensions:
-            problems.error(name, line, f"dimension {dimension!r} is not declared under [dimensions] in {FILE}")
-        elif isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-            problems.error(name, line, f"{dimension} must be a number; found {value!r}")
-        else:
-            limits = settings.dimensions[dimension].range
-            if limits is not None and not limits[0] <= value <= limits[1]:
-                problems.error(name, line, f"{dimension} = {value} lies outside its range {list(limits)}")
-    return values
 
 
 def _read_scores(
@@ -327,108 +317,137 @@ def _read_scores(
     settings: Settings,
     position: Mapping[str, int],
     rows: Sequence[Outputs],
-    instances: Sequence[Instance],
+    references: tuple[str, ...],
     problems: Problems,
 ) -> tuple[ImportedColumn, ...]:
-    known = {row.name for row in rows}
-    every = tuple(dict.fromkeys(ref.name for instance in instances for ref in instance.references))
+    known = _known_rows(rows, problems)
     columns = []
-    for path in sorted((root / "scores").glob("*.tsv")):
-        raw = path.read_bytes()
-        values = _read_score_table(raw, f"scores/{path.name}", position, known, problems)
-        said = settings.scores.get(named(path), ImportedSettings(named(path)))
-        sign = 1.0 if said.higher_is_better else -1.0
+    for name, path in _named_files(root, "scores", ".tsv", file_name_mistake, problems).items():
+        said = settings.scores.get(name, ImportedSettings(name))
+        used = _reference_set(said.references, references, settings, ("scores", name, "references"), problems)
+        raw = read_part(root, f"scores/{path.name}", problems)
+        values = {} if raw is None else read_score_table(raw, f"scores/{path.name}", position, known, problems)
         columns.append(
             ImportedColumn(
                 said.name,
-                named(path),
-                f"imported:{hashlib.sha256(raw).hexdigest()[:16]}",
-                {row: scores * sign for row, scores in values.items()},
-                () if "references" not in said.needs else every if said.references is None else said.references,
+                name,
+                _signature(raw or b"", said),
+                values if said.higher_is_better else {row: _negated(scores) for row, scores in values.items()},
+                () if "references" not in said.needs else references if used is None else used,
                 "references" in said.needs,
                 "input" in said.needs,
                 said.is_ensemble,
             )
         )
-    for name in settings.scores.keys() - {column.source_name for column in columns}:
-        problems.error(FILE, None, f"[scores.{name}] has no file scores/{file_name(name)}.tsv")
+    names = {column.source_name for column in columns}
+    for name in settings.scores:
+        if name not in names and not problems.errors_in("scores"):
+            message = f"[scores.{name}] has no file scores/{file_name(name)}.tsv"
+            problems.error(FILE, settings.line("scores", name), message)
     return tuple(columns)
 
 
-def _read_score_table(
-    raw: bytes, name: str, position: Mapping[str, int], known: Iterable[str], problems: Problems
-) -> dict[str, np.ndarray[Any, np.dtype[np.float64]]]:
-    lines = ((number, line.split("\t")) for number, line in numbered_lines(raw, name, problems) if line)
-    number, header = next(lines, (1, [""]))
-    if header[0] != "instance":
-        problems.error(name, number, 'the first line must read "instance", then a generator per column, tabs between')
-        return {}
-    for column in sorted(set(header[1:]) - set(known)):
-        problems.error(name, number, f"column {column!r} is no generator of this board")
-    if len(set(header)) < len(header):
-        problems.error(name, number, "a generator stands in two columns")
-    values = np.full((len(header) - 1, len(position)), np.nan)
-    seen: set[int] = set()
-    for number, cells in lines:
-        k = position.get(cells[0])
-        if k is None:
-            problems.error(name, number, f"instance {cells[0]!r} is not in instances.jsonl")
-        elif k in seen:
-            problems.error(name, number, f"instance {cells[0]!r} appears twice")
-        elif len(cells) != len(header):
-            problems.error(name, number, f"{len(cells)} columns where the first line has {len(header)}")
-        else:
-            seen.add(k)
-            values[:, k] = _numbers(cells[1:], name, number, problems)
-    return dict(zip(header[1:], values, strict=True))
+def _known_rows(rows: Sequence[Outputs], problems: Problems) -> Callable[[str], bool]:
+    """Whether a name is a row's; where rows could not be read, any name may be one of theirs."""
+    names = {row.name for row in rows}
+    generators_read = not problems.errors_in("generators")
+    loose_read = not (problems.errors_in(OUTPUTS) or problems.errors_in(INSTANCES))
+    return lambda name: name in names or not (loose_read if is_loose(name) else generators_read)
 
 
-def _numbers(cells: list[str], name: str, number: int, problems: Problems) -> list[float]:
-    found = []
-    for cell in cells:
-        try:
-            value = float(cell) if cell else math.nan
-        except ValueError:
-            value = math.inf
-        if cell and not math.isfinite(value):
-            problems.error(name, number, f"{cell!r} is not a score; leave the cell empty where there is none")
-        found.append(value)
-    return found
+def _signature(raw: bytes, said: ImportedSettings) -> str:
+    """The identity of imported scores: their digest, which is another one when they are turned round."""
+    turned = b"" if said.higher_is_better else b"-"
+    return f"imported:{hashlib.sha256(turned + raw).hexdigest()[:16]}"
 
 
-def _checked_references(
-    settings: Settings, instances: Sequence[Instance], problems: Problems
+def _negated(scores: Floats) -> Floats:
+    """Scores turned round, without a negative zero."""
+    turned: Floats = 0.0 - scores
+    return turned
+
+
+def _reference_set(
+    names: tuple[str, ...] | None,
+    known: tuple[str, ...],
+    settings: Settings,
+    key: tuple[str, ...],
+    problems: Problems,
 ) -> tuple[str, ...] | None:
-    names = {ref.name for instance in instances for ref in instance.references}
-    said = {f"scores.{k}": s.references for k, s in settings.scores.items() if s.references is not None}
-    if settings.references is not None:
-        said["references"] = settings.references
-    for where, references in said.items():
-        for name in sorted(set(references) - names):
-            problems.error(FILE, None, f"{where} names reference {name!r}, which no instance has")
-    return settings.references
+    """The references a setting names, in the board's own order."""
+    if names is None:
+        return None
+    for name in names:
+        if name not in known and not problems.errors_in(INSTANCES):
+            message = f"{'.'.join(key)} names reference {shown(name)}, which no instance has"
+            problems.error(FILE, settings.line(*key), message)
+    return tuple(name for name in known if name in names)
 
 
 def _instance(
     item: Mapping[str, Any], position: Mapping[str, int], name: str, line: int, problems: Problems
 ) -> int | None:
+    """The position of the instance a line speaks of; where no instance could be read, that was said already."""
     key = item.get("instance")
     if not isinstance(key, str):
-        problems.error(name, line, f'"instance" must be an instance\'s id in quotes; found {key!r}')
+        problems.error(name, line, f'"instance" must be an instance\'s id in quotes; found {shown(key)}')
         return None
-    if key not in position:
-        problems.error(name, line, f"instance {key!r} is not in instances.jsonl")
+    if position and key not in position:
+        problems.error(name, line, f"instance {shown(key)} is not in {INSTANCES}")
     return position.get(key)
 
 
-def _only(item: Mapping[str, Any], known: tuple[str, ...], name: str, line: int, problems: Problems) -> None:
+def _only(item: Iterable[str], known: tuple[str, ...], name: str, line: int, problems: Problems) -> None:
     for key in item:
         if key not in known:
-            problems.error(name, line, f"unknown key {key!r}; known: {', '.join(known)}")
+            problems.error(name, line, f"unknown key {shown(key)}; known: {', '.join(known)}")
 
 
-def _optional(path: Path) -> bytes | None:
+def _named_files(
+    root: Path, folder: str, suffix: str, mistake: Callable[[str], str | None], problems: Problems
+) -> dict[str, Path]:
+    """The files of a folder by the name each stands for; two files for one name are a mistake."""
+    found: dict[str, Path] = {}
+    for path in part_files(root, folder, suffix, problems):
+        name = named(path)
+        if wrong := mistake(name):
+            problems.error(f"{folder}/{path.name}", None, f"the name {shown(name)} {wrong}")
+        if name in found:
+            message = f"stands for {shown(name)}, as {found[name].name} does; keep one of the two"
+            problems.error(f"{folder}/{path.name}", None, message)
+        found.setdefault(name, path)
+    return found
+
+
+def part_files(root: Path, folder: str, suffix: str, problems: Problems) -> list[Path]:
+    """The files of one kind in a part of the board, in the order of their names; hidden ones are not the board's."""
+    where = root / folder
     try:
-        return path.read_bytes()
-    except FileNotFoundError:
-        return None
+        there = where.exists() or where.is_symlink()
+        paths = sorted(where.iterdir()) if there else []
+    except OSError as error:
+        problems.error(folder, None, f"can't be read: {error.strerror}; it must be a folder with *{suffix} files")
+        return []
+    found = [path for path in paths if path.suffix == suffix and not path.name.startswith(".")]
+    for path in found:
+        if not _is_text(path.name):
+            problems.error(folder, None, f"the file name {path.name!a} is not UTF-8; rename the file")
+    return [path for path in found if _is_text(path.name)]
+
+
+def _is_text(name: str) -> bool:
+    """Whether a file's name could be decoded; what could not stands in it as surrogates."""
+    return not any("\ud800" <= character <= "\udfff" for character in name)
+
+
+def read_part(root: Path, name: str, problems: Problems) -> bytes | None:
+    """A file's bytes; None where it is absent, and where it can't be read, which is a mistake."""
+    path = root / name
+    try:
+        if path.is_file():
+            return path.read_bytes()
+        if path.exists() or path.is_symlink():
+            problems.error(name, None, "can't be read: it must be a file")
+    except OSError as error:
+        problems.error(name, None, f"can't be read: {error.strerror or error}")
+    return None

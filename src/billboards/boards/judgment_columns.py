@@ -1,7 +1,12 @@
-"""Collecting judgments one by one into the columns a board keeps them in."""
+"""Collecting judgments one by one into the columns a board keeps them in.
+
+A board may have a million judgments; typed arrays hold them in a few megabytes while they are read. Names of annotators
+and campaigns are kept once, in order of first appearance, and referred to by number.
+"""
 
 from __future__ import annotations
 
+import math
 from array import array
 from collections.abc import Mapping
 from typing import Any
@@ -9,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from billboards.domain import Judgments
+from billboards.errors import UnknownName
 
 
 class JudgmentColumns:
@@ -16,6 +22,7 @@ class JudgmentColumns:
 
     def __init__(self, dimensions: tuple[str, ...]) -> None:
         self._dimensions = dimensions
+        self._known = frozenset(dimensions)
         self._instance, self._row = array("i"), array("i")
         self._annotator, self._campaign = array("i"), array("i")
         self._values = array("d")
@@ -33,14 +40,21 @@ class JudgmentColumns:
         campaign: str | None = None,
         details: Mapping[str, Any] | None = None,
     ) -> None:
-        """One judgment, with the board positions of its instance and row."""
+        """One judgment, with the board positions of its instance and row; a value of NaN is one that was not given."""
+        if not values.keys() <= self._known:
+            raise UnknownName("dimension", min(values.keys() - self._known), self._known)
         if details:
             self._details[len(self._instance)] = details
         self._instance.append(instance)
         self._row.append(row)
         self._annotator.append(_code(self._annotators, annotator))
         self._campaign.append(_code(self._campaigns, campaign))
-        self._values.extend(values.get(name, np.nan) for name in self._dimensions)
+        for name in self._dimensions:
+            self._values.append(values.get(name, math.nan))
+
+    def has_campaign(self, name: str) -> bool:
+        """Whether a judgment of this campaign was added before."""
+        return name in self._campaigns
 
     def build(self) -> Judgments:
         return Judgments(

@@ -1,25 +1,40 @@
 """Reading text files as people really write them: BOM, CRLF, blank lines, and a line number for every mistake.
 
 Lines end at `\\n` alone; the other characters that Python's `splitlines` takes for line ends occur inside real texts.
+JSON is read more strictly than Python does by itself: a key that appears twice, a bare NaN and half a surrogate pair
+are mistakes, because each of them would be lost or changed when the file is written again.
 """
 
 from __future__ import annotations
 
 import gzip
+import io
 import json
 import zlib
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from reprlib import Repr
 from typing import Any
 
 from billboards.errors import Problem
 
 
 class Problems(list[Problem]):
-    """The mistakes found so far."""
+    """The mistakes found so far; with a `limit`, those of one file beyond it are counted, not listed."""
+
+    def __init__(self, limit: int | None = None) -> None:
+        super().__init__()
+        self.limit = limit
+        self._errors: Counter[str] = Counter()
+        self._rest: dict[str, int] = {}
 
     def error(self, path: str, line: int | None, message: str) -> None:
-        self.append(Problem(path, line, message))
+        self._errors[path] += 1
+        if self.limit is None or self._errors[path] <= self.limit:
+            self.append(Problem(path, line, message))
+        else:
+            self._count_on(path, self._errors[path] - self.limit)
 
     def warn(self, path: str, line: int | None, message: str) -> None:
         self.append(Problem(path, line, message, "warning"))
@@ -27,6 +42,28 @@ class Problems(list[Problem]):
     @property
     def errors(self) -> list[Problem]:
         return [problem for problem in self if problem.severity == "error"]
+
+    def errors_in(self, path: str) -> int:
+        """How many errors were found in one file, listed or not."""
+        return self._errors[path]
+
+    def _count_on(self, path: str, beyond: int) -> None:
+        """Keep the one entry that stands for all of a file's errors beyond the limit."""
+        rest = Problem(path, None, f"and {beyond} more mistakes in this file; mend those listed and check again")
+        if path in self._rest:
+            self[self._rest[path]] = rest
+        else:
+            self._rest[path] = len(self)
+            self.append(rest)
+
+
+_shortened = Repr()
+_shortened.maxstring = _shortened.maxother = 80
+
+
+def shown(value: object) -> str:
+    """A value as a message shows it: never longer than a line, however large or deep it is."""
+    return _shortened.repr(value)
 
 
 def read_bytes(path: Path) -> bytes:
@@ -37,15 +74,17 @@ def read_bytes(path: Path) -> bytes:
 
 def numbered_lines(raw: bytes, name: str, problems: Problems) -> Iterator[tuple[int, str]]:
     """The lines of a file with their numbers, without BOM and line ends; undecodable lines become problems."""
-    raw = raw.removeprefix(b"\xef\xbb\xbf")
-    lines = raw.split(b"\n")
-    if lines and not lines[-1]:
-        lines.pop()
-    for number, line in enumerate(lines, 1):
+    if raw.startswith((b"\xff\xfe", b"\xfe\xff")) or b"\0" in raw[:4]:
+        problems.error(name, 1, "looks like UTF-16 or UTF-32; save the file as UTF-8")
+        return
+    # A file object finds one line after the other; `split` would hold all of them beside the file's bytes.
+    for number, line in enumerate(io.BytesIO(raw.removeprefix(b"\xef\xbb\xbf")), 1):
         try:
-            yield number, line.removesuffix(b"\r").decode("utf-8")
+            text = line.removesuffix(b"\n").removesuffix(b"\r").decode("utf-8")
         except UnicodeDecodeError as error:
             problems.error(name, number, f"not UTF-8 at byte {error.start + 1} of the line; save the file as UTF-8")
+        else:
+            yield number, text
 
 
 def text_lines(path: Path, name: str, problems: Problems) -> list[str]:
@@ -59,14 +98,19 @@ def text_lines(path: Path, name: str, problems: Problems) -> list[str]:
 
 def json_lines(raw: bytes, name: str, problems: Problems, *, nan: bool = False) -> Iterator[tuple[int, dict[str, Any]]]:
     """The objects of a JSON-lines file with their line numbers; `nan` admits a bare NaN, as some data sets write."""
+    decode = (_WITH_NAN if nan else _STRICT).decode
     for number, line in numbered_lines(raw, name, problems):
         if not line.strip():
             continue
         try:
-            value = json.loads(line, parse_constant=None if nan else _refuse_constant)
+            value = decode(line)
+            if "\\u" in line:
+                _refuse_surrogates(value)
         except json.JSONDecodeError as error:
             problems.error(name, number, f"not JSON: {error.msg} at column {error.colno}{_cut_off(error, line)}")
-        except (ValueError, RecursionError) as error:
+        except RecursionError:
+            problems.error(name, number, "not usable JSON: it is nested too deeply")
+        except ValueError as error:
             problems.error(name, number, f"not usable JSON: {error}")
         else:
             if isinstance(value, dict):
@@ -75,9 +119,31 @@ def json_lines(raw: bytes, name: str, problems: Problems, *, nan: bool = False) 
                 problems.error(name, number, f"expected a JSON object, found {type(value).__name__}")
 
 
+def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        twice = Counter(key for key, _ in pairs).most_common(1)[0][0]
+        raise ValueError(f"the key {shown(twice)} appears twice in one object")
+    return found
+
+
 def _refuse_constant(text: str) -> float:
     raise ValueError(f"{text} is not a value; leave the field out where there is none")
 
 
+def _refuse_surrogates(value: object) -> None:
+    try:
+        json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError as error:
+        half = ord(error.object[error.start])
+        raise ValueError(f"\\u{half:04x} is half of a character; write the pair or the character itself") from error
+
+
+_STRICT = json.JSONDecoder(object_pairs_hook=_unique_keys, parse_constant=_refuse_constant)
+_WITH_NAN = json.JSONDecoder(object_pairs_hook=_unique_keys)
+
+
 def _cut_off(error: json.JSONDecodeError, line: str) -> str:
-    return "; the line seems cut off" if error.pos >= len(line.rstrip()) - 1 else ""
+    at_the_end = error.pos >= len(line.rstrip()) - 1 and error.msg != "Extra data"
+    at_the_end |= error.msg.startswith("Unterminated string")
+    return "; the line seems cut off" if at_the_end else ""

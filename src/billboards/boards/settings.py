@@ -2,17 +2,31 @@
 
 from __future__ import annotations
 
+import math
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
-from billboards.boards.lines import Problems
-from billboards.domain import Aggregate, DataCard, Dimension, Generator
+from billboards.boards.lines import Problems, shown
+from billboards.boards.names import board_name_mistake, file_name_mistake, generator_name_mistake, name_mistake
+from billboards.domain import Aggregate, DataCard, Dimension, Generator, Kind
 
 FILE = "board.toml"
 SCHEMA = 1
+
+#: Every key that may stand in `board.toml`, by its table; docs/board-folder.md explains each.
+KEYS: Mapping[str, tuple[str, ...]] = {
+    "": ("schema", "name", "ranks", "metrics", "lead", "references", "languages", "dimensions", "aggregates",
+         "generators", "scores", "card"),
+    "languages": ("input", "output"),
+    "dimensions.NAME": ("range", "higher_is_better", "to_100", "definition"),
+    "aggregates.NAME": ("dimensions", "campaigns"),
+    "generators.NAME": ("kind", "description", "paper", "url"),
+    "scores.NAME": ("name", "needs", "references", "higher_is_better", "is_ensemble"),
+    "card": tuple(f.name for f in fields(DataCard)),
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -42,196 +56,277 @@ class Settings:
     generators: Mapping[str, Generator] = field(default_factory=dict)
     scores: Mapping[str, ImportedSettings] = field(default_factory=dict)
     card: DataCard = field(default_factory=DataCard)
+    #: The line each key stands on; None where the file could not be read at all.
+    lines: Mapping[tuple[str, ...], int] | None = field(default=None, compare=False, repr=False)
 
-
-class _Reader:
-    """One pass over a TOML document that names every key it doesn't know or can't use."""
-
-    def __init__(self, text: str, problems: Problems) -> None:
-        self.lines = text.split("\n")
-        self.problems = problems
-
-    def error(self, key: str, message: str) -> None:
-        self.problems.error(FILE, self._line(key), message)
-
-    def _line(self, key: str) -> int | None:
-        last = re.escape(key.split(".")[-1].strip('"'))
-        pattern = re.compile(rf'^\s*(\[.*\b{last}"?\s*\]|"?{last}"?\s*=)')
-        return next((k for k, line in enumerate(self.lines, 1) if pattern.match(line)), None)
-
-    def only(self, table: Mapping[str, Any], where: str, known: Iterable[str]) -> None:
-        for key in set(table) - set(known):
-            self.error(key, f"unknown key {key!r} in {where}; known: {', '.join(sorted(known))}")
-
-    def table(self, source: Mapping[str, Any], key: str) -> dict[str, Any]:
-        value = source.get(key, {})
-        if isinstance(value, dict):
-            return value
-        self.error(key, f"{key} must be a table, written [{key}]")
-        return {}
-
-    def text(self, source: Mapping[str, Any], key: str) -> str | None:
-        value = source.get(key)
-        if value is None or isinstance(value, str):
-            return value
-        self.error(key, f"{key} must be text in quotes, not {value!r}")
-        return None
-
-    def texts(self, source: Mapping[str, Any], key: str) -> tuple[str, ...] | None:
-        value = source.get(key)
-        if value is None:
-            return None
-        if isinstance(value, list) and all(isinstance(item, str) for item in value):
-            return tuple(value)
-        self.error(key, f"{key} must be a list of texts, not {value!r}")
-        return None
-
-    def truth(self, source: Mapping[str, Any], key: str, default: bool) -> bool:
-        value = source.get(key, default)
-        if isinstance(value, bool):
-            return value
-        self.error(key, f"{key} must be true or false, not {value!r}")
-        return default
-
-    def pair(self, source: Mapping[str, Any], key: str, where: str) -> tuple[float, float] | None:
-        value = source.get(key)
-        if value is None:
-            return None
-        if isinstance(value, list) and len(value) == 2 and all(_is_number(v) for v in value):
-            return float(value[0]), float(value[1])
-        self.error(where, f"{key} of {where} must be two numbers, as in {key} = [1, 5]; found {value!r}")
-        return None
+    def line(self, *path: str) -> int | None:
+        """The line a key stands on, or that of the nearest table around it."""
+        return _line(self.lines or {}, path)
 
 
 def read_settings(text: str, problems: Problems) -> Settings:
     """Settings from the text of `board.toml`; mistakes are added to `problems` and read past."""
+    text = text.removeprefix("\ufeff")
     try:
-        document = tomllib.loads(text.removeprefix("\ufeff"))
-    except tomllib.TOMLDecodeError as error:
+        document = tomllib.loads(text)
+    except RecursionError:
+        problems.error(FILE, None, "not usable TOML: it is nested too deeply")
+        return Settings()
+    except ValueError as error:
         line = re.search(r"line (\d+)", str(error))
         problems.error(FILE, int(line[1]) if line else None, f"not TOML: {error}")
         return Settings()
-    reader = _Reader(text, problems)
-    reader.only(document, FILE, _KNOWN)
-    schema = document.get("schema", SCHEMA)
-    if schema != SCHEMA:
-        reader.error("schema", f"schema {schema!r} is not known to this version; it reads schema {SCHEMA}")
-    name = reader.text(document, "name")
-    if not name:
-        reader.error("name", 'the board has no name; write name = "my-board"')
-    elif not re.fullmatch(r"[\w.-]+", name):
-        reader.error("name", f"the name {name!r} may hold letters, digits, dots, dashes and underscores only")
-    lead = document.get("lead", "imported")
-    if lead not in ("imported", "own"):
-        reader.error("lead", f'lead must be "imported" or "own", not {lead!r}')
-        lead = "imported"
-    languages = reader.table(document, "languages")
-    reader.only(languages, "[languages]", ("input", "output"))
-    dimensions = _dimensions(reader, document)
+    lines = key_lines(text)
+    return _settings(_Table(document, (), lines, problems), lines)
+
+
+def _settings(top: _Table, lines: Mapping[tuple[str, ...], int]) -> Settings:
+    top.only(KEYS[""])
+    schema = top.values.get("schema", SCHEMA)
+    if type(schema) is not int or schema != SCHEMA:
+        top.error(f"schema {shown(schema)} is not known to this version; it reads schema {SCHEMA}", "schema")
+    languages = top.table("languages")
+    languages.only(KEYS["languages"])
+    dimensions = {name: _dimension(name, table) for name, table in top.tables("dimensions", name_mistake)}
     return Settings(
-        name or "",
-        reader.text(document, "ranks"),
-        reader.texts(document, "metrics") or (),
-        lead,
-        reader.texts(document, "references"),
-        reader.text(languages, "input"),
-        reader.text(languages, "output"),
+        _board_name(top),
+        _ranks(top),
+        top.names("metrics") or (),
+        "own" if top.choice("lead", ("imported", "own")) == "own" else "imported",
+        top.names("references"),
+        languages.text("input"),
+        languages.text("output"),
         dimensions,
-        _aggregates(reader, document, dimensions),
-        _generators(reader, document),
-        _scores(reader, document),
-        _card(reader, document),
+        _aggregates(top, dimensions),
+        {name: _generator(name, table) for name, table in top.tables("generators", generator_name_mistake)},
+        {name: _scores(name, table) for name, table in top.tables("scores", file_name_mistake)},
+        _card(top.table("card")),
+        lines,
     )
 
 
-_KNOWN = ("schema", "name", "ranks", "metrics", "lead", "references", "languages", "dimensions", "aggregates",
-          "generators", "scores", "card")  # fmt: skip
+class _Table:
+    """One table of the document, which names every key it doesn't know or can't use."""
+
+    def __init__(
+        self, values: Mapping[str, Any], path: tuple[str, ...], lines: Mapping[tuple[str, ...], int], problems: Problems
+    ) -> None:
+        self.values, self.path, self._lines, self._problems = values, path, lines, problems
+
+    def __str__(self) -> str:
+        return f"[{'.'.join(self.path)}]" if self.path else FILE
+
+    def error(self, message: str, *key: str) -> None:
+        self._problems.error(FILE, _line(self._lines, (*self.path, *key)), message)
+
+    def only(self, known: Iterable[str]) -> None:
+        known = tuple(known)
+        for key in self.values:
+            if key not in known:
+                self.error(f"unknown key {shown(key)} in {self}; known: {', '.join(known)}", key)
+
+    def table(self, key: str) -> _Table:
+        value = self.values.get(key, {})
+        if not isinstance(value, dict):
+            self.error(f"{key} must be a table, written [{'.'.join((*self.path, key))}]", key)
+            value = {}
+        return _Table(value, (*self.path, key), self._lines, self._problems)
+
+    def tables(self, key: str, mistake: Callable[[str], str | None]) -> list[tuple[str, _Table]]:
+        """The tables `[key.NAME]` with their names, each a name that can be one."""
+        outer = self.table(key)
+        for name in outer.values:
+            if wrong := mistake(name):
+                outer.error(f"the name {shown(name)} in [{key}] {wrong}", name)
+        return [(name, outer.table(name)) for name in outer.values]
+
+    def text(self, key: str) -> str | None:
+        value = self.values.get(key)
+        if value is None or isinstance(value, str):
+            return value
+        self.error(f"{key} in {self} must be text in quotes, not {shown(value)}", key)
+        return None
+
+    def names(self, key: str) -> tuple[str, ...] | None:
+        """A list of different names."""
+        value = self.values.get(key)
+        if value is None:
+            return None
+        if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+            self.error(f"{key} in {self} must be a list of texts, not {shown(value)}", key)
+            return None
+        if len(set(value)) < len(value):
+            self.error(f"{key} in {self} holds a name twice: {shown(value)}", key)
+        return tuple(dict.fromkeys(value))
+
+    def truth(self, key: str, default: bool) -> bool:
+        value = self.values.get(key, default)
+        if isinstance(value, bool):
+            return value
+        self.error(f"{key} in {self} must be true or false, not {shown(value)}", key)
+        return default
+
+    def choice(self, key: str, allowed: tuple[str, ...]) -> str:
+        """One of a few words, the first of them by default."""
+        value = self.values.get(key, allowed[0])
+        if isinstance(value, str) and value in allowed:
+            return value
+        self.error(f"{key} in {self} must be {' or '.join(map(repr, allowed))}, not {shown(value)}", key)
+        return allowed[0]
+
+    def pair(self, key: str) -> tuple[float, float] | None:
+        value = self.values.get(key)
+        if value is None:
+            return None
+        if isinstance(value, list) and len(value) == 2 and all(map(is_number, value)):
+            return float(value[0]), float(value[1])
+        self.error(f"{key} in {self} must be two finite numbers, as in {key} = [1, 5]; found {shown(value)}", key)
+        return None
 
 
-def _dimensions(reader: _Reader, document: Mapping[str, Any]) -> dict[str, Dimension]:
+def _board_name(top: _Table) -> str:
+    name = top.text("name") or ""
+    if not name:
+        top.error('the board has no name; write name = "my-board"', "name")
+    elif wrong := board_name_mistake(name):
+        top.error(f"the name {shown(name)} {wrong}", "name")
+    return name
+
+
+def _ranks(top: _Table) -> str | None:
+    ranks = top.text("ranks")
+    declared = [top.values.get(key) for key in ("aggregates", "dimensions")]
+    if ranks is not None and not any(isinstance(table, dict) and ranks in table for table in declared):
+        top.error(f"ranks names {shown(ranks)}, which is no aggregate and no dimension", "ranks")
+        return None
+    return ranks
+
+
+def _dimension(name: str, table: _Table) -> Dimension:
+    table.only(KEYS["dimensions.NAME"])
+    dimension = Dimension(
+        name,
+        table.pair("range"),
+        table.truth("higher_is_better", True),
+        table.pair("to_100"),
+        table.text("definition"),
+    )
+    wrong = dimension_mistake(dimension)
+    if wrong is None:
+        return dimension
+    table.error(wrong, "to_100" if wrong.startswith("to_100") else "range")
+    return Dimension(name, None, dimension.higher_is_better, None, dimension.definition)
+
+
+def dimension_mistake(dimension: Dimension) -> str | None:
+    """What is wrong with a dimension's scale, if anything."""
+    name, limits, mapping = dimension.name, dimension.range, dimension.to_100
+    if limits is not None and not limits[0] < limits[1]:
+        return f"range of dimension {name} must rise, as in [1, 5]; found {list(limits)}"
+    slope, intercept = dimension.affine()
+    if slope == 0 or not (math.isfinite(slope) and math.isfinite(intercept)):
+        if mapping is not None:
+            return f"to_100 of dimension {name} must be a slope other than 0 and an intercept; found {list(mapping)}"
+        return f"range of dimension {name} can't be stretched to 0-100; found {list(limits or ())}"
+    if (slope > 0) != dimension.higher_is_better:
+        better = "higher" if dimension.higher_is_better else "lower"
+        return (
+            f"to_100 of dimension {name} has slope {slope:g} although {better} is better; "
+            "give the slope the other sign or change higher_is_better"
+        )
+    return None
+
+
+def _aggregates(top: _Table, dimensions: Mapping[str, Dimension]) -> dict[str, Aggregate]:
     found = {}
-    for name, table in _named_tables(reader, document, "dimensions"):
-        reader.only(table, f"[dimensions.{name}]", ("range", "higher_is_better", "to_100", "definition"))
-        limits = reader.pair(table, "range", f"dimensions.{name}")
-        if limits is not None and not limits[0] < limits[1]:
-            reader.error(name, f"the range of dimension {name} must rise, as in [1, 5]; found {list(limits)}")
-            limits = None
-        mapping = reader.pair(table, "to_100", f"dimensions.{name}")
-        if mapping is not None and mapping[0] == 0:
-            reader.error(name, f"to_100 of dimension {name} has slope 0, which maps every judgment to one number")
-            mapping = None
-        higher = reader.truth(table, "higher_is_better", True)
-        found[name] = Dimension(name, limits, higher, mapping, reader.text(table, "definition"))
-    return found
-
-
-def _aggregates(
-    reader: _Reader, document: Mapping[str, Any], dimensions: Mapping[str, Dimension]
-) -> dict[str, Aggregate]:
-    found = {}
-    for name, table in _named_tables(reader, document, "aggregates"):
-        reader.only(table, f"[aggregates.{name}]", ("dimensions", "campaigns"))
-        used = reader.texts(table, "dimensions")
+    for name, table in top.tables("aggregates", name_mistake):
+        table.only(KEYS["aggregates.NAME"])
+        used = table.names("dimensions")
         if not used:
-            reader.error(name, f'aggregate {name} names no dimensions; write dimensions = ["…"]')
+            table.error(f'aggregate {name} names no dimensions; write dimensions = ["…"]', "dimensions")
             continue
         for dimension in used:
             if dimension not in dimensions:
-                reader.error(name, f"aggregate {name} uses dimension {dimension!r}, which [dimensions] doesn't declare")
+                table.error(
+                    f"aggregate {name} uses dimension {shown(dimension)}, which [dimensions] doesn't declare",
+                    "dimensions",
+                )
         if all(dimension in dimensions for dimension in used):
-            found[name] = Aggregate(name, used, reader.texts(table, "campaigns"))
-    ranks = document.get("ranks")
-    known = {*document.get("aggregates", {}), *dimensions}
-    if isinstance(ranks, str) and ranks not in known:
-        reader.error("ranks", f"ranks names {ranks!r}, which is no aggregate and no dimension")
+            found[name] = Aggregate(name, used, table.names("campaigns"))
     return found
 
 
-def _generators(reader: _Reader, document: Mapping[str, Any]) -> dict[str, Generator]:
-    found = {}
-    for name, table in _named_tables(reader, document, "generators"):
-        reader.only(table, f"[generators.{name}]", ("kind", "description", "paper", "url"))
-        kind = table.get("kind", "machine")
-        if kind not in ("machine", "human"):
-            reader.error(name, f'kind of generator {name} must be "machine" or "human", not {kind!r}')
-            kind = "machine"
-        found[name] = Generator(
-            name, kind, reader.text(table, "description"), reader.text(table, "paper"), reader.text(table, "url")
-        )
+def _generator(name: str, table: _Table) -> Generator:
+    table.only(KEYS["generators.NAME"])
+    kind: Kind = "human" if table.choice("kind", ("machine", "human")) == "human" else "machine"
+    return Generator(name, kind, table.text("description"), table.text("paper"), table.text("url"))
+
+
+def _scores(name: str, table: _Table) -> ImportedSettings:
+    table.only(KEYS["scores.NAME"])
+    needs = table.names("needs")
+    for need in needs or ():
+        if need not in ("references", "input"):
+            table.error(f'needs of scores {name} may hold "references" and "input", not {shown(need)}', "needs")
+    return ImportedSettings(
+        table.text("name") or name,
+        table.names("references"),
+        ("references",) if needs is None else needs,
+        table.truth("higher_is_better", True),
+        table.truth("is_ensemble", False),
+    )
+
+
+def _card(table: _Table) -> DataCard:
+    table.only(KEYS["card"])
+    return DataCard(**{key: table.text(key) for key in KEYS["card"]})
+
+
+def is_number(value: object) -> bool:
+    """Whether a value read from TOML or JSON is a finite number that a float can hold; true and false are not."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    try:
+        return math.isfinite(value)
+    except OverflowError:
+        return False
+
+
+_HEADER = re.compile(r"\s*(\[[^\[].*?\])\s*(?:#.*)?$")
+_KEY = re.compile(r"""\s*((?:"(?:[^"\\]|\\.)*"|'[^']*'|[\w-]+)(?:\s*\.\s*(?:"(?:[^"\\]|\\.)*"|'[^']*'|[\w-]+))*)\s*=""")
+
+
+def key_lines(text: str) -> dict[tuple[str, ...], int]:
+    """The line on which each key and table of a TOML document stands, by its path.
+
+    The TOML reader doesn't keep line numbers, so headers and keys are found line by line and read by it one by one.
+    What looks like a key inside a text of several lines is taken for one, which at worst misplaces a message.
+    """
+    found: dict[tuple[str, ...], int] = {}
+    table: tuple[str, ...] = ()
+    for number, line in enumerate(text.split("\n"), 1):
+        if header := _HEADER.match(line):
+            table = _path(header[1])
+            found.setdefault(table, number)
+        elif key := _KEY.match(line):
+            found.setdefault((*table, *_path(f"{key[1]} = 0")), number)
     return found
 
 
-def _scores(reader: _Reader, document: Mapping[str, Any]) -> dict[str, ImportedSettings]:
-    found = {}
-    for name, table in _named_tables(reader, document, "scores"):
-        reader.only(table, f"[scores.{name}]", ("name", "references", "needs", "higher_is_better", "is_ensemble"))
-        needs = reader.texts(table, "needs")
-        for need in set(needs or ()) - {"references", "input"}:
-            reader.error(name, f'needs of scores {name} may hold "references" and "input", not {need!r}')
-        found[name] = ImportedSettings(
-            reader.text(table, "name") or name,
-            reader.texts(table, "references"),
-            ("references",) if needs is None else needs,
-            reader.truth(table, "higher_is_better", True),
-            reader.truth(table, "is_ensemble", False),
-        )
-    return found
+def _path(line: str) -> tuple[str, ...]:
+    try:
+        inner: object = tomllib.loads(line)
+    except tomllib.TOMLDecodeError:
+        return ()
+    path = []
+    while isinstance(inner, dict) and inner:
+        name, inner = next(iter(inner.items()))
+        path.append(name)
+    return tuple(path)
 
 
-def _card(reader: _Reader, document: Mapping[str, Any]) -> DataCard:
-    table = reader.table(document, "card")
-    known = [f.name for f in fields(DataCard)]
-    reader.only(table, "[card]", known)
-    return DataCard(**{key: reader.text(table, key) for key in known})
-
-
-def _named_tables(reader: _Reader, document: Mapping[str, Any], key: str) -> Iterable[tuple[str, Mapping[str, Any]]]:
-    for name, table in reader.table(document, key).items():
-        if isinstance(table, dict):
-            yield name, table
-        else:
-            reader.error(name, f"{key}.{name} must be a table, written [{key}.{name}]")
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+def _line(lines: Mapping[tuple[str, ...], int], path: tuple[str, ...]) -> int | None:
+    """The line of a path, else that of the nearest table around it."""
+    while path and path not in lines:
+        path = path[:-1]
+    return lines.get(path)

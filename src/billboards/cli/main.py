@@ -8,7 +8,11 @@ from __future__ import annotations
 
 import sys
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
-from collections.abc import Callable
+
+TYPE_CHECKING = False  # importing typing for this would cost a tenth of the start
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import NoReturn
 
 #: Command, module below billboards.cli, and what it does. Help and documentation are made from this table.
 COMMANDS = {
@@ -67,12 +71,20 @@ def _without_command(arguments: list[str]) -> int:
     return 0
 
 
+class OneLineParser(ArgumentParser):
+    """An argument parser whose complaints are one line that says where to look."""
+
+    def error(self, message: str) -> NoReturn:
+        print(f"{self.prog}: {message}; `{self.prog} --help` explains", file=sys.stderr)
+        raise SystemExit(2)
+
+
 def _run(command: str, arguments: list[str]) -> int:
     from importlib import import_module
 
     module_name, summary = COMMANDS[command]
     module = import_module(f"billboards.cli.{module_name}")
-    parser = ArgumentParser(
+    parser = OneLineParser(
         f"billboards {command}",
         description=module.__doc__ or summary,
         formatter_class=RawDescriptionHelpFormatter,

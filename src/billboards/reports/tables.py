@@ -126,16 +126,19 @@ def metric_table(ranking: Ranking) -> Table:
         TableColumn("correlation", "correlation", digits=3),
         TableColumn("interval", "95% interval", digits=3, kind="interval", priority=1),
         TableColumn("n", "n", priority=2),
-        TableColumn("cluster", "cluster", priority=3, visible=_any(rows, "cluster")),
-        TableColumn("references", "references", "left", priority=4),
+        TableColumn("references", "references", "left", priority=3),
         TableColumn("reference_free", "reference-free", visible=False),
         TableColumn("is_statistic", "statistic", visible=False),
         TableColumn("origin", "scores", "left", priority=5),
         TableColumn("source_name", "source name", "left", visible=False),
         TableColumn("reason", "why not", "left", visible=False),
-        TableColumn("signature", "signature", "left", priority=6),
+        TableColumn("cluster", "cluster", priority=6, visible=_any(rows, "cluster")),
+        TableColumn("signature", "signature", "left", priority=7),
     )
-    title = f"{ranking.board}: metrics by {statistic_name(ranking)} correlation with people ({ranking.aggregate})"
+    people = (
+        f" correlation with people ({ranking.aggregate})" if ranking.aggregate else " correlation, without judgments"
+    )
+    title = f"{ranking.board}: metrics by {statistic_name(ranking)}{people}"
     why_not = _reasons("No rank for", {m.name: m.reason for m in ranking.metrics})
     return Table(title, columns, rows, (*_ensemble_note(ranking), *why_not, *notes.texts(), *_part_note(ranking)))
 
@@ -487,13 +490,21 @@ def _ensemble_note(ranking: Ranking) -> tuple[str, ...]:
     return (fitted, f"{name} {weights}: {r} on generators it has not seen (--ensemble {other.method} ranks by it).")
 
 
+def _how_fitted(ensemble: Ensemble) -> str:
+    among = f"{len(ensemble.weights)} of {len(ensemble.candidates)} metrics"
+    if ensemble.method == "best-subset":
+        return f"The best subset of {among}, nothing shrunk."
+    if ensemble.lam_range is None:
+        return f"lambda {value_text(ensemble.lam)} as given, which selects {among}."
+    low, high = map(value_text, ensemble.lam_range)
+    return f"lambda {value_text(ensemble.lam)} (the same metrics from {low} to {high}), chosen for {among}."
+
+
 def _ensemble_facts(ensemble: Ensemble) -> tuple[str, ...]:
-    span = ensemble.lam_range
-    same = "" if span is None else f" (the same metrics from {value_text(span[0])} to {value_text(span[1])})"
     facts = [
         f"Score = {ensemble.intercept:.4g} + the sum of weight × (score − centre) / scale, "
         f"on the 0-100 scale of {ensemble.aggregate}.",
-        f"lambda {value_text(ensemble.lam)}{same}, chosen for {ensemble.k} of {len(ensemble.candidates)} metrics.",
+        _how_fitted(ensemble),
         f"Correlation on generators it has not seen: {value_text(ensemble.correlation, 3)} (n = {ensemble.n:,}).",
     ]
     facts += [f"{name} was no candidate: {reason}" for name, reason in sorted(ensemble.left_out.items())]

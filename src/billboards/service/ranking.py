@@ -264,7 +264,7 @@ def _generator_standing(
     if rank is None and ranked_by is not None:
         is_reference = board.is_reference(row, view.references)
         reason = (
-            "its text is among the references"
+            "the text is among the references"
             if is_reference
             else f"{ranked_by} scores {covered[ranked_by]} of {full[ranked_by]} instances"
         )

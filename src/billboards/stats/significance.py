@@ -194,7 +194,8 @@ def williams(r_a: float, r_b: float, r_ab: float, n: int) -> float:
         raise NotEnoughData(f"Williams' test needs more than 3 outputs; there are {n}")
     if abs(r_ab) >= 1:
         return 1.0 if r_a <= r_b else 0.0
-    determinant = 1 - r_a**2 - r_b**2 - r_ab**2 + 2 * r_a * r_b * r_ab
+    # Near-perfect correlations round to a determinant just below the 0 that bounds it.
+    determinant = max(1 - r_a**2 - r_b**2 - r_ab**2 + 2 * r_a * r_b * r_ab, 0.0)
     middle = ((r_a + r_b) / 2) ** 2 * (1 - r_ab) ** 3
     statistic = (r_a - r_b) * np.sqrt((n - 1) * (1 + r_ab) / (2 * determinant * (n - 1) / (n - 3) + middle))
     return float(student.sf(statistic, n - 3))

@@ -186,11 +186,11 @@ def _row_of_owner(content: TableContent, rows: Sequence[Outputs]) -> np.ndarray[
 def _scores(
     content: TableContent, rows: Sequence[Outputs], place: np.ndarray[tuple[int], np.dtype[np.int32]]
 ) -> dict[str, dict[str, Floats]]:
-    shape = (len(rows), len(content.place))
-    found = {column: np.full(shape, np.nan) for column in content.columns.scores}
-    for (k, g), output in content.outputs.items():
-        for column, value in (output.scores or {}).items():
-            found[column][place[g], k] = value
+    instance, owner = np.array(list(content.outputs)).T
+    found = {}
+    for column, scores in zip(content.columns.scores, content.scores.T, strict=True):
+        found[column] = np.full((len(rows), len(content.place)), np.nan)
+        found[column][place[owner], instance] = scores
     return {
         column: {row.name: scores for row, scores in zip(rows, values, strict=True) if not np.isnan(scores).all()}
         for column, values in found.items()

@@ -7,11 +7,15 @@ for outputs without a generator, the output's own id; either way an instance has
 from __future__ import annotations
 
 import math
+from array import array
 from collections.abc import Mapping
 from dataclasses import dataclass
+from sys import intern
 from typing import Any
 
-from billboards.boards.importers.base import check_name, read_number
+import numpy as np
+
+from billboards.boards.importers.base import Floats, check_name, read_number
 from billboards.boards.importers.table_rows import Table
 from billboards.boards.judgment_columns import JudgmentColumns
 from billboards.boards.lines import Problems, shown
@@ -36,11 +40,11 @@ class Columns:
 
 @dataclass(slots=True)
 class Output:
-    """An output as first said, with the line that said it."""
+    """An output as first said, with the line that said it and its place among the outputs."""
 
     text: str
     line: int
-    scores: dict[str, float] | None = None
+    place: int
 
 
 class TableContent:
@@ -58,6 +62,7 @@ class TableContent:
         self._loose_texts: dict[tuple[int, str], str] = {}
         self._loose_count: dict[int, int] = {}
         self._judged: dict[tuple[int, int, str], int] = {}
+        self._scores = array("d")
         self._judgments = JudgmentColumns(tuple(columns.judgments))
         for line, row in table.rows:
             self._read(line, row)
@@ -68,6 +73,11 @@ class TableContent:
     def judgments(self) -> Judgments:
         """Judgments whose rows are positions among `owners`."""
         return self._judgments.build()
+
+    @property
+    def scores(self) -> Floats:
+        """Scores in the order of `outputs`, a column per metric, NaN where there is none."""
+        return np.array(self._scores, np.float64).reshape(len(self.outputs), len(self.columns.scores))
 
     def instances(self) -> tuple[Instance, ...]:
         """The instances in order of first appearance."""
@@ -94,24 +104,28 @@ class TableContent:
 
     def _read_output(self, k: int, owner: str, row: Mapping[str, Any], key: str, text: str, line: int) -> None:
         g = self.owners.setdefault(owner, len(self.owners))
-        output = self.outputs.setdefault((k, g), Output(text, line))
-        if output.text != text:
+        output = self.outputs.get((k, g))
+        if output is None:
+            output = self.outputs[k, g] = Output(text, line, len(self.outputs))
+            self._scores.extend(math.nan for _ in self.columns.scores)
+        elif output.text != text:
             self._error(line, f"{owner!r} has another output for {key!r} than on line {output.line}")
         elif output.line != line and not self.columns.judgments:
             self._error(line, f"{owner!r} on {key!r} appears twice, first on line {output.line}")
-        self._read_scores(output, f"{owner!r} on {key!r}", row, line)
-        self._read_judgment(k, g, f"{owner!r} on {key!r}", row, line)
+        self._read_scores(output, owner, key, row, line)
+        self._read_judgment(k, g, owner, key, row, line)
 
     def _text(self, row: Mapping[str, Any], what: str, line: int) -> str | None:
         """A cell's text; a whole number is taken as it is written, because ids often are numbers."""
         column = self.columns.single.get(what)
         value = None if column is None else row.get(column)
+        if type(value) is str:
+            return value
         if isinstance(value, int) and not isinstance(value, bool):
             return str(value)
-        if not isinstance(value, str | None):
+        if value is not None:
             self._error(line, f"column {column!r} must hold text; found {shown(value)}")
-            return None
-        return value
+        return None
 
     def _name(self, row: Mapping[str, Any], what: str, line: int) -> str | None:
         name = self._text(row, what, line) or ""
@@ -167,24 +181,23 @@ class TableContent:
             return ()
         return tuple(item.strip() for item in items if item.strip())
 
-    def _read_scores(self, output: Output, what: str, row: Mapping[str, Any], line: int) -> None:
-        for column in self.columns.scores:
+    def _read_scores(self, output: Output, owner: str, key: str, row: Mapping[str, Any], line: int) -> None:
+        for n, column in enumerate(self.columns.scores, output.place * len(self.columns.scores)):
             value = self._number(row, column, line)
-            if math.isnan(value):
-                continue
-            output.scores = {} if output.scores is None else output.scores
-            if output.scores.setdefault(column, value) != value:
-                self._error(
-                    line, f"{column} of {what} is another than in an earlier row (output of line {output.line})"
-                )
+            if math.isnan(self._scores[n]):
+                self._scores[n] = value
+            elif not math.isnan(value) and value != self._scores[n]:
+                where = f"{owner!r} on {key!r}"
+                message = f"{column} of {where} is another than in an earlier row (output of line {output.line})"
+                self._error(line, message)
 
-    def _read_judgment(self, k: int, g: int, what: str, row: Mapping[str, Any], line: int) -> None:
+    def _read_judgment(self, k: int, g: int, owner: str, key: str, row: Mapping[str, Any], line: int) -> None:
         values = {name: self._judged_value(row, name, line) for name in self.columns.judgments}
         given = {name: value for name, value in values.items() if not math.isnan(value)}
-        annotator = self._text(row, "annotator", line) or None
+        annotator = intern(self._text(row, "annotator", line) or "") or None
         self.repeated += annotator is None and line != self.outputs[k, g].line
         if annotator is not None and (first := self._judged.setdefault((k, g, annotator), line)) != line:
-            self._error(line, f"{what} by {annotator!r} appears twice, first on line {first}")
+            self._error(line, f"{owner!r} on {key!r} by {annotator!r} appears twice, first on line {first}")
         elif given:
             self._judgments.add(k, g, given, annotator=annotator)
 
@@ -201,8 +214,9 @@ class TableContent:
             self._error(line, f"column {column!r} must hold numbers; found {shown(value)}")
             return math.nan
         text = "" if value is None else str(value)
-        self.not_numbers += text.strip().lower() == "nan"
-        return read_number(text, f"{column}:", self.table.path, line, self.problems)
+        number = read_number(text, f"{column}:", self.table.path, line, self.problems)
+        self.not_numbers += math.isnan(number) and text.strip().lower() == "nan"
+        return number
 
 
 def _instance(key: str, facts: Mapping[str, tuple[Any, int]]) -> Instance:

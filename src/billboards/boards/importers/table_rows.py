@@ -48,7 +48,8 @@ def read_table(path: Path, problems: Problems) -> Table:
 
 def _delimited(path: Path, delimiter: str, problems: Problems) -> Table:
     raw = read_source(path)
-    records = _records(_decoded(raw, path), delimiter, str(path), problems)
+    _check_encoding(raw, path)
+    records = _records(raw, delimiter, str(path), problems)
     _, header = next(records, (1, []))
     if len(set(header)) < len(header) or not header or not all(name.strip() for name in header):
         problems.error(str(path), 1, f"columns must have names, all different; found {shown(header)}")
@@ -69,17 +70,19 @@ def _named_rows(
             problems.error(path, line, f"{len(cells)} cells where the first line names {len(header)} columns")
 
 
-def _decoded(raw: bytes, path: Path) -> str:
+def _check_encoding(raw: bytes, path: Path) -> None:
     try:
-        return raw.decode("utf-8-sig")
+        raw.decode("utf-8")
     except UnicodeDecodeError as error:
         line = raw.count(b"\n", 0, error.start) + 1
         raise ImportRefused(f"{path}:{line}: not UTF-8; save the file as UTF-8") from error
 
 
-def _records(text: str, delimiter: str, path: str, problems: Problems) -> Iterator[tuple[int, list[str]]]:
+def _records(raw: bytes, delimiter: str, path: str, problems: Problems) -> Iterator[tuple[int, list[str]]]:
     csv.field_size_limit(2**31 - 1)
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    # Decoded as it is read: a large table's text beside its bytes would take several times their memory.
+    text = io.TextIOWrapper(io.BytesIO(raw), encoding="utf-8-sig", newline="")
+    reader = csv.reader(text, delimiter=delimiter, strict=True)
     line = 1
     try:
         for cells in reader:
