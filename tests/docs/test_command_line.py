@@ -1,0 +1,69 @@
+"""Every command, argument and option that argparse knows is explained in its section, and no option that is not."""
+
+from __future__ import annotations
+
+import re
+from argparse import Action, ArgumentParser
+from argparse import _SubParsersAction as SubParsers
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from billboards.cli.main import COMMANDS
+
+PAGE = (Path(__file__).resolve().parents[2] / "docs" / "command-line.md").read_text("utf-8")
+SECTIONS = {title: text for title, _, text in (part.partition("\n") for part in PAGE.split("\n## ")[1:])}
+EVERYWHERE = {"--help", "-h", "--version"}
+
+
+def actions(parser: ArgumentParser) -> Iterator[Action]:
+    """Every argument of a parser and of the parsers below it."""
+    for action in parser._actions:
+        yield action
+        if isinstance(action, SubParsers):
+            for below in action.choices.values():
+                yield from actions(below)
+
+
+def known(command: str) -> list[Action]:
+    parser = ArgumentParser()
+    import_module(f"billboards.cli.{COMMANDS[command][0]}").add_arguments(parser)
+    return list(actions(parser))
+
+
+def known_options(command: str) -> set[str]:
+    return {option for action in known(command) for option in action.option_strings}
+
+
+def mentioned(text: str) -> set[str]:
+    return set(re.findall(r"(?<![\w-])--?[a-z][a-z-]*", text))
+
+
+def test_there_is_one_section_for_each_command() -> None:
+    assert [title for title in SECTIONS if title.startswith("billboards ")] == [f"billboards {c}" for c in COMMANDS]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_option_is_explained_and_none_is_invented(command: str) -> None:
+    said, options = mentioned(SECTIONS[f"billboards {command}"]), known_options(command) - EVERYWHERE
+    assert options - said == set(), "not in the page"
+    assert said - options == set(), "no such option"
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_kind_or_action_of_a_command_is_named(command: str) -> None:
+    below = [name for action in known(command) if isinstance(action, SubParsers) for name in action.choices]
+    assert [name for name in below if name not in SECTIONS[f"billboards {command}"]] == []
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_argument_without_a_name_is_named(command: str) -> None:
+    words = {str(a.metavar) for a in known(command) if not a.option_strings and a.metavar and a.nargs != "A..."}
+    assert [word for word in words if word not in SECTIONS[f"billboards {command}"]] == []
+
+
+def test_shared_options_are_shared() -> None:
+    everything = set().union(*map(known_options, COMMANDS))
+    assert mentioned(SECTIONS["Options that several commands share"]) - everything == set()

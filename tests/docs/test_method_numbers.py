@@ -1,0 +1,82 @@
+"""The numbers on the method page are what the released data give here."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import billboards as bb
+from billboards.reports.wording import linear_combination
+
+pytestmark = pytest.mark.data
+
+PAGE = (Path(__file__).resolve().parents[2] / "docs" / "method.md").read_text("utf-8")
+
+
+def here(board: str) -> dict[str, str]:
+    """The last column of a board's table, by what it says."""
+    table = PAGE.partition(f"| {board} | published | here |\n| --- | --- | --- |\n")[2].partition("\n\n")[0]
+    return {row[0]: row[2] for row in (line.strip("| ").split(" | ") for line in table.splitlines())}
+
+
+def short(value: float | None, digits: int) -> str:
+    assert value is not None
+    return f"{value:.{digits}f}".replace("0.", ".", 1)
+
+
+def measured(board: bb.Board, lam: float, digits: int) -> list[str]:
+    """What Tables 1 and 11 say of a board, in the page's words; generators as Tables 6 and 8 have them."""
+    ranking, study = bb.rank(board, lam=lam, draws=0).value, bb.ensemble(board, lam=lam).value
+    best, first = ranking.metrics[0], ranking.generators[0]
+    assert ranking.ensemble is not None
+    assert ranking.ranked_by is not None
+    mean = first.scores[ranking.ranked_by]
+    assert mean is not None
+    ablations = {ablation.removed: short(ablation.correlation, digits) for ablation in study.ablations}
+    return [
+        f"{best.name} {short(best.correlation, 2)}",
+        linear_combination(ranking.ensemble.weights),
+        short(ranking.ensemble.correlation, 3),
+        f"{first.name} {mean:.2f}" if mean > 1 else f"{first.name} {short(mean, 3)}",
+        " ".join(ablations[name] for name in ("COMET", "COMET-QE", *({"BLEURT", "BERTScore"} & set(ablations)))),
+    ]
+
+
+def test_the_column_here_of_wmt20_zh_en(zh_en: bb.Board) -> None:
+    assert list(here("wmt20-zh-en").values())[:5] == measured(zh_en, 7.65, 3)
+
+
+def test_the_column_here_of_cnndm(cnndm: bb.Board) -> None:
+    assert list(here("cnndm").values())[:5] == measured(cnndm, 2.3, 2)
+
+
+def test_what_the_default_lambda_gives(zh_en: bb.Board, cnndm: bb.Board) -> None:
+    found = [bb.rank(board, draws=0).value.ensemble for board in (zh_en, cnndm)]
+    said = re.search(r"zh-en's ensemble has (\.\d+) and cnndm's (\.\d+)\.", " ".join(PAGE.split()))
+    assert said is not None
+    assert [short(ensemble.correlation, 3) for ensemble in found if ensemble is not None] == [said[1], said[2]]
+
+
+def test_what_the_best_subset_gives(zh_en: bb.Board, cnndm: bb.Board) -> None:
+    found = [bb.ensemble(board, method="best-subset").value.ensemble for board in (zh_en, cnndm)]
+    said = re.search(r"wmt20-zh-en: (\.\d+) where the lasso has \.605; cnndm: (\.\d+) where it has", PAGE)
+    assert said is not None
+    assert [short(ensemble.correlation, 3) for ensemble in found] == [said[1], said[2]]
+
+
+def test_what_a_sentinel_reaches(zh_en: bb.Board) -> None:
+    lines = {line.name: line for line in bb.rank(zh_en, draws=0).value.lines}
+    said = re.search(r"\*output only\* has (\.\d+), more than .* \(\*length\* has (-\.\d+)\)", " ".join(PAGE.split()))
+    assert said is not None
+    assert [short(lines[name].correlation, 3) for name in ("output only", "length")] == [said[1], said[2]]
+
+
+def test_two_released_comet_columns_of_cnndm_are_identical_although_all_else_differs(cnndm: bb.Board) -> None:
+    same = [
+        column.name for column in cnndm.imported if np.array_equal(column.values["BanditSum"], column.values["NEUSUM"])
+    ]
+    assert same == ["COMET"]
+    assert cnndm.row("BanditSum").texts != cnndm.row("NEUSUM").texts

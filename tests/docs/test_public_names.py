@@ -1,0 +1,56 @@
+"""What the package exports is what it says it exports, and the Python page explains each name and option of it."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import billboards as bb
+
+PAGE = (Path(__file__).resolve().parents[2] / "docs" / "python.md").read_text("utf-8")
+HEADING = re.compile(r"^### bb\.(\w+)$", re.MULTILINE)
+
+
+def explanations() -> Iterator[tuple[str, str]]:
+    parts = HEADING.split(PAGE)
+    return zip(parts[1::2], parts[2::2], strict=True)
+
+
+def test_every_public_name_resolves_to_a_thing_of_that_name() -> None:
+    assert [name for name in bb.__all__ if getattr(bb, name).__name__ != name] == []
+
+
+def test_the_package_exports_what_it_declares_and_nothing_else() -> None:
+    assert list(bb.__all__) == sorted(bb.__all__)
+    assert dir(bb) == list(bb.__all__)
+    homes = [name for names in bb._HOMES.values() for name in names]
+    assert sorted(homes) == list(bb.__all__)
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'rang'"):
+        bb.rang  # noqa: B018
+
+
+def test_every_public_name_has_one_explanation() -> None:
+    assert sorted(name for name, _ in explanations()) == list(bb.__all__)
+
+
+@pytest.mark.parametrize("name", [name for name in bb.__all__ if inspect.isfunction(getattr(bb, name))])
+def test_the_signature_on_the_page_is_the_real_one(name: str) -> None:
+    text = dict(explanations())[name]
+    written = re.search(rf"`{name}\(([^`]*)\)`", text)
+    assert written is not None
+    assert [argument.strip() for argument in written[1].split(",")] == [
+        _as_written(parameter) for parameter in inspect.signature(getattr(bb, name)).parameters.values()
+    ]
+
+
+def _as_written(parameter: inspect.Parameter) -> str:
+    if parameter.kind is inspect.Parameter.VAR_KEYWORD:
+        return f"**{parameter.name}"
+    return parameter.name if parameter.default is inspect.Parameter.empty else f"{parameter.name}={parameter.default!r}"

@@ -1,0 +1,31 @@
+"""The Python blocks of the Python page and of the README run, in order, beside a demo board."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import billboards as bb
+from billboards.demo.build import build_board
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = ("README.md", "docs/python.md")
+
+
+def blocks(page: str) -> list[str]:
+    return re.findall(r"^```python\n(.*?)^```$", (ROOT / page).read_text("utf-8"), re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_the_blocks_run_in_order(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    # Quick metrics only: the pages show how names are used, not how long TER takes.
+    bb.save(replace(build_board(), metrics=("BLEU", "ROUGE-1", "ROUGE-L")), "demo-board")
+    names: dict[str, object] = {}
+    for block in blocks(page):
+        exec(compile(block, page, "exec"), names)
+    assert blocks(page)
+    assert (tmp_path / "demo-board" / ".billboards").is_dir()
