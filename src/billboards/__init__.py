@@ -38,7 +38,6 @@ _HOMES = {
     "billboards.api": (
         "Result",
         "compare",
-        "compare",
         "ensemble",
         "import_board",
         "open",

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import billboards as bb
 from billboards.boards.check import check_board
 from billboards.boards.check_texts import token_mark
 from billboards.boards.folder import open_board
@@ -423,3 +424,15 @@ def _zh_en(data: Path, count: int = 2000) -> Board:
 
 def _read(path: Path, key: str) -> Sequence[str]:
     return [json.loads(line)[key] for line in path.read_text(encoding="utf-8").split("\n") if line]
+
+
+@pytest.mark.data
+def test_released_scores_that_were_copied_over_another_generator_are_found(shared_data: Path, tmp_path: Path) -> None:
+    """cnndm's released COMET scores of BanditSum and NEUSUM are the same although the summaries are not."""
+    board = bb.import_board("billboard", shared_data / "billboard", board="cnndm", judgments=shared_data / "THumB")
+    bb.save(board, tmp_path / "cnndm")
+    copied = [str(problem) for problem in check_board(tmp_path / "cnndm") if "very scores" in problem.message]
+    assert copied == [
+        "scores/wmt20-comet-da.tsv:1: warning: 'NEUSUM' has the very scores of 'BanditSum' although their outputs "
+        "differ; one column may be a copy: compare with the source"
+    ]

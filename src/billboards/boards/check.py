@@ -154,6 +154,7 @@ def _score_doubts(root: Path, board: Board, rows: list[Passages], problems: Prob
     yield from _absent_columns(board, [row.row for row in rows if row.row is not None], sound)
     for path, column in sound.items():
         yield from _score_gaps(column, path)
+        yield from _copied_scores(board, column, path)
     first: dict[tuple[str, tuple[str, ...]], str] = {}
     for column in board.imported:
         other = first.setdefault((column.name, column.references), column.source_name)
@@ -174,6 +175,18 @@ def _absent_columns(board: Board, rows: list[Outputs], tables: dict[Path, Import
             more = f", nor in {len(paths) - 1} more tables" if len(paths) > 1 else ""
             message = f"no column for {len(names)} of {len(rows)} generators, first {shown(names[0])}{more}"
             yield _doubt(f"scores/{paths[0].name}", 1, f"{message}; they have no such score")
+
+
+def _copied_scores(board: Board, column: ImportedColumn, path: Path) -> Iterator[Problem]:
+    """Generators with different outputs and the very same scores: one column was copied over the other."""
+    seen: dict[bytes, str] = {}
+    for name, scores in column.values.items():
+        if not np.isfinite(scores).any() or np.nanmin(scores) == np.nanmax(scores):
+            continue
+        other = seen.setdefault(scores.tobytes(), name)
+        if other != name and board.row(other).version != board.row(name).version:
+            message = f"{shown(name)} has the very scores of {shown(other)} although their outputs differ"
+            yield _doubt(f"scores/{path.name}", 1, f"{message}; one column may be a copy: compare with the source")
 
 
 def _score_gaps(column: ImportedColumn, path: Path) -> Iterator[Problem]:
