@@ -18,14 +18,18 @@ import numpy as np
 from billboards.boards.folder import open_board
 from billboards.boards.writing import write_board
 from billboards.domain import (
+    AgreementStudy,
     Board,
     Column,
     EnsembleStudy,
     GeneratorComparison,
+    HybridStudy,
+    MeanEstimate,
     Method,
     MetricComparison,
     MetricStanding,
     OverratingReport,
+    PowerStudy,
     Ranking,
     ReferenceEffect,
     Sensitivity,
@@ -35,17 +39,21 @@ from billboards.errors import InvalidInput
 from billboards.execution.local import executor
 from billboards.metrics.base import Metric
 from billboards.metrics.discovery import metric
-from billboards.reports import comparisons, tables
+from billboards.reports import comparisons, studies, tables
 from billboards.reports.frames import table_html, to_pandas, to_polars
+from billboards.service.agreement import study_agreement
 from billboards.service.comparing import compare_generators, compare_metrics
 from billboards.service.ensembles import study_ensemble
+from billboards.service.estimating import estimate_generator
 from billboards.service.home import Home, home_of
+from billboards.service.hybrids import study_hybrids
 from billboards.service.overrating import (
     human_generators,
     measure_overrating,
     references_without,
     rows_compared,
 )
+from billboards.service.power import power_of_generators, power_of_metrics
 from billboards.service.ranking import fit_view, rank_board, view_board
 from billboards.service.ranking import rank_metrics as _rank_columns
 from billboards.service.references import reference_effect
@@ -53,6 +61,7 @@ from billboards.service.scoring import Progress, ScoringReport, score_board
 from billboards.service.sensitivity import measure_sensitivity
 from billboards.service.snapshots import keep, numbered
 from billboards.stats.correlation import pearson_with_intervals
+from billboards.stats.estimate import Target
 from billboards.stats.significance import permute_correlations
 from billboards.store import documents
 from billboards.store.base import CellStore
@@ -248,8 +257,7 @@ def compare(
     shown: int = 10,
 ) -> Result[MetricComparison] | Result[GeneratorComparison]:
     """Two metrics or two generators: is the difference real, and which outputs decide it?"""
-    names = {generator.name for generator in board.generators}
-    if {first, second} <= names:
+    if _are_generators(board, first, second):
         pair = compare_generators(
             board,
             _cells(board),
@@ -264,13 +272,20 @@ def compare(
         )
         table = comparisons.generator_comparison_table(pair)
         return Result(pair, (table, *_deciding(pair)), documents.comparison_document(pair))
-    if {first, second} & names:
-        raise InvalidInput(f"{first} and {second} can't be compared: name two metrics or two generators")
     found = compare_metrics(
         board, _cells(board), first, second, aggregate=aggregate, part=part, draws=draws, seed=seed, shown=shown
     )
     table = comparisons.metric_comparison_table(found)
     return Result(found, (table, *_deciding(found)), documents.comparison_document(found))
+
+
+def _are_generators(board: Board, first: str, second: str) -> bool:
+    """Whether both names are generators'; one that is and one that isn't can't be compared."""
+    generators = {generator.name for generator in board.generators}
+    if (first in generators) != (second in generators):
+        one, other = (first, second) if first in generators else (second, first)
+        raise InvalidInput(f"{one} is a generator and {other} is none: name two metrics or two generators")
+    return first in generators
 
 
 def _deciding(found: MetricComparison | GeneratorComparison) -> tuple[tables.Table, ...]:
@@ -279,6 +294,81 @@ def _deciding(found: MetricComparison | GeneratorComparison) -> tuple[tables.Tab
         comparisons.deciding_table(f"Outputs that speak most for {found.first}", found.for_first, names),
         comparisons.deciding_table(f"Outputs that speak most for {found.second}", found.for_second, names),
     )
+
+
+def hybrids(
+    board: Board,
+    *,
+    aggregate: str | None = None,
+    part: Slice | None = None,
+    mixtures: int = 10_000,
+    parents: int | None = 2,
+    sample: int = 100,
+    seed: int = 0,
+) -> Result[HybridStudy]:
+    """Metrics over random mixtures of generators: how well each orders them, and how good its pick is."""
+    found = study_hybrids(
+        board,
+        _cells(board),
+        aggregate=aggregate,
+        part=part,
+        mixtures=mixtures,
+        parents=parents,
+        sample=sample,
+        seed=seed,
+    )
+    return Result(found, (studies.hybrids_table(found),), documents.hybrids_document(found))
+
+
+def estimate(
+    board: Board,
+    generator: str,
+    *,
+    labels: int | None = None,
+    metric: str = "ensemble",
+    target: Target | None = None,
+    aggregate: str | None = None,
+    part: Slice | None = None,
+    seed: int = 0,
+) -> Result[MeanEstimate]:
+    """A generator's mean human score from some or all of its labels, with a metric as control variate."""
+    found = estimate_generator(
+        board,
+        _cells(board),
+        generator,
+        labels=labels,
+        metric=metric,
+        target=target,
+        aggregate=aggregate,
+        part=part,
+        seed=seed,
+    )
+    return Result(found, (studies.estimate_table(found),), documents.estimate_document(found))
+
+
+def power(
+    board: Board,
+    first: str,
+    second: str,
+    *,
+    aggregate: str | None = None,
+    part: Slice | None = None,
+    power: float = 0.8,
+    level: float = 0.05,
+) -> Result[PowerStudy]:
+    """How many instances, labels or generators it takes to tell two generators or two metrics apart."""
+    measure = power_of_generators if _are_generators(board, first, second) else power_of_metrics
+    found = measure(board, _cells(board), first, second, aggregate=aggregate, part=part, power=power, level=level)
+    return Result(found, (studies.power_table(found),), documents.power_document(found))
+
+
+def agreement(
+    board: Board, first: str, second: str, *, part: Slice | None = None, shown: int = 10
+) -> Result[AgreementStudy]:
+    """Two aggregates or dimensions of judgments: how far they agree, and the outputs on which they don't."""
+    found = study_agreement(board, first, second, part=part, shown=shown)
+    shown_tables = (studies.agreement_table(found), *studies.corner_tables(found))
+    return Result(found, shown_tables, documents.agreement_document(found))
 
 
 def _cells(board: Board) -> CellStore | None:
@@ -341,11 +431,20 @@ def report(
         overrating=None if compared is None else overrating(board, compared, k=k, lam=lam, method=method, **how).value,
         references=references(board, seed=seed, **how).value if with_references and _can_add(board) else None,
         judged=_best_metric_scores(home, ranking, part),
+        sensitivity=_sensitivity(home, ranking, aggregate, part, seed),
     )
     target = Path(path)
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_text(page, encoding="utf-8")
     return target
+
+
+def _sensitivity(
+    home: Home, ranking: Ranking, aggregate: str | None, part: Slice | None, seed: int
+) -> Sensitivity | None:
+    if all(metric.correlation is None for metric in ranking.metrics):
+        return None
+    return measure_sensitivity(home.board, home.cells, aggregate=aggregate, part=part, seed=seed)
 
 
 def _can_add(board: Board) -> bool:

@@ -244,7 +244,7 @@ def test_a_dimension_that_is_not_among_the_columns_is_refused_not_dropped() -> N
 def test_an_existing_folder_is_kept(tmp_path: Path) -> None:
     root = write_board(BOARD, tmp_path / "b")
     before = contents(root)
-    with pytest.raises(InvalidInput, match="exists already; choose another place or add --force"):
+    with pytest.raises(InvalidInput, match="exists already; choose another place"):
         write_board(replace(BOARD, name="c"), root)
     assert contents(root) == before
 

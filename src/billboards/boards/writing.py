@@ -101,7 +101,9 @@ def _place(target: Path, mark: str | None) -> Path:
     if not place.exists() or _is_empty(place):
         return place
     if mark is None:
-        raise InvalidInput(f"{target}: exists already; choose another place or add --force to replace it")
+        raise InvalidInput(
+            f"{target}: exists already; choose another place (an import or export replaces it with --force)"
+        )
     if not (place / mark).exists():
         raise InvalidInput(f"{target}: holds no {mark}, so it is not replaced; choose another place")
     if Path.cwd().is_relative_to(place):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from billboards.domain import DecidingOutput, GeneratorComparison, MetricComparison, Sensitivity
 from billboards.reports.tables import Table, TableColumn
-from billboards.reports.wording import interval_text, value_text
+from billboards.reports.wording import clipped, interval_text, value_text
 
 
 def sensitivity_table(report: Sensitivity) -> Table:
@@ -125,14 +125,10 @@ def deciding_table(title: str, outputs: Sequence[DecidingOutput], names: tuple[s
             "human": o.human,
             "first": o.first,
             "second": o.second,
-            "output": _clipped(o.output),
-            "other": _clipped(o.other),
-            "reference": _clipped(o.reference),
+            "output": clipped(o.output),
+            "other": clipped(o.other),
+            "reference": clipped(o.reference),
         }
         for o in outputs
     )
     return Table(title, columns, rows)
-
-
-def _clipped(text: str, most: int = 160) -> str:
-    return text if len(text) <= most else text[: most - 1] + "…"

@@ -16,8 +16,8 @@ from xml.etree import ElementTree
 import numpy as np
 from numpy.typing import NDArray
 
-from billboards.domain import Board, EnsembleStudy, OverratingReport, Ranking, ReferenceEffect
-from billboards.reports import tables
+from billboards.domain import Board, EnsembleStudy, OverratingReport, Ranking, ReferenceEffect, Sensitivity
+from billboards.reports import comparisons, tables
 from billboards.reports.findings import best_metric, findings, popular_metric
 from billboards.reports.frames import table_html
 from billboards.reports.wording import linear_combination, one_line, statistic_name, value_text
@@ -65,6 +65,7 @@ def report_html(
     overrating: OverratingReport | None = None,
     references: ReferenceEffect | None = None,
     judged: JudgedScores | None = None,
+    sensitivity: Sensitivity | None = None,
     versions: Mapping[str, str] | None = None,
 ) -> str:
     """The report on a ranking, with a section for each further result that is given."""
@@ -82,6 +83,7 @@ def report_html(
         facts=_facts(ranking, board),
         findings=findings(ranking, overrating),
         metrics=_metrics_section(ranking, judged),
+        sensitivity=_sensitivity_section(sensitivity),
         generators=tables.generator_table(ranking),
         swaps=_swaps_section(ranking),
         ensemble=_ensemble_section(ranking, study),
@@ -151,7 +153,17 @@ def _metrics_section(ranking: Ranking, judged: JudgedScores | None) -> dict[str,
     return {
         "bars": bars,
         "table": tables.metric_table(ranking).without(hidden),
+        "lines": tables.lines_table(ranking) if ranking.lines else None,
         "scatter": _scatter(ranking, judged),
+    }
+
+
+def _sensitivity_section(report: Sensitivity | None) -> dict[str, Any] | None:
+    if report is None:
+        return None
+    return {
+        "ranges": comparisons.sensitivity_table(report),
+        "conditions": comparisons.conditions_table(report),
     }
 
 

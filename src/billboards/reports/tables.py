@@ -16,6 +16,7 @@ from billboards.domain import (
     Ablation,
     Ensemble,
     EnsembleStudy,
+    GeneratorStanding,
     MetricStanding,
     OverratingReport,
     Ranking,
@@ -146,7 +147,8 @@ def metric_table(ranking: Ranking) -> Table:
 def generator_table(ranking: Ranking, human: bool = True) -> Table:
     """Generators by the metric that leads, with every other metric's mean behind it, best metric first."""
     notes = _Notes()
-    rows = tuple(_generator_row(ranking, k, notes) for k in range(len(ranking.generators)))
+    names = _score_names(ranking)
+    rows = tuple(_generator_row(standing, names, notes) for standing in ranking.generators)
     judged = (
         TableColumn("human", f"people ({ranking.aggregate})", digits=_digits(rows, "human")),
         TableColumn("judged", "judged", priority=4),
@@ -380,8 +382,7 @@ def _metric_row(standing: MetricStanding, notes: _Notes) -> Mapping[str, object]
     }
 
 
-def _generator_row(ranking: Ranking, k: int, notes: _Notes) -> Mapping[str, object]:
-    standing = ranking.generators[k]
+def _generator_row(standing: GeneratorStanding, names: Iterable[str], notes: _Notes) -> Mapping[str, object]:
     own = {
         "rank": standing.rank,
         "name": standing.name,
@@ -391,7 +392,7 @@ def _generator_row(ranking: Ranking, k: int, notes: _Notes) -> Mapping[str, obje
         "judged": standing.judged,
         "reason": standing.reason,
     }
-    return own | {_score_key(name): _finite(standing.scores.get(name)) for name in _score_names(ranking)}
+    return own | {_score_key(name): _finite(standing.scores.get(name)) for name in names}
 
 
 def _score_key(metric: str) -> str:

@@ -79,3 +79,8 @@ def listed(names: Sequence[str], most: int = 3) -> str:
     if len(names) > most + 1:
         return f"{', '.join(names[:most])} and {len(names) - most} more"
     return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
+
+
+def clipped(text: str, most: int = 160) -> str:
+    """A text cut to what a table can hold."""
+    return text if len(text) <= most else text[: most - 1] + "…"
