@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 
 import numpy as np
 import pytest
 import statsmodels.api as sm
 from numpy.typing import NDArray
+from scipy import stats
+from scipy.optimize import minimize_scalar
 
 from billboards.errors import NotEnoughData
-from billboards.stats.mixed import fit_random_intercept
-from billboards.stats.overrating import overrating
+from billboards.stats import overrating as overrating_module
+from billboards.stats.mixed import fit_random_intercept, fit_random_intercepts, likelihood_ratio
+from billboards.stats.overrating import overrating, overrating_all
 
 Floats = NDArray[np.float64]
 
@@ -36,6 +40,62 @@ def test_estimates_equal_statsmodels(seed: int, spread: float) -> None:
     assert ours.group_variance == pytest.approx(float(peer.cov_re[0, 0]), rel=1e-3)
     assert ours.deviance == pytest.approx(-2 * peer.llf, abs=1e-5)
     assert -ours.deviance / 2 >= peer.llf - 1e-6
+
+
+@pytest.mark.parametrize(("seed", "spread"), [(11, 0.5), (12, 1.0), (13, 5.0)])
+def test_the_fit_is_the_optimum_of_the_dense_likelihood(seed: int, spread: float) -> None:
+    y, design, group = rows(seed, groups=25, spread=spread)
+    same = np.equal.outer(group, group).astype(float)
+
+    def deviance(log_ratio: float) -> float:
+        v = np.eye(len(y)) + math.exp(log_ratio) * same
+        weighed = np.linalg.solve(v, design)
+        fixed, moment = design.T @ weighed, weighed.T @ y
+        residual = y @ np.linalg.solve(v, y) - moment @ np.linalg.solve(fixed, moment)
+        rest = len(y) - 3
+        spreads = np.linalg.slogdet(v)[1] + np.linalg.slogdet(fixed)[1]
+        return float(spreads + rest * (1 + math.log(2 * math.pi * residual / rest)))
+
+    best = minimize_scalar(deviance, bounds=(-8, 8), method="bounded", options={"xatol": 1e-10})
+    fit = fit_random_intercept(y, design, group)
+    assert fit.deviance == pytest.approx(best.fun, abs=1e-9)
+    assert fit.group_variance / fit.residual_variance == pytest.approx(math.exp(best.x), rel=1e-5)
+
+
+def test_many_targets_at_once_equal_one_at_a_time_in_any_order_of_rows() -> None:
+    y, design, group = rows(14, groups=30, spread=1.0)
+    random = np.random.default_rng(14)
+    targets = np.stack((y, random.normal(size=len(y)), y + 10 * design[:, 2]))
+    order = random.permutation(len(y))
+    fits = fit_random_intercepts(targets[:, order], design[order], group[order])
+    for k, target in enumerate(targets):
+        alone = fit_random_intercept(target, design, group)
+        np.testing.assert_allclose(fits.of(k).beta, alone.beta, atol=1e-10)
+        np.testing.assert_allclose(fits.of(k).df, alone.df, rtol=1e-6)
+        assert fits.of(k).deviance == pytest.approx(alone.deviance, abs=1e-9)
+
+
+def test_degrees_of_freedom_are_those_of_analysis_of_variance_where_that_is_exact() -> None:
+    random = np.random.default_rng(15)
+    y = random.normal(size=(40, 5)) + 2 * random.normal(size=(40, 1))
+    covariate = np.tile([-2.0, -1.0, 0.0, 1.0, 2.0], 40)
+    design = np.column_stack((np.ones(200), covariate))
+    fit = fit_random_intercept(y.ravel(), design, np.repeat(np.arange(40), 5))
+    # 40 group means less their mean; 200 values less 40 group means and a slope within groups.
+    np.testing.assert_allclose(fit.df, [39, 159], rtol=1e-9)
+    np.testing.assert_allclose(fit.p, 2 * stats.t.sf(np.abs(fit.beta / fit.se), [39, 159]), rtol=1e-7)
+
+
+def test_the_likelihood_ratio_without_group_effects_is_that_of_least_squares() -> None:
+    random = np.random.default_rng(16)
+    y, x = random.normal(size=(30, 4)), random.normal(size=(30, 4))
+    y -= y.mean(axis=1, keepdims=True)
+    x -= x.mean(axis=1, keepdims=True)
+    design = np.column_stack((np.ones(120), x.ravel()))
+    found = likelihood_ratio(y.ravel(), design, np.repeat(np.arange(30), 4), 1)
+    correlation = np.corrcoef(x.ravel(), y.ravel())[0, 1]
+    assert found.statistic == pytest.approx(-120 * math.log(1 - correlation**2), rel=1e-9)
+    assert found.p == pytest.approx(stats.chi2.sf(found.statistic, 1), rel=1e-9)
 
 
 def test_standard_errors_are_those_of_generalised_least_squares_at_the_estimated_variances() -> None:
@@ -76,6 +136,11 @@ def test_a_repeated_column_is_refused() -> None:
         fit_random_intercept(y, np.column_stack((design, design[:, 1])), group)
 
 
+def test_no_rows_are_refused() -> None:
+    with pytest.raises(NotEnoughData, match="0 rows"):
+        fit_random_intercept(np.empty(0), np.empty((0, 2)), np.empty(0, np.intp))
+
+
 def test_overrating_is_the_machines_bonus_in_standard_deviations() -> None:
     random = np.random.default_rng(9)
     human = random.normal(size=(9, 400)) * 10 + 70
@@ -100,11 +165,128 @@ def test_overrating_does_not_depend_on_units_and_leaves_missing_out() -> None:
     assert other.se == pytest.approx(first.se, rel=1e-6)
 
 
+def metrics(seed: int, shape: tuple[int, int] = (6, 50)) -> tuple[Floats, Floats, NDArray[np.bool_]]:
+    """Five metrics, judgments, and which rows are machines."""
+    random = np.random.default_rng(seed)
+    human = random.normal(size=shape) * 10 + 70
+    machine = np.arange(shape[0]) > 0
+    spreads = np.linspace(0, 2, 5)[:, None, None]
+    scores = spreads * random.normal(size=(5, 1, shape[1])) + 0.02 * human + 0.4 * machine[:, None]
+    return scores + random.normal(size=(5, *shape)), human, machine
+
+
+def test_all_metrics_at_once_equal_a_fit_of_each_one_standardised_whatever_is_missing() -> None:
+    scores, human, machine = metrics(17)
+    scores[1, 2, :9] = scores[3, 2, :9] = scores[2, 0, 40:] = human[4, 5:8] = np.nan
+    found = overrating_all(scores, human, machine)
+    for k, one in enumerate(scores):
+        used = np.isfinite(one) & np.isfinite(human)
+        row, instance = np.nonzero(used)
+        s = (one[used] - one[used].mean()) / one[used].std()
+        fit = fit_random_intercept(s, np.column_stack((np.ones(len(s)), machine[row], human[used])), instance)
+        assert found.beta0[k] == pytest.approx(fit.beta[1], abs=1e-9)
+        assert found.se[k] == pytest.approx(fit.se[1], rel=1e-9)
+        assert (found.n[k], found.instances[k]) == (used.sum(), 50)
+        assert overrating(one, human, machine).beta0 == pytest.approx(found.beta0[k], abs=1e-10)
+    assert found.n.tolist() == [297, 288, 287, 288, 297]
+
+
+def test_metrics_are_fitted_in_blocks_on_large_boards(monkeypatch: pytest.MonkeyPatch) -> None:
+    scores, human, machine = metrics(18)
+    whole = overrating_all(scores, human, machine)
+    monkeypatch.setattr(overrating_module, "_BLOCK", 2 * 6 * 50)
+    np.testing.assert_allclose(overrating_all(scores, human, machine).beta0, whole.beta0, atol=1e-10)
+
+
+def test_a_metric_without_an_answer_does_not_keep_the_others_from_theirs() -> None:
+    scores, human, machine = metrics(19)
+    alone = overrating(scores[0], human, machine)
+    scores[1], scores[2, 0], scores[3] = 0.1, np.nan, human
+    found = overrating_all(scores, human, machine)
+    assert found.beta0[0] == pytest.approx(alone.beta0, abs=1e-10)
+    assert "same score" in found.why[1]
+    assert "both need scores" in found.why[2]
+    assert np.isnan(found.beta0[[1, 2]]).all()
+    assert np.isnan(found.se[[1, 2]]).all()
+    assert found.why[0] == found.why[3] == found.why[4] == ""
+    # A metric equal to the judgments is neutral, and nothing is left to be unsure about.
+    assert found.beta0[3] == pytest.approx(0, abs=1e-12)
+    assert found.se[3] == 0
+
+
+@pytest.mark.parametrize("unit", [1e-170, 1e170])
+def test_scores_of_any_size_have_the_same_overrating(unit: float) -> None:
+    scores, human, machine = metrics(25)
+    found = overrating_all(scores * unit, human, machine)
+    np.testing.assert_allclose(found.beta0, overrating_all(scores, human, machine).beta0, atol=1e-10)
+
+
+def test_infinite_scores_count_as_missing() -> None:
+    scores, human, machine = metrics(20)
+    scores[0, 1, 7] = np.nan
+    first = overrating(scores[0], human, machine)
+    scores[0, 1, 7] = -np.inf
+    assert overrating(scores[0], human, machine) == first
+
+
+def test_a_metric_of_the_input_alone_is_neutral() -> None:
+    scores, human, machine = metrics(21)
+    found = overrating(np.broadcast_to(scores[0, 0], human.shape), human, machine)
+    assert found.beta0 == pytest.approx(0, abs=1e-9)
+    assert found.se < 1e-5
+
+
+def test_one_instance_or_one_output_an_instance_is_least_squares() -> None:
+    scores, human, machine = metrics(22, shape=(6, 1))
+    single = overrating(scores[1], human, machine)
+    s = (scores[1] - scores[1].mean()) / scores[1].std()
+    design = np.column_stack((np.ones(6), machine, human[:, 0]))
+    peer = sm.OLS(s[:, 0], design).fit()
+    assert single.beta0 == pytest.approx(peer.params[1], abs=1e-9)
+    assert single.se == pytest.approx(peer.bse[1], rel=1e-7)
+    scores, human, machine = metrics(23, shape=(6, 12))
+    scores[1][np.arange(12) % 6 != np.arange(6)[:, None]] = np.nan
+    used = np.isfinite(scores[1])
+    s = (scores[1][used] - scores[1][used].mean()) / scores[1][used].std()
+    peer = sm.OLS(s, np.column_stack((np.ones(12), machine[np.nonzero(used)[0]], human[used]))).fit()
+    assert overrating(scores[1], human, machine).beta0 == pytest.approx(peer.params[1], abs=1e-9)
+
+
+def test_two_generators_are_enough() -> None:
+    scores, human, machine = metrics(24, shape=(2, 400))
+    found = overrating(scores[0], human, machine)
+    assert found.beta0 == pytest.approx(0.4 / scores[0].std(), abs=3 * found.se)
+    assert found.n == 800
+
+
+NO_PERSON = np.array([[np.nan] * 5, range(5)])
+VARYING = np.array([range(5), [2.0, 0.0, 1.0, 4.0, 3.0]])
+
+
 @pytest.mark.parametrize(
-    ("scores", "message"),
-    [(np.ones((2, 5)), "same score"), (np.array([[np.nan] * 5, range(5)]), "both need scores")],
+    ("scores", "human", "message"),
+    [
+        (np.ones((2, 5)), VARYING, "same score"),
+        (np.full((2, 5), 0.1), VARYING, "same score"),
+        (NO_PERSON, VARYING, "both need scores"),
+        (np.full((2, 5), np.nan), VARYING, "both need scores"),
+        (VARYING, np.full((2, 5), 3.0), "every judgment is the same"),
+        (VARYING, np.repeat([[1.0], [2.0]], 5, axis=1), "repeats the others"),
+    ],
+    ids=[
+        "constant",
+        "constant but for rounding",
+        "no person",
+        "nothing",
+        "tied judgments",
+        "judgments tell them apart",
+    ],
 )
-def test_overrating_without_an_answer_says_why(scores: Floats, message: str) -> None:
-    human = np.random.default_rng(11).normal(size=(2, 5))
+def test_overrating_without_an_answer_says_why(scores: Floats, human: Floats, message: str) -> None:
     with pytest.raises(NotEnoughData, match=message):
         overrating(scores, human, np.array([False, True]))
+
+
+def test_no_metrics_have_no_overrating() -> None:
+    found = overrating_all(np.empty((0, 2, 5)), VARYING, np.array([False, True]))
+    assert (len(found.beta0), found.why) == (0, ())

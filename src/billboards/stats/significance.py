@@ -109,18 +109,16 @@ def _permute_complete(x: Floats, h: Floats, group: NDArray[np.intp], draws: int,
 def _signed_sums(z: Floats, h: Floats, group: NDArray[np.intp], draws: int, seed: int) -> Floats:
     """Σs·z, Σs·z² and Σs·z·h of every metric in every draw, as draws × metrics × 3."""
     metrics, cells = z.shape
-    columns = np.stack((z, z * z, z * h), axis=2).transpose(1, 0, 2).reshape(cells, -1)
+    columns = np.stack((z.T, (z * z).T, (z * h).T), axis=2).reshape(cells, -1)
     units = int(group.max()) + 1
     if units < cells:
         order = np.argsort(group, kind="stable")
         starts = np.searchsorted(group[order], np.arange(units))
         columns = np.add.reduceat(columns[order], starts, axis=0)
+    columns = columns.astype(np.float32)
     random = np.random.default_rng(seed)
     size = max(1, _BLOCK // units)
-    parts = [
-        random_signs(random, min(size, draws - start), units) @ columns.astype(np.float32)
-        for start in range(0, draws, size)
-    ]
+    parts = [random_signs(random, min(size, draws - start), units) @ columns for start in range(0, draws, size)]
     return np.concatenate(parts).astype(np.float64).reshape(draws, metrics, 3) if parts else np.empty((0, metrics, 3))
 
 
@@ -176,11 +174,12 @@ def _permute_rows(columns: Floats, draws: int, seed: int) -> PairTests:
     difference = mean[:, None] - mean[None, :]
     random = np.random.default_rng(seed)
     count = np.zeros((entries, entries))
+    reached = difference - 1e-12 * np.abs(centred).max()
     size = max(1, _BLOCK // units)
     for start in range(0, draws, size):
         drawn = random_signs(random, min(size, draws - start), units).astype(np.float64) @ centred.T / units
         for k in range(entries):
-            count[k] += (drawn[:, k : k + 1] - drawn >= difference[k] - 1e-12 * np.abs(centred).max()).sum(axis=0)
+            count[k] += (drawn[:, k : k + 1] - drawn >= reached[k]).sum(axis=0)
     p = (1 + count) / (1 + draws)
     np.fill_diagonal(p, 1.0)
     return PairTests(difference, p, sizes)

@@ -13,7 +13,7 @@ As in the lasso, only sums per generator are needed: leaving one or two out is a
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from itertools import combinations
 
 import numpy as np
@@ -27,6 +27,8 @@ Ints = NDArray[np.intp]
 
 #: More subsets than this are not tried; the metrics that correlate worst are left out first.
 MOST_SUBSETS = 20_000
+#: Of more generators than this, several are held out together: the work grows with the square of the folds.
+MOST_FOLDS = 25
 #: A subset whose metrics are this nearly dependent (smallest eigenvalue of their correlations) is passed over.
 DEPENDENT = 1e-4
 
@@ -57,8 +59,9 @@ def fit_best_subset(blocks: Blocks, *, k: int = 3) -> EnsembleFit:
             f"{generators} have any"
         )
     sums, centre, scale, mean = _standardise(blocks)
+    sums = _in_folds(sums)
     subsets = _subsets(sums, k)
-    everyone = frozenset(range(generators))
+    everyone = frozenset(range(len(sums.n)))
     chosen, weights = _choose(sums, subsets, everyone)
     whole = np.zeros(len(centre))
     whole[chosen] = weights
@@ -82,6 +85,14 @@ def _standardise(blocks: Blocks) -> tuple[_Sums, Floats, Floats, float]:
     own_xx = xx - x[:, :, None] * x[:, None, :] / blocks.n[:, None, None]
     own_xy = xy - x * (y / blocks.n)[:, None]
     return _Sums(blocks.n, x, y, xx, xy, yy, own_xx, own_xy), shift + blocks.shift, spread, float(mean)
+
+
+def _in_folds(sums: _Sums) -> _Sums:
+    """The sums of what is held out together: one generator each, unless there are many."""
+    if len(sums.n) <= MOST_FOLDS:
+        return sums
+    parts = (getattr(sums, field.name) for field in fields(sums))
+    return _Sums(*(np.array([part[k::MOST_FOLDS].sum(axis=0) for k in range(MOST_FOLDS)]) for part in parts))
 
 
 def _subsets(sums: _Sums, k: int) -> Ints:
