@@ -14,13 +14,18 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from billboards import stats
     from billboards.api import (
         Result,
+        agreement,
         compare,
         ensemble,
+        estimate,
+        hybrids,
         import_board,
         open,
         overrating,
+        power,
         rank,
         rank_metrics,
         references,
@@ -37,11 +42,15 @@ if TYPE_CHECKING:
 _HOMES = {
     "billboards.api": (
         "Result",
+        "agreement",
         "compare",
         "ensemble",
+        "estimate",
+        "hybrids",
         "import_board",
         "open",
         "overrating",
+        "power",
         "rank",
         "rank_metrics",
         "references",
@@ -56,6 +65,9 @@ _HOMES = {
     "billboards.metrics.discovery": ("metric",),
 }
 
+#: Packages that are public as they are.
+_PACKAGES = ("stats",)
+
 __all__ = [
     "Batch",
     "BillboardsError",
@@ -67,12 +79,16 @@ __all__ = [
     "Reference",
     "Result",
     "Slice",
+    "agreement",
     "compare",
     "ensemble",
+    "estimate",
+    "hybrids",
     "import_board",
     "metric",
     "open",
     "overrating",
+    "power",
     "rank",
     "rank_metrics",
     "references",
@@ -80,10 +96,13 @@ __all__ = [
     "save",
     "score",
     "sensitivity",
+    "stats",
 ]
 
 
 def __getattr__(name: str) -> object:
+    if name in _PACKAGES:
+        return import_module(f"billboards.{name}")
     for home, names in _HOMES.items():
         if name in names:
             return getattr(import_module(home), name)

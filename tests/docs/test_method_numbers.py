@@ -74,6 +74,13 @@ def test_what_a_sentinel_reaches(zh_en: bb.Board) -> None:
     assert [short(lines[name].correlation, 3) for name in ("output only", "length")] == [said[1], said[2]]
 
 
+def test_how_crowd_and_experts_agree(cnndm: bb.Board) -> None:
+    levels = bb.agreement(cnndm, "crowd", "overall").value.levels
+    said = re.search(r"crowd and experts have r = (\.\d+) over outputs and (\.\d+) over 16", " ".join(PAGE.split()))
+    assert said is not None
+    assert [short(level.pearson, 3) for level in levels] == [said[1], said[2]]
+
+
 def test_two_released_comet_columns_of_cnndm_are_identical_although_all_else_differs(cnndm: bb.Board) -> None:
     same = [
         column.name for column in cnndm.imported if np.array_equal(column.values["BanditSum"], column.values["NEUSUM"])

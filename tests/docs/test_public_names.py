@@ -21,19 +21,27 @@ def explanations() -> Iterator[tuple[str, str]]:
 
 
 def test_every_public_name_resolves_to_a_thing_of_that_name() -> None:
-    assert [name for name in bb.__all__ if getattr(bb, name).__name__ != name] == []
+    assert [name for name in bb.__all__ if getattr(bb, name).__name__.rpartition(".")[2] != name] == []
 
 
 def test_the_package_exports_what_it_declares_and_nothing_else() -> None:
     assert list(bb.__all__) == sorted(bb.__all__)
     assert dir(bb) == list(bb.__all__)
-    homes = [name for names in bb._HOMES.values() for name in names]
+    homes = [*bb._PACKAGES, *(name for names in bb._HOMES.values() for name in names)]
     assert sorted(homes) == list(bb.__all__)
 
 
 def test_an_unknown_name_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="no attribute 'rang'"):
         bb.rang  # noqa: B018
+
+
+def test_statistics_that_the_page_names_are_there() -> None:
+    named = re.findall(r"bb\.stats\.(\w+)\.(\w+)", PAGE)
+    assert {module for module, _ in named} <= set(dir(bb.stats))
+    assert [f"{module}.{name}" for module, name in named if not hasattr(getattr(bb.stats, module), name)] == []
+    with pytest.raises(AttributeError, match="no attribute 'corelation'"):
+        bb.stats.corelation  # noqa: B018
 
 
 def test_every_public_name_has_one_explanation() -> None:

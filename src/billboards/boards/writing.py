@@ -30,6 +30,9 @@ from billboards.errors import InvalidInput, StoreFailed
 
 IGNORED = "# scores computed here; they can be computed again\n.billboards/\n"
 
+#: JSON with characters as they are, by an encoder that is made once and not for every line.
+_json = json.JSONEncoder(ensure_ascii=False).encode
+
 #: What a board is made of; anything else in its folder is the user's and survives when the board is replaced.
 PARTS = (FILE, INSTANCES, OUTPUTS, "generators", "judgments", "scores")
 
@@ -255,7 +258,7 @@ def _instance_line(instance: Instance) -> str:
             "tags": list(instance.tags) or None,
         }
     )
-    return json.dumps(item, ensure_ascii=False)
+    return _json(item)
 
 
 def _write_rows(board: Board, root: Path) -> None:
@@ -269,7 +272,7 @@ def _write_rows(board: Board, root: Path) -> None:
             if text is not None:
                 loose.append({"instance": instance.id, "id": key, "text": text})
     if loose:
-        write_lines(root / OUTPUTS, (json.dumps(item, ensure_ascii=False) for item in loose))
+        write_lines(root / OUTPUTS, map(_json, loose))
 
 
 def _write_judgments(board: Board, root: Path) -> None:
@@ -280,8 +283,10 @@ def _write_judgments(board: Board, root: Path) -> None:
         whose = _whose(board, judgment.instance, judgment.outputs)
         values = {name: _short(value) for name, value in judgment.values.items()}
         item = {"instance": judgment.instance, **whose, "values": values, "annotator": judgment.annotator}
-        item |= {"campaign": judgment.campaign, **{key: judgment.details.get(key) for key in DETAILS}}
-        line = json.dumps(_present(item), ensure_ascii=False)
+        item["campaign"] = judgment.campaign
+        if judgment.details:
+            item |= {key: judgment.details.get(key) for key in DETAILS}
+        line = _json(_present(item))
         files.setdefault(judgment.campaign or "judgments", []).append(line)
     for name, lines in files.items():
         _write_new(root / "judgments" / f"{file_name(name)}.jsonl", lines)

@@ -17,14 +17,16 @@ def run(arguments: Namespace) -> int:
     from billboards.metrics.discovery import known_metrics, metric
 
     chosen = [metric(name) for name in ([arguments.name] if arguments.name else known_metrics())]
+    if not (arguments.json or arguments.name):
+        # No signatures here: asking for one may load the library behind a metric.
+        for one in chosen:
+            print(f"{one.card.name:16}{one.card.summary}")
+        return 0
     cards = [{**asdict(one.card), "signature": one.signature} for one in chosen]
     if arguments.json:
         print(json.dumps(cards, indent=1, ensure_ascii=False))
-    elif arguments.name:
-        for key, value in cards[0].items():
-            if value is not None:
-                print(f"{key.replace('_', ' '):18}{value}")
-    else:
-        for card in cards:
-            print(f"{card['name']:16}{card['summary']}")
+        return 0
+    for key, value in cards[0].items():
+        if value is not None:
+            print(f"{key.replace('_', ' '):18}{value}")
     return 0

@@ -32,6 +32,11 @@ def add_view(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--aggregate", metavar="NAME", help="the aggregate or dimension of judgments to rank by (default: the board's)"
     )
+    add_part(parser)
+
+
+def add_part(parser: ArgumentParser) -> None:
+    """Which part of the board is looked at."""
     parser.add_argument("--domain", help="only the instances of this domain")
     parser.add_argument("--document", help="only the instances of this document")
     parser.add_argument("--tag", help="only the instances with this tag")

@@ -166,7 +166,7 @@ def rank_metrics(
 
     `tests` holds the p-value that one metric is better than another; without it, only equal correlations share a rank.
     """
-    order, ranks, clusters = _places(found.r, tests)
+    order, ranks, clusters = places(found.r, tests)
     standings = [
         MetricStanding(
             column.name,
@@ -239,13 +239,20 @@ def _rank_generators(
         covered = np.isfinite(leading).sum(axis=1)
         complete = (covered > 0) & (covered == full[ranked_by])
         means[complete] = [one[np.isfinite(one)].mean() for one in leading[complete]]
-        tests = permute_values(leading, draws=draws, seed=seed).p if draws else None
-    order, ranks, clusters = _places(means, tests)
+        tests = _tests_between(leading, complete, draws, seed) if draws else None
+    order, ranks, clusters = places(means, tests)
     standings = [
         _generator_standing(board, view, columns, full, ranked_by, k, ranks[place], clusters.get(place))
         for place, k in enumerate(rows)
     ]
     return _in_order(standings, order)
+
+
+def _tests_between(values: Floats, complete: NDArray[np.bool_], draws: int, seed: int) -> Floats:
+    """P-values between the rows that get a place; the others have gaps of their own and would be tested two by two."""
+    tests = np.full((len(values), len(values)), np.nan)
+    tests[np.ix_(complete, complete)] = permute_values(values[complete], draws=draws, seed=seed).p
+    return tests
 
 
 def _generator_standing(
@@ -300,7 +307,7 @@ def _in_order(standings: Sequence[_Standing], order: Sequence[int]) -> tuple[_St
     return (*ranked, *sorted(rest, key=lambda standing: standing.name))
 
 
-def _places(values: Floats, tests: Floats | None) -> tuple[list[int], list[int | None], dict[int, int]]:
+def places(values: Floats, tests: Floats | None) -> tuple[list[int], list[int | None], dict[int, int]]:
     """The order of what has a value, best first; ranks; and clusters where there are tests.
 
     Entries of one cluster share the rank of its first; without tests, entries of equal value share one.

@@ -15,13 +15,17 @@ from dataclasses import MISSING, fields
 from typing import Any
 
 from billboards.domain import (
+    AgreementStudy,
     Ensemble,
     EnsembleStudy,
     GeneratorComparison,
     GeneratorStanding,
+    HybridStudy,
+    MeanEstimate,
     MetricComparison,
     MetricStanding,
     OverratingReport,
+    PowerStudy,
     Ranking,
     ReferenceEffect,
     ReferenceLine,
@@ -96,6 +100,35 @@ def comparison_document(found: MetricComparison | GeneratorComparison) -> Docume
         document["scores"] = [_fields(difference) for difference in found.scores]
     for side in ("for_first", "for_second"):
         document[side] = [_fields(output) for output in getattr(found, side)]
+    return document
+
+
+def hybrids_document(study: HybridStudy) -> Document:
+    """Metrics over mixtures of generators."""
+    document = _head("hybrids") | _fields(study)
+    document["metrics"] = [_fields(standing) for standing in study.metrics]
+    return document
+
+
+def estimate_document(found: MeanEstimate) -> Document:
+    """A generator's mean human score from labels and a metric."""
+    document = _head("estimate") | _fields(found) | {"saved": _plain(found.saved)}
+    document["with_metric"], document["plain"] = _fields(found.with_metric), _fields(found.plain)
+    return document
+
+
+def power_document(study: PowerStudy) -> Document:
+    """What it takes to tell two entries apart."""
+    document = _head("power") | _fields(study)
+    document["needs"] = [_fields(need) for need in study.needs]
+    return document
+
+
+def agreement_document(study: AgreementStudy) -> Document:
+    """Two sources of judgments, and where they differ most."""
+    document = _head("agreement") | _fields(study)
+    for key in ("levels", "first_above", "second_above"):
+        document[key] = [_fields(one) for one in getattr(study, key)]
     return document
 
 

@@ -22,6 +22,8 @@ from billboards.boards.lines import Problems, shown
 from billboards.domain import Dimension, Instance, Judgments, Reference
 
 _FACTS = ("input", "image", "document", "domain")
+#: What a number may be read from; true and false are none.
+_NUMBERS = (str, float, int, type(None))
 
 
 @dataclass(frozen=True)
@@ -62,7 +64,7 @@ class TableContent:
         self._loose_texts: dict[tuple[int, str], str] = {}
         self._loose_count: dict[int, int] = {}
         self._judged: dict[tuple[int, int, str], int] = {}
-        self._scores = array("d")
+        self._scores, self._no_scores = array("d"), array("d", [math.nan] * len(columns.scores))
         self._judgments = JudgmentColumns(tuple(columns.judgments))
         for line, row in table.rows:
             self._read(line, row)
@@ -107,7 +109,7 @@ class TableContent:
         output = self.outputs.get((k, g))
         if output is None:
             output = self.outputs[k, g] = Output(text, line, len(self.outputs))
-            self._scores.extend(math.nan for _ in self.columns.scores)
+            self._scores.extend(self._no_scores)
         elif output.text != text:
             self._error(line, f"{owner!r} has another output for {key!r} than on line {output.line}")
         elif output.line != line and not self.columns.judgments:
@@ -210,7 +212,7 @@ class TableContent:
 
     def _number(self, row: Mapping[str, Any], column: str, line: int) -> float:
         value = row.get(column)
-        if isinstance(value, bool) or not isinstance(value, str | int | float | None):
+        if type(value) not in _NUMBERS:
             self._error(line, f"column {column!r} must hold numbers; found {shown(value)}")
             return math.nan
         text = "" if value is None else str(value)

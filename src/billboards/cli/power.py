@@ -1,0 +1,42 @@
+"""Say how many instances, labels or generators it takes to tell two metrics, or two generators, apart.
+
+billboards power BOARD COMET BLEU
+billboards power BOARD systemA systemB
+"""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+
+from billboards.cli import options
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    options.add_board(parser)
+    parser.add_argument("first", metavar="A", help="a metric or a generator")
+    parser.add_argument("second", metavar="B", help="another of the same kind")
+    options.add_view(parser)
+    parser.add_argument(
+        "--power", type=options.non_negative, default=0.8, metavar="X", help="the chance to find it (default 0.8)"
+    )
+    parser.add_argument(
+        "--level", type=options.non_negative, default=0.05, metavar="X", help="level of the test (default 0.05)"
+    )
+    options.add_format(parser)
+
+
+def run(arguments: Namespace) -> int:
+    from billboards import api
+    from billboards.cli.output import emit
+
+    result = api.power(
+        api.open(arguments.board),
+        arguments.first,
+        arguments.second,
+        aggregate=arguments.aggregate,
+        part=options.chosen_slice(arguments),
+        power=arguments.power,
+        level=arguments.level,
+    )
+    emit(arguments, result.tables, lambda: result.document)
+    return 0
