@@ -8,6 +8,7 @@ every metric on the instances both have; an instance speaks for the one that sco
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +25,7 @@ from billboards.errors import InvalidInput, NotEnoughData
 from billboards.service.ranking import View, view_board
 from billboards.stats.bootstrap import bootstrap_pearson
 from billboards.stats.correlation import pearson
+from billboards.stats.power import Needed, tell_generators_apart, tell_metrics_apart
 from billboards.stats.significance import permute_correlations, permute_values, williams
 from billboards.store.base import CellStore
 
@@ -31,8 +33,6 @@ Floats = NDArray[np.float64]
 
 #: What a person can read through; the paper looks at 20 or 25 of each kind.
 SHOWN = 10
-#: z for 80% power of a two-sided test at 5%.
-POWER_80 = 1.959964 + 0.841621
 
 
 def compare_metrics(
@@ -75,7 +75,7 @@ def compare_metrics(
         int(n[0]),
         draws,
         seed,
-        _instances_needed(drawn, float(r[0] - r[1]), int(used.any(axis=0).sum())),
+        _whole(lambda: tell_metrics_apart(pair[0], pair[1], people)),
         *_deciding_outputs(board, view, pair, people, shown),
     )
 
@@ -88,13 +88,6 @@ def _bootstrap_difference(pair: Floats, people: Floats, draws: int, seed: int) -
     there = found[:, 0] - found[:, 1]
     there = there[np.isfinite(there)]
     return there if len(there) > 1 else None
-
-
-def _instances_needed(drawn: Floats | None, difference: float, instances: int) -> int | None:
-    """Instances like these for 80% power at 5%; the standard error falls with their square root."""
-    if drawn is None or not math.isfinite(difference) or difference == 0:
-        return None
-    return math.ceil(instances * (POWER_80 * float(drawn.std(ddof=1)) / difference) ** 2)
 
 
 def _deciding_outputs(
@@ -154,14 +147,13 @@ def compare_generators(
     decided_by = by or found[0].name
     if decided_by not in {one.name for one in found}:
         raise InvalidInput(f"{decided_by} has no scores of both; choose one of {', '.join(o.name for o in found)}")
-    deciding = next(one for one in found if one.name == decided_by)
     return GeneratorComparison(
         board.name,
         first,
         second,
         tuple(found),
         decided_by,
-        _pairs_needed(columns[decided_by], deciding),
+        _whole(lambda: tell_generators_apart(*columns[decided_by])),
         draws,
         seed,
         *_deciding_instances(board, view, rows, columns, decided_by, shown),
@@ -186,13 +178,13 @@ def _difference(name: str, values: Floats, draws: int, seed: int) -> ScoreDiffer
     )
 
 
-def _pairs_needed(values: Floats, deciding: ScoreDifference) -> int | None:
-    """Instances like these for 80% power of a paired test at 5%."""
-    if deciding.difference == 0 or deciding.n < 2:
+def _whole(needed: Callable[[], Needed]) -> int | None:
+    """A number of instances, where there is a difference to tell."""
+    try:
+        found = needed().needed
+    except NotEnoughData:
         return None
-    both = values[:, np.isfinite(values).all(axis=0)]
-    spread = float((both[0] - both[1]).std(ddof=1))
-    return max(math.ceil((POWER_80 * spread / deciding.difference) ** 2), 2)
+    return math.ceil(found) if math.isfinite(found) else None
 
 
 def _deciding_instances(
