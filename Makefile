@@ -20,8 +20,12 @@ check: .venv/check  ## style, types, import directions
 benchmarks: .venv/test  ## print our figures beside the peers'
 	$(BIN)/python benchmarks/startup.py
 	$(BIN)/python benchmarks/board.py
+	$(BIN)/python benchmarks/stats.py
+	$(BIN)/python benchmarks/stats_mixed.py
+	$(BIN)/python benchmarks/stats_wmt23.py
 
 studies: benchmarks  ## everything that takes long
+	$(BIN)/python benchmarks/stats_coverage.py
 
 clean:
 	rm -rf .venv demo-board build

@@ -1,0 +1,152 @@
+"""Meta-evaluation of wmt20-zh-en against the peers' loops, from one run on the same work.
+
+8 judged generators × 2,000 instances × 15 metrics: a 1,000-draw bootstrap of all correlations (peer: a loop over
+scipy.stats.pearsonr), PERM-BOTH of all 105 pairs with 1,000 draws (peer: nlpstats, where it is installed), the
+leave-one-generator-out ensemble (peer: a loop over scikit-learn's Lasso), and all of it together: one refresh of the
+board. The peers' loops are run on a stated part and scaled; their numbers are compared with ours on that part. Mixed
+models have a benchmark of their own (stats_mixed.py), WMT23 en-de another (stats_wmt23.py).
+
+    python benchmarks/stats.py
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+import billboards as bb
+from billboards.service.ranking import view_board
+from billboards.stats.bootstrap import bootstrap_pearson
+from billboards.stats.correlation import resampling_weights
+from billboards.stats.ensemble import fit_ensemble, gather_blocks, held_out_correlation
+from billboards.stats.significance import permute_correlations
+
+Floats = NDArray[np.float64]
+Value = TypeVar("Value")
+
+DRAWS, LAMBDA = 1000, 7.65
+#: What the peers run of the whole: draws of the bootstrap, pairs and draws of the permutation test.
+PEER_DRAWS, PEER_PAIRS, PEER_PERMUTATIONS = 20, ((0, 1), (13, 14)), 50
+
+
+def timed(work: Callable[[], Value], runs: int = 3) -> tuple[float, Value]:
+    """The median time of a few runs, and the last result."""
+    times = []
+    for _ in range(runs):
+        start = time.perf_counter()
+        result = work()
+        times.append(time.perf_counter() - start)
+    return sorted(times)[runs // 2], result
+
+
+def show(what: str, ours: float, peer: float | None, equal: str) -> None:
+    theirs = "    –        –" if peer is None else f"{peer:9.2f} {peer / ours:8.0f}×"
+    print(f"{what:46} {ours:9.4f} {theirs}   {equal}")
+
+
+def main() -> int:
+    data = Path(os.environ.get("BILLBOARDS_SHARED", Path(__file__).resolve().parents[2] / "shared")) / "data"
+    if not data.is_dir():
+        print("the human-evaluation data are absent: set BILLBOARDS_SHARED or put shared/ beside the checkout")
+        return 1
+    board = bb.import_board(
+        "billboard",
+        data / "billboard",
+        board="wmt20-zh-en",
+        judgments=data / "wmt-mqm-human-evaluation",
+        references=data / "wmt20_references",
+    )
+    view = view_board(board, None)
+    scores, human = view.scores.values[:, view.judged], view.human[view.judged]
+    title = "wmt20-zh-en, " + " × ".join(map(str, scores.shape))
+    print(f"{title:46} {'ours s':>9} {'peer s':>9} {'ratio':>9}   same numbers")
+    rows = [bootstrap(scores, human), permutation(scores, human), ensemble(scores, human)]
+    ours, peers = sum(row[0] for row in rows), [row[1] for row in rows]
+    if all(peer is not None for peer in peers):
+        show("one refresh: all of the above", ours, sum(peer or 0.0 for peer in peers), "")
+    return 0
+
+
+def bootstrap(scores: Floats, human: Floats) -> tuple[float, float | None]:
+    from scipy.stats import pearsonr
+
+    ours, drawn = timed(lambda: bootstrap_pearson(scores, human, draws=DRAWS, seed=0))
+    weights = resampling_weights(np.random.default_rng(0), human.shape[1], DRAWS)[:PEER_DRAWS]
+    picks = [np.repeat(np.arange(human.shape[1]), row.astype(int)) for row in weights]
+
+    def loop() -> Floats:
+        return np.array([[pearsonr(one[:, p].ravel(), human[:, p].ravel())[0] for one in scores] for p in picks])
+
+    peer, expected = timed(loop, runs=1)
+    gap = float(np.abs(drawn[:PEER_DRAWS] - expected).max())
+    scaled = peer * DRAWS / PEER_DRAWS
+    show(f"bootstrap, {DRAWS} draws (scipy: {PEER_DRAWS}, scaled)", ours, scaled, f"largest difference {gap:.1e}")
+    return ours, scaled
+
+
+def permutation(scores: Floats, human: Floats) -> tuple[float, float | None]:
+    ours, found = timed(lambda: permute_correlations(scores, human, draws=DRAWS, seed=0))
+    pairs = len(scores) * (len(scores) - 1) // 2
+    try:
+        from nlpstats.correlations import permutation_test
+    except ImportError:
+        show(f"PERM-BOTH, {pairs} pairs, {DRAWS} draws", ours, None, "nlpstats is not installed")
+        return ours, None
+
+    def loop() -> list[float]:
+        return [
+            permutation_test(
+                scores[a],
+                scores[b],
+                human,
+                "global",
+                "pearson",
+                "both",
+                alternative="greater",
+                n_resamples=PEER_PERMUTATIONS,
+            ).pvalue
+            for a, b in PEER_PAIRS
+        ]
+
+    peer, expected = timed(loop, runs=1)
+    gap = max(abs(found.p[a, b] - p) for (a, b), p in zip(PEER_PAIRS, expected, strict=True))
+    scaled = peer * DRAWS / PEER_PERMUTATIONS * pairs / len(PEER_PAIRS)
+    done = f"{len(PEER_PAIRS)} pairs × {PEER_PERMUTATIONS}, scaled"
+    show(
+        f"PERM-BOTH, {pairs} pairs (nlpstats: {done})", ours, scaled, f"largest difference of p {gap:.2f} (Monte Carlo)"
+    )
+    return ours, scaled
+
+
+def ensemble(scores: Floats, human: Floats) -> tuple[float, float | None]:
+    from sklearn.linear_model import Lasso
+
+    def own() -> float:
+        return held_out_correlation(gather_blocks(scores, human), LAMBDA)
+
+    def loop() -> float:
+        predicted = np.empty_like(human)
+        for held in range(len(human)):
+            rest = np.arange(len(human)) != held
+            x, y = scores[:, rest].reshape(len(scores), -1).T, human[rest].ravel()
+            mean, spread = x.mean(axis=0), x.std(axis=0)
+            fit = Lasso(alpha=LAMBDA, tol=1e-10, max_iter=100_000).fit((x - mean) / spread, y)
+            predicted[held] = fit.predict((scores[:, held].T - mean) / spread)
+        return float(np.corrcoef(predicted.ravel(), human.ravel())[0, 1])
+
+    ours, found = timed(own, runs=5)
+    peer, expected = timed(loop, runs=3)
+    show("leave-one-generator-out ensemble (scikit-learn)", ours, peer, f"difference {abs(found - expected):.1e}")
+    assert fit_ensemble(gather_blocks(scores, human), lam=LAMBDA).correlation == found
+    return ours, peer
+
+
+if __name__ == "__main__":
+    sys.exit(main())
