@@ -39,21 +39,23 @@ def main() -> None:
     parser.add_argument("--part", action="append", choices=PARTS, help="only this part; may be repeated")
     parser.add_argument("--runs", type=int, default=3, help="runs of each command on boards that aren't large")
     arguments = parser.parse_args()
-    parts = arguments.part or PARTS
+    parts, runs = arguments.part or PARTS, arguments.runs
+    generators = QUICK_GENERATORS if arguments.quick else GENERATORS
+    instances = QUICK_INSTANCES if arguments.quick else INSTANCES
     with tempfile.TemporaryDirectory(prefix="billboards-benchmark-") as work:
         if "zh-en" in parts and not arguments.quick:
-            measure_real_board(Path(work), arguments.runs)
+            measure_real_board(Path(work), runs)
         if "generators" in parts:
-            measure_growth("generators", QUICK_GENERATORS if arguments.quick else GENERATORS, Path(work), arguments.runs)
+            measure_growth("generators", generators, Path(work), runs)
         if "instances" in parts:
-            measure_growth("instances", QUICK_INSTANCES if arguments.quick else INSTANCES, Path(work), arguments.runs)
+            measure_growth("instances", instances, Path(work), runs)
 
 
 def measure_real_board(work: Path, runs: int) -> None:
     """wmt20-zh-en with its released scores, from the public files to a ranking."""
     data = shared_data()
     if data is None:
-        print("wmt20-zh-en: not measured, its data are absent; set BILLBOARDS_SHARED or put shared/ beside the checkout")
+        print("wmt20-zh-en: not measured, data absent; set BILLBOARDS_SHARED or put shared/ beside the checkout")
         return
     board = work / "wmt20-zh-en"
     source = ("billboard", data / "billboard", "--board", board.name, "-o", board, "--force")
@@ -142,7 +144,7 @@ def difference(one: dict[str, Any], other: dict[str, Any]) -> float:
     for name, value in one["correlations"].items():
         ends = zip(one["intervals"][name], other["intervals"][name], strict=True)
         apart += [abs(value - other["correlations"][name]), *(abs(a - b) for a, b in ends)]
-    return max(apart)
+    return float(max(apart))
 
 
 def compare_bleu(board: Path, runs: int) -> None:
@@ -160,7 +162,7 @@ def show(step: str, cost: Cost) -> None:
 
 
 def show_ratio(step: str, ours: float, theirs: float) -> None:
-    print(f"{step:34} ours {ours:.3f} s, peer {theirs:.3f} s: ratio {ours / theirs:.2f}", flush=True)
+    print(f"{step:34} ours {ours:.3f} s, peer {theirs:.3f} s: {theirs / ours:.1f}× faster", flush=True)
 
 
 def show_growth(

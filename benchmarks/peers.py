@@ -41,7 +41,7 @@ def _load_with_pandas(root: Path) -> tuple[Floats, dict[str, Floats]]:
     The other libraries are loaded here, too, before any clock runs.
     """
     import pandas as pd
-    import scipy.stats
+    import scipy.stats  # noqa: F401
     import sklearn.linear_model
     import sklearn.pipeline  # noqa: F401
 

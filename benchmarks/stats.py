@@ -84,6 +84,7 @@ def bootstrap(scores: Floats, human: Floats) -> tuple[float, float | None]:
     def loop() -> Floats:
         return np.array([[pearsonr(one[:, p].ravel(), human[:, p].ravel())[0] for one in scores] for p in picks])
 
+    pearsonr(human.ravel(), human.ravel())  # what scipy sets up once must not be scaled
     peer, expected = timed(loop, runs=1)
     gap = float(np.abs(drawn[:PEER_DRAWS] - expected).max())
     scaled = peer * DRAWS / PEER_DRAWS
@@ -99,6 +100,8 @@ def permutation(scores: Floats, human: Floats) -> tuple[float, float | None]:
     except ImportError:
         show(f"PERM-BOTH, {pairs} pairs, {DRAWS} draws", ours, None, "nlpstats is not installed")
         return ours, None
+
+    permutation_test(scores[0], scores[1], human, "global", "pearson", "both", n_resamples=1)
 
     def loop() -> list[float]:
         return [

@@ -80,3 +80,13 @@ def test_asking_for_more_columns_than_there_are_gives_all_there_are() -> None:
     segment = segment_with(lasso_path(x.T @ x / len(y), x.T @ y / len(y)), 5)
     assert segment is not None
     assert len(segment.active) == 2
+
+
+def test_a_path_that_stops_early_is_the_beginning_of_the_whole() -> None:
+    x, y = standardised(np.random.default_rng(8), 200, 10, shared=1.0)
+    gram, moment = x.T @ x / len(y), x.T @ y / len(y)
+    whole = lasso_path(gram, moment)
+    for penalty in (whole[0].high * 1.5, whole[0].high * 0.5, whole[3].high, whole[-1].high * 0.5):
+        early = lasso_path(gram, moment, until=penalty)
+        assert len(early) <= len(whole)
+        np.testing.assert_array_equal(weights_at(early, penalty, 10), weights_at(whole, penalty, 10))

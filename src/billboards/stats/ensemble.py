@@ -140,7 +140,7 @@ def _standardised(sums: Moments) -> tuple[Floats, Floats, float, Floats, Floats]
 
 def _fit(sums: Moments, shift: Floats, penalty: float) -> Linear:
     mean, spread, target, gram, moment = _standardised(sums)
-    weights = weights_at(lasso_path(gram, moment), penalty, len(mean))
+    weights = weights_at(lasso_path(gram, moment, until=penalty), penalty, len(mean))
     return Linear(weights, mean + shift, spread, float(target))
 
 

@@ -34,8 +34,8 @@ class Segment:
         return weights
 
 
-def lasso_path(gram: Floats, moment: Floats) -> list[Segment]:
-    """The path from the penalty at which the first column enters down to 0.
+def lasso_path(gram: Floats, moment: Floats, *, until: float = 0.0) -> list[Segment]:
+    """The path from the penalty at which the first column enters down to 0, or to the stretch that holds `until`.
 
     `gram` is XᵀX/n and `moment` is Xᵀy/n of standardised columns and a centred target. A column that is a combination
     of the active ones (two metrics with equal scores) never enters beside them.
@@ -48,7 +48,7 @@ def lasso_path(gram: Floats, moment: Floats) -> list[Segment]:
     segments: list[Segment] = []
     scale = max(penalty, 1e-300)
     left: int | None = None
-    while penalty > _TINY * scale and len(segments) < 8 * columns + 8:
+    while penalty > max(_TINY * scale, until) and len(segments) < 8 * columns + 8:
         residual = moment - gram @ weights
         entering = _entering(residual, penalty, scale, active, barred, left)
         if entering is not None:
