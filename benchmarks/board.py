@@ -162,7 +162,7 @@ def show(step: str, cost: Cost) -> None:
 
 
 def show_ratio(step: str, ours: float, theirs: float) -> None:
-    print(f"{step:34} ours {ours:.3f} s, peer {theirs:.3f} s: {theirs / ours:.1f}× faster", flush=True)
+    print(f"{step:34} ours {ours:.3f} s, peer {theirs:.3f} s: the peer takes {theirs / ours:.2f}× as long", flush=True)
 
 
 def show_growth(

@@ -247,6 +247,16 @@ def test_a_mistake_in_a_judgment_is_named_with_its_line(folder: Folder, item: st
     assert found[0].startswith(f"judgments/experts.jsonl:2: {message}")
 
 
+@pytest.mark.parametrize("wrong", ['"annotator": 7', '"campaign": ["x"]', '"values": {"adequacy": 6}', '"time": true'])
+def test_a_mistake_is_named_also_after_judgments_without_one(folder: Folder, wrong: str) -> None:
+    right = {"generator": '"M"', "values": '{"adequacy": 4}', "annotator": '"a1"', "campaign": '"x"'}
+    key, value = wrong.split(": ", 1)
+    lines = ["".join(f', "{k}": {v}' for k, v in (right | more).items()) for more in ({}, {}, {key.strip('"'): value})]
+    found = mistakes(folder({"judgments/experts.jsonl": "".join(f'{{"instance": "a"{line}}}\n' for line in lines)}))
+    assert len(found) == 1
+    assert found[0].startswith("judgments/experts.jsonl:3: ")
+
+
 def test_spans_preferences_and_nothing_are_judgments_too(folder: Folder) -> None:
     lines = """\
 {"instance": "a", "generator": "M", "spans": [{"start": 0, "end": 3, "severity": "minor"}], "time": 12.5}

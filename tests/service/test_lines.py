@@ -9,7 +9,7 @@ import pytest
 from small_boards import small_board
 
 from billboards.boards.judgment_columns import JudgmentColumns
-from billboards.domain import Board, ReferenceLine, Slice
+from billboards.domain import Board, Outputs, ReferenceLine, Slice
 from billboards.service import lines
 from billboards.service.lines import reference_lines
 from billboards.service.ranking import rank_board
@@ -89,6 +89,25 @@ def test_large_boards_are_sampled_with_the_seed(monkeypatch: pytest.MonkeyPatch)
     assert first["length"].n == 40
     assert first == again
     assert first["length"].correlation != other["length"].correlation
+
+
+def test_of_many_generators_only_a_sample_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lines, "MOST_GENERATORS", 2)
+    board, read = small_board(instances=30), []
+
+    def watched(row: Outputs) -> Outputs:
+        return replace(row, load=lambda: read.append(row.name) or row.texts)  # type: ignore[func-returns-value]
+
+    found = named(reference_lines(replace(board, rows=tuple(map(watched, board.rows))), Slice(), references=()))
+    assert found["length"].n == 60
+    assert len(read) == 2
+
+
+def test_what_is_seen_of_a_text_without_understanding_it() -> None:
+    """Of 14 characters 5 are capitals, 3 digits, and 3 neither letter, digit nor space; a circled capital is both."""
+    expected = (14, 4, 14 / 4, 1, 5 / 14, 3 / 14, 3 / 14)
+    assert lines._features("ÄB Ⓐb1, 2² CD!") == pytest.approx(expected)
+    assert all(np.isnan(lines._features(None)))
 
 
 def test_rankings_carry_the_lines_and_the_other_ensemble() -> None:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 import billboards as bb
 from billboards.errors import NotEnoughData
 from billboards.service.ranking import view_board
+from billboards.stats import subsets
 from billboards.stats.ensemble import gather_blocks
 from billboards.stats.subsets import fit_best_subset
 
@@ -77,6 +78,17 @@ def test_equal_and_constant_metrics_never_stand_together() -> None:
     fit = fit_best_subset(gather_blocks(scores, human))
     assert fit.linear.weights[6] == 0
     assert fit.linear.weights[0] == 0 or fit.linear.weights[5] == 0
+
+
+def test_of_many_generators_several_are_held_out_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The weights are the same, and the correlation stays close to that of holding out one by one."""
+    blocks = gather_blocks(*board(8, generators=30, metrics=4))
+    grouped = fit_best_subset(blocks, k=4)
+    monkeypatch.setattr(subsets, "MOST_FOLDS", 30)
+    one_by_one = fit_best_subset(blocks, k=4)
+    np.testing.assert_allclose(grouped.linear.weights, one_by_one.linear.weights, rtol=1e-9)
+    assert grouped.correlation == pytest.approx(one_by_one.correlation, abs=0.01)
+    assert grouped.correlation != one_by_one.correlation
 
 
 def test_two_generators_are_too_few_to_choose_honestly() -> None:

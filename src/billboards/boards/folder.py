@@ -10,7 +10,7 @@
     .billboards/             scores computed here; may be deleted, is computed again
 
 Reading never stops at the first mistake: everything wrong is collected with file and line. Generators' texts are read
-when first needed, because ranking a large board needs none of them.
+when first needed: knowing which scores are missing needs none of them, and ranking a large board only some.
 """
 
 from __future__ import annotations
