@@ -1,0 +1,1 @@
+"""A site: boards with accounts, submissions and the work they make."""

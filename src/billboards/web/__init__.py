@@ -1,0 +1,1 @@
+"""The site's pages and its HTTP interface."""
