@@ -1,12 +1,14 @@
 """What a board costs: time and peak memory of import, score and rank, and how each grows with the board.
 
-Three parts. wmt20-zh-en is the real thing, beside peers that compute the same numbers (checked before any ratio is
+Four parts. wmt20-zh-en is the real thing, beside peers that compute the same numbers (checked before any ratio is
 printed). Then generators grow at 1,000 instances and instances at 10 generators, on made-up boards with a judgment of
 every output and metrics so cheap that scoring shows our own overhead. Growth is the exponent b of cost ~ size^b between
 a size and the one before: 1 is linear. Every figure is a whole process with its start; medians of three runs, except
-that the largest boards run once.
+that the largest boards run once. The last part refreshes boards of 15 metrics after one more generator, and holds the
+memory that takes against the score matrix, metrics × generators × instances × 8 bytes; what the same command takes on
+a board of next to nothing is the interpreter with its libraries, and is taken off.
 
-    python benchmarks/board.py [--quick] [--part zh-en] [--part generators] [--part instances]
+    python benchmarks/board.py [--quick] [--part zh-en] [--part generators] [--part instances] [--part refresh]
 """
 
 from __future__ import annotations
@@ -21,13 +23,15 @@ from pathlib import Path
 from typing import Any
 
 from measuring import BILLBOARDS, HEADER, Command, Cost, cost_of, growth, run, shared_data
-from synthetic import OPTIONS, write_table
+from synthetic import OPTIONS, write_board, write_table
 
-PARTS = ("zh-en", "generators", "instances")
+PARTS = ("zh-en", "generators", "instances", "refresh")
 CHEAP = ("--metric", "length", "--metric", "repetition-1", "--jobs", "1")
 #: Generators and instances of each size; the exponent is taken from one to the next.
 GENERATORS, INSTANCES = ((10, 1_000), (100, 1_000), (1_000, 1_000)), ((10, 1_000), (10, 10_000), (10, 100_000))
 QUICK_GENERATORS, QUICK_INSTANCES = ((4, 40), (8, 40)), ((4, 40), (4, 80))
+#: Columns of scores that a refreshed board has from elsewhere; one more is its own.
+IMPORTED = 14
 #: More outputs than this are measured once.
 REPEATED = 100_000
 EQUAL = 1e-6
@@ -49,6 +53,8 @@ def main() -> None:
             measure_growth("generators", generators, Path(work), runs)
         if "instances" in parts:
             measure_growth("instances", instances, Path(work), runs)
+        if "refresh" in parts:
+            measure_refresh(generators, Path(work), runs)
 
 
 def measure_real_board(work: Path, runs: int) -> None:
@@ -107,6 +113,35 @@ def steps(board: Path, generators: int, instances: int, runs: int) -> Iterator[t
     yield "rank with it", cost_of(rank, runs=runs)
 
 
+def measure_refresh(sizes: Sequence[tuple[int, int]], work: Path, runs: int) -> None:
+    """Score and rank with one more generator, and the peak of memory above the interpreter's beside the matrix."""
+    bare = dict(refresh(work / "refresh-bare", 3, 12, runs))
+    took = ", ".join(f"{step} {cost.mib:.0f} MiB" for step, cost in bare.items())
+    print(f"\nrefresh after one more generator, {IMPORTED + 1} metrics; on 3 generators × 12 instances: {took}")
+    print(f"{'generators':>12} {'matrix MiB':>10}  {'step':26} {HEADER}  MiB above  times the matrix")
+    for generators, instances in sizes:
+        matrix = (IMPORTED + 1) * (generators + 1) * instances * 8 / 2**20
+        times = runs if generators * instances < REPEATED else 1
+        for step, cost in refresh(work / f"refresh-{generators}", generators, instances, times):
+            above = cost.mib - bare[step].mib
+            figures = f"{above:9.0f}  {above / matrix:16.2f}"
+            print(f"{generators:>12,} {matrix:>10.1f}  {step:26} {cost}  {figures}", flush=True)
+
+
+def refresh(board: Path, generators: int, instances: int, runs: int) -> Iterator[tuple[str, Cost]]:
+    """The cost of a board's first ranking, and of scoring and ranking with one more generator."""
+    write_board(board, generators=generators, instances=instances, metrics=IMPORTED)
+    score: Command = (*BILLBOARDS, "score", board, "--metric", "length", "--jobs", "1")
+    rank: Command = (*BILLBOARDS, "rank", board, "--json")
+    run(score)
+    shutil.rmtree(board / ".billboards" / "read", ignore_errors=True)
+    yield "first rank", cost_of(rank)
+    add_generator(board)
+    yield "score one more generator", cost_of(score)
+    yield "rank with it", cost_of(rank, runs=runs)
+    shutil.rmtree(board)
+
+
 def opening(board: Path) -> Command:
     """Opening a board from Python, and nothing else."""
     return (sys.executable, "-c", "import sys, billboards; billboards.open(sys.argv[1])", board)
@@ -129,11 +164,13 @@ def compare_ranking(board: Path, *, lam: float, draws: int, runs: int) -> None:
     print(f"\n{board.name}: {len(own['correlations'])} metrics, {draws} draws, ensemble at lambda {lam:g}")
     print(f"largest difference between the two: {apart:.1e} ({'equal' if apart <= EQUAL else 'NOT EQUAL'})")
     show_ratio("rank, whole process", *(sorted(cost.seconds for cost, _ in side)[runs // 2] for side in (ours, chain)))
-    show_ratio("rank, statistics alone", *(sorted(map(inner_seconds, side))[runs // 2] for side in (ours, chain)))
+    for what, parts in (("rank, statistics alone", ("loop", "rest")), ("of them, the bootstrap", ("loop",))):
+        show_ratio(what, *(sorted(inner_seconds(one, parts) for one in side)[runs // 2] for side in (ours, chain)))
 
 
-def inner_seconds(result: tuple[Cost, str]) -> float:
-    return float(sum(json.loads(result[1])["seconds"].values()))
+def inner_seconds(result: tuple[Cost, str], parts: Sequence[str]) -> float:
+    seconds = json.loads(result[1])["seconds"]
+    return float(sum(seconds[part] for part in parts))
 
 
 def difference(one: dict[str, Any], other: dict[str, Any]) -> float:

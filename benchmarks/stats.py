@@ -3,8 +3,9 @@
 8 judged generators × 2,000 instances × 15 metrics: a 1,000-draw bootstrap of all correlations (peer: a loop over
 scipy.stats.pearsonr), PERM-BOTH of all 105 pairs with 1,000 draws (peer: nlpstats, where it is installed), the
 leave-one-generator-out ensemble (peer: a loop over scikit-learn's Lasso), and all of it together: one refresh of the
-board. The peers' loops are run on a stated part and scaled; their numbers are compared with ours on that part. Mixed
-models have a benchmark of their own (stats_mixed.py), WMT23 en-de another (stats_wmt23.py).
+board. The peers' loops are run on a stated part and scaled; their numbers are compared with ours on that part. Ratios
+are by the clock and, beside it, in processor time, which suffers less from whatever else the machine does. Mixed models
+have a benchmark of their own (stats_mixed.py), WMT23 en-de another (stats_wmt23.py).
 
     python benchmarks/stats.py
 """
@@ -14,9 +15,10 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TypeVar
+from statistics import median
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,19 +38,31 @@ DRAWS, LAMBDA = 1000, 7.65
 PEER_DRAWS, PEER_PAIRS, PEER_PERMUTATIONS = 20, ((0, 1), (13, 14)), 50
 
 
-def timed(work: Callable[[], Value], runs: int = 3) -> tuple[float, Value]:
-    """The median time of a few runs, and the last result."""
+class Took(NamedTuple):
+    """Seconds by the clock and of processor time."""
+
+    clock: float
+    processor: float
+
+    def times(self, factor: float) -> Took:
+        return Took(self.clock * factor, self.processor * factor)
+
+
+def timed(work: Callable[[], Value], runs: int = 3) -> tuple[Took, Value]:
+    """The median times of a few runs, and the last result."""
     times = []
     for _ in range(runs):
-        start = time.perf_counter()
+        clock, processor = time.perf_counter(), time.process_time()
         result = work()
-        times.append(time.perf_counter() - start)
-    return sorted(times)[runs // 2], result
+        times.append((time.perf_counter() - clock, time.process_time() - processor))
+    return Took(*map(median, zip(*times, strict=True))), result
 
 
-def show(what: str, ours: float, peer: float | None, equal: str) -> None:
-    theirs = "    –        –" if peer is None else f"{peer:9.2f} {peer / ours:8.0f}×"
-    print(f"{what:46} {ours:9.4f} {theirs}   {equal}")
+def show(what: str, ours: Took, peer: Took | None, equal: str) -> None:
+    theirs = f"{'–':>9} {'–':>9} {'–':>9}"
+    if peer is not None:
+        theirs = f"{peer.clock:9.2f} {peer.clock / ours.clock:8.0f}× {peer.processor / ours.processor:8.0f}×"
+    print(f"{what:46} {ours.clock:9.4f} {theirs}   {equal}", flush=True)
 
 
 def main() -> int:
@@ -66,15 +80,19 @@ def main() -> int:
     view = view_board(board, None)
     scores, human = view.scores.values[:, view.judged], view.human[view.judged]
     title = "wmt20-zh-en, " + " × ".join(map(str, scores.shape))
-    print(f"{title:46} {'ours s':>9} {'peer s':>9} {'ratio':>9}   same numbers")
+    print(f"{title:46} {'ours s':>9} {'peer s':>9} {'ratio':>9} {'of cpu':>9}   same numbers")
     rows = [bootstrap(scores, human), permutation(scores, human), ensemble(scores, human)]
-    ours, peers = sum(row[0] for row in rows), [row[1] for row in rows]
-    if all(peer is not None for peer in peers):
-        show("one refresh: all of the above", ours, sum(peer or 0.0 for peer in peers), "")
+    peers = [peer for _, peer in rows if peer is not None]
+    if len(peers) == len(rows):
+        show("one refresh: all of the above", together([ours for ours, _ in rows]), together(peers), "")
     return 0
 
 
-def bootstrap(scores: Floats, human: Floats) -> tuple[float, float | None]:
+def together(parts: Sequence[Took]) -> Took:
+    return Took(*map(sum, zip(*parts, strict=True)))
+
+
+def bootstrap(scores: Floats, human: Floats) -> tuple[Took, Took | None]:
     from scipy.stats import pearsonr
 
     ours, drawn = timed(lambda: bootstrap_pearson(scores, human, draws=DRAWS, seed=0))
@@ -87,12 +105,12 @@ def bootstrap(scores: Floats, human: Floats) -> tuple[float, float | None]:
     pearsonr(human.ravel(), human.ravel())  # what scipy sets up once must not be scaled
     peer, expected = timed(loop, runs=1)
     gap = float(np.abs(drawn[:PEER_DRAWS] - expected).max())
-    scaled = peer * DRAWS / PEER_DRAWS
+    scaled = peer.times(DRAWS / PEER_DRAWS)
     show(f"bootstrap, {DRAWS} draws (scipy: {PEER_DRAWS}, scaled)", ours, scaled, f"largest difference {gap:.1e}")
     return ours, scaled
 
 
-def permutation(scores: Floats, human: Floats) -> tuple[float, float | None]:
+def permutation(scores: Floats, human: Floats) -> tuple[Took, Took | None]:
     ours, found = timed(lambda: permute_correlations(scores, human, draws=DRAWS, seed=0))
     pairs = len(scores) * (len(scores) - 1) // 2
     try:
@@ -120,7 +138,7 @@ def permutation(scores: Floats, human: Floats) -> tuple[float, float | None]:
 
     peer, expected = timed(loop, runs=1)
     gap = max(abs(found.p[a, b] - p) for (a, b), p in zip(PEER_PAIRS, expected, strict=True))
-    scaled = peer * DRAWS / PEER_PERMUTATIONS * pairs / len(PEER_PAIRS)
+    scaled = peer.times(DRAWS / PEER_PERMUTATIONS * pairs / len(PEER_PAIRS))
     done = f"{len(PEER_PAIRS)} pairs × {PEER_PERMUTATIONS}, scaled"
     show(
         f"PERM-BOTH, {pairs} pairs (nlpstats: {done})", ours, scaled, f"largest difference of p {gap:.2f} (Monte Carlo)"
@@ -128,7 +146,7 @@ def permutation(scores: Floats, human: Floats) -> tuple[float, float | None]:
     return ours, scaled
 
 
-def ensemble(scores: Floats, human: Floats) -> tuple[float, float | None]:
+def ensemble(scores: Floats, human: Floats) -> tuple[Took, Took | None]:
     from sklearn.linear_model import Lasso
 
     def own() -> float:

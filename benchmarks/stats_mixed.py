@@ -28,8 +28,9 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 import billboards as bb
 from billboards.execution.local import InProcess
+from billboards.metrics.bleu import BLEU
+from billboards.metrics.chrf import ChrFPlusPlus
 from billboards.metrics.rouge import Rouge3, RougeL
-from billboards.metrics.sacre import BLEU, ChrFPlusPlus
 from billboards.service.matrix import board_scores
 from billboards.service.overrating import rows_compared
 from billboards.service.ranking import view_board

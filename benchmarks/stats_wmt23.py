@@ -64,7 +64,8 @@ def main() -> None:
     check("the published values", ours, published(data, names))
     if find_spec("mt_metrics_eval") is None:
         print(f"mt-metrics-eval, not installed; as measured on two cores: {PUBLISHED_SECONDS:.0f} s")
-        print(f"ratio: {PUBLISHED_SECONDS / took.seconds:.0f}× (goal: {GOAL}×)")
+        by_clock, by_processor = PUBLISHED_SECONDS / took.seconds, PUBLISHED_SECONDS / took.processor
+        print(f"ratio: {by_clock:.0f}× by the clock, {by_processor:.0f}× against our processor time (goal: {GOAL}×)")
         return
     some = slice(None, None, EVERY)
     peer, part = timed(lambda: peer_values(scores[some], human), 1)

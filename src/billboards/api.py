@@ -27,26 +27,31 @@ from billboards.domain import (
     MeanEstimate,
     Method,
     MetricComparison,
+    MetricPairs,
     MetricStanding,
     OverratingReport,
     PowerStudy,
     Ranking,
     ReferenceEffect,
+    Resampled,
     Sensitivity,
     Slice,
+    Unit,
 )
-from billboards.errors import InvalidInput
+from billboards.errors import InvalidInput, NotEnoughData
 from billboards.execution.local import executor
 from billboards.metrics.base import Metric
 from billboards.metrics.discovery import metric
 from billboards.reports import comparisons, studies, tables
 from billboards.reports.frames import table_html, to_pandas, to_polars
 from billboards.service.agreement import study_agreement
+from billboards.service.board_studies import study_board
 from billboards.service.comparing import compare_generators, compare_metrics
 from billboards.service.ensembles import study_ensemble
 from billboards.service.estimating import estimate_generator
 from billboards.service.home import Home, home_of
 from billboards.service.hybrids import study_hybrids
+from billboards.service.metric_pairs import compare_all_metrics
 from billboards.service.overrating import (
     human_generators,
     measure_overrating,
@@ -157,11 +162,15 @@ def rank(
     lam: float | None = None,
     by: str | None = None,
     method: Method = "lasso",
+    resampled: Resampled = "instances",
     draws: int = 1000,
     seed: int = 0,
     save: bool = False,
 ) -> Result[Ranking]:
-    """Metrics by agreement with people, generators by the best metric; `save` keeps a snapshot in the folder."""
+    """Metrics by agreement with people, generators by the best metric; `save` keeps a snapshot in the folder.
+
+    `resampled` is what the intervals' bootstrap draws: which other instances, documents or generators they are about.
+    """
     home = home_of(board) if board.home is not None else None
     ranking = rank_board(
         board,
@@ -173,6 +182,7 @@ def rank(
         lam=lam,
         by=by,
         method=method,
+        resampled=resampled,
         draws=draws,
         seed=seed,
     )
@@ -208,12 +218,16 @@ def overrating(
     k: int = 3,
     lam: float | None = None,
     method: Method = "lasso",
+    crossed: bool = False,
     score: bool = True,
     metrics: Sequence[str | Metric] | None = None,
     jobs: int = 1,
     on_progress: Callable[[Progress], None] | None = None,
 ) -> Result[OverratingReport]:
-    """How much each metric overrates machines over a person; `score` computes what that needs first."""
+    """How much each metric overrates machines over a person; `score` computes what that needs first.
+
+    The paper's model asks about these machines; `crossed`, with generators as a sample, about machines like them.
+    """
     home = home_of(board)
     human = human or _only_human(board)
     used = references_without(board, human, None if references is None else tuple(references))
@@ -229,18 +243,28 @@ def overrating(
             on_progress=on_progress,
         ).failures
     report = measure_overrating(
-        board, home.cells, human, references=used, aggregate=aggregate, k=k, lam=lam, method=method
+        board, home.cells, human, references=used, aggregate=aggregate, k=k, lam=lam, method=method, crossed=crossed
     )
     report = replace(report, missing={**report.missing, **failures})
     return Result(report, (tables.overrating_table(report),), documents.overrating_document(report))
 
 
 def sensitivity(
-    board: Board, *, aggregate: str | None = None, part: Slice | None = None, draws: int = 1000, seed: int = 0
+    board: Board,
+    *,
+    aggregate: str | None = None,
+    part: Slice | None = None,
+    draws: int = 1000,
+    seed: int = 0,
+    values: bool = False,
 ) -> Result[Sensitivity]:
-    """The metric ranking under every statistic, grouping and dimension, and without each generator in turn."""
+    """The metric ranking under every statistic, grouping and dimension, and without each generator in turn.
+
+    Its tables are of ranks, or with `values` of every statistic's value, p and n.
+    """
     found = measure_sensitivity(board, _cells(board), aggregate=aggregate, part=part, draws=draws, seed=seed)
-    shown = (comparisons.sensitivity_table(found), comparisons.conditions_table(found))
+    ranks = (comparisons.sensitivity_table(found), comparisons.conditions_table(found))
+    shown = (comparisons.values_table(found),) if values else ranks
     return Result(found, shown, documents.sensitivity_document(found))
 
 
@@ -252,31 +276,39 @@ def compare(
     aggregate: str | None = None,
     part: Slice | None = None,
     by: str | None = None,
+    unit: Unit = "both",
+    resampled: Resampled = "instances",
     draws: int = 1000,
     seed: int = 0,
     shown: int = 10,
 ) -> Result[MetricComparison] | Result[GeneratorComparison]:
-    """Two metrics or two generators: is the difference real, and which outputs decide it?"""
+    """Two metrics or two generators: is the difference real, and which outputs decide it?
+
+    `by` is what decides between generators, `unit` what the permutation test between metrics exchanges, and
+    `resampled` what the bootstrap of their difference draws.
+    """
+    how: dict[str, Any] = {"aggregate": aggregate, "part": part, "draws": draws, "seed": seed, "shown": shown}
     if _are_generators(board, first, second):
-        pair = compare_generators(
-            board,
-            _cells(board),
-            first,
-            second,
-            aggregate=aggregate,
-            part=part,
-            by=by,
-            draws=draws,
-            seed=seed,
-            shown=shown,
-        )
+        pair = compare_generators(board, _cells(board), first, second, by=by, **how)
         table = comparisons.generator_comparison_table(pair)
         return Result(pair, (table, *_deciding(pair)), documents.comparison_document(pair))
-    found = compare_metrics(
-        board, _cells(board), first, second, aggregate=aggregate, part=part, draws=draws, seed=seed, shown=shown
-    )
+    found = compare_metrics(board, _cells(board), first, second, unit=unit, resampled=resampled, **how)
     table = comparisons.metric_comparison_table(found)
     return Result(found, (table, *_deciding(found)), documents.comparison_document(found))
+
+
+def compare_all(
+    board: Board,
+    *,
+    aggregate: str | None = None,
+    part: Slice | None = None,
+    unit: Unit = "both",
+    draws: int = 10_000,
+    seed: int = 0,
+) -> Result[MetricPairs]:
+    """Every two metrics, with p-values corrected for there being so many pairs (Holm, Benjamini-Hochberg)."""
+    found = compare_all_metrics(board, _cells(board), aggregate=aggregate, part=part, unit=unit, draws=draws, seed=seed)
+    return Result(found, (comparisons.metric_pairs_table(found),), documents.pairs_document(found))
 
 
 def _are_generators(board: Board, first: str, second: str) -> bool:
@@ -412,10 +444,14 @@ def report(
     method: Method = "lasso",
     seed: int = 0,
     with_references: bool = True,
+    with_studies: bool = True,
     jobs: int = 1,
     on_progress: Callable[[Progress], None] | None = None,
 ) -> Path:
-    """One self-contained HTML page about a board; scores that overrating and references need are computed first."""
+    """One self-contained HTML page about a board; scores that overrating and references need are computed first.
+
+    With studies it has hybrids, power, means from few labels and a second source of judgments, as the board allows.
+    """
     from billboards.reports.html import report_html
 
     home = home_of(board)
@@ -428,10 +464,12 @@ def report(
         ranking,
         board=board,
         study=None if ranking.ensemble is None else _study(home, board, aggregate, part, k, lam, method),
-        overrating=None if compared is None else overrating(board, compared, k=k, lam=lam, method=method, **how).value,
-        references=references(board, seed=seed, **how).value if with_references and _can_add(board) else None,
         judged=_best_metric_scores(home, ranking, part),
         sensitivity=_sensitivity(home, ranking, aggregate, part, seed),
+        studies=study_board(board, home.cells, ranking, part=part) if with_studies else None,
+        # Last, because these two compute scores: until then every section has seen the same ones as the ranking.
+        overrating=None if compared is None else overrating(board, compared, k=k, lam=lam, method=method, **how).value,
+        references=references(board, seed=seed, **how).value if with_references and _can_add(board) else None,
     )
     target = Path(path)
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -528,10 +566,13 @@ def _metrics(board: Board, chosen: Sequence[str | Metric] | None) -> list[Metric
 
 def _only_human(board: Board) -> str:
     people = human_generators(board)
-    if len(people) != 1:
-        names = ", ".join(people) or "none"
-        message = f"choose the human generator with --human (or human=…); judged ones: {names}"
-        raise InvalidInput(f"board {board.name}: {message}")
+    if not people:
+        raise NotEnoughData(f"board {board.name} has no judged human generator, and overrating compares with one")
+    if len(people) > 1:
+        names = ", ".join(people)
+        raise InvalidInput(
+            f"board {board.name}: choose the human generator with --human (or human=…); judged ones: {names}"
+        )
     return people[0]
 
 

@@ -3,12 +3,16 @@
     BillboardsError
     ├── InvalidInput            what was given is wrong: the command line ends with exit code 2
     │   ├── InvalidBoard        a board folder with mistakes, each with file and line
+    │   ├── InvalidSubmission   a submission with mistakes, each with file and line
     │   ├── ImportRefused       a public data set that is not what its format promises
     │   ├── UnknownName         a metric, generator, reference, dimension or signature that is not there
     │   └── NotEnoughData       a statistic that has no defined answer on what there is
+    ├── Refused                 a right request at the wrong time: a closed phase, a spent quota, a finished submission
+    ├── NotAllowed              a request that this viewer may not make
     ├── MetricFailed            a metric raised, or broke its contract
     ├── MissingPart             an optional package or program is not installed
-    └── StoreFailed             the disk or database below the board refused
+    ├── StoreFailed             the disk or database below the board refused
+    └── SiteFailed              a site can't be reached, or refused a request
 
 Every message says what, where, and what to do next, and names the offender.
 """
@@ -18,6 +22,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import total_ordering
 from typing import Literal
 
 
@@ -29,14 +34,25 @@ class InvalidInput(BillboardsError):
     """What was given is wrong."""
 
 
-@dataclass(frozen=True, slots=True, order=True)
+@total_ordering
+@dataclass(frozen=True, slots=True)
 class Problem:
-    """One mistake or doubt about a board, at a place a person can open in an editor."""
+    """One mistake or doubt about a board, at a place a person can open in an editor.
+
+    Problems sort as one reads: by file, those of the file as a whole before those of its lines.
+    """
 
     path: str
     line: int | None
     message: str
     severity: Literal["error", "warning"] = "error"
+
+    def __lt__(self, other: object) -> bool:
+        return self._order < other._order if isinstance(other, Problem) else NotImplemented
+
+    @property
+    def _order(self) -> tuple[str, int, str, str]:
+        return self.path, -1 if self.line is None else self.line, self.message, self.severity
 
     def __str__(self) -> str:
         place = self.path if self.line is None else f"{self.path}:{self.line}"
@@ -53,6 +69,17 @@ class InvalidBoard(InvalidInput):
         others = len(self.problems) - 1
         more = f" (and {others} more: `billboards check {where}` lists all)" if others else ""
         super().__init__(f"{place}: {first.message}{more}")
+
+
+class InvalidSubmission(InvalidInput):
+    """A submission with mistakes; `problems` holds every one of them."""
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        self.problems = tuple(problems)
+        first = self.problems[0]
+        place = first.path if first.line is None else f"{first.path}:{first.line}"
+        others = len(self.problems) - 1
+        super().__init__(f"{place}: {first.message}{f' (and {others} more)' if others else ''}")
 
 
 class ImportRefused(InvalidInput):
@@ -73,6 +100,14 @@ class NotEnoughData(InvalidInput):
     """A statistic that has no defined answer on what there is."""
 
 
+class Refused(BillboardsError):
+    """A right request at the wrong time, or once too often."""
+
+
+class NotAllowed(BillboardsError):
+    """A request that this viewer may not make."""
+
+
 class MetricFailed(BillboardsError):
     """A metric raised, or broke its contract."""
 
@@ -83,3 +118,7 @@ class MissingPart(BillboardsError):
 
 class StoreFailed(BillboardsError):
     """The disk or database below the board refused."""
+
+
+class SiteFailed(BillboardsError):
+    """A site can't be reached, or refused a request."""

@@ -43,6 +43,7 @@ references = ["A"]
 needs = ["references", "input"]
 higher_is_better = false
 is_ensemble = true
+is_statistic = true
 [card]
 title = "t"
 comments = "c"
@@ -62,7 +63,7 @@ comments = "c"
         },
         {"all": Aggregate("all", ("mqm", "a.b"), ("experts",))},
         {"Human A": Generator("Human A", "human", "d", "p", "u")},
-        {"sentBLEU": ImportedSettings("BLEU", ("A",), ("references", "input"), False, True)},
+        {"sentBLEU": ImportedSettings("BLEU", ("A",), ("references", "input"), False, True, True)},
         DataCard(title="t", comments="c"),
     )
 

@@ -141,7 +141,13 @@ def imported(draw: st.DrawFn, of: tuple[Instance, ...], about: tuple[Outputs, ..
         seen = tuple(one for one in known if needs and draw(st.booleans()))
         found.append(
             ImportedColumn(
-                draw(name), source, "imported:any", values, seen, needs, draw(st.booleans()), draw(st.booleans())
+                draw(name),
+                source,
+                "imported:any",
+                values,
+                seen,
+                needs,
+                *(draw(st.booleans()) for _ in range(3)),
             )
         )
     return tuple(found)
@@ -223,6 +229,7 @@ def assert_same_scores(one: Board, other: Board) -> None:
     for column in one.imported:
         found = columns[column.source_name]
         assert (found.name, found.references, found.is_ensemble) == (column.name, column.references, column.is_ensemble)
+        assert found.is_statistic == column.is_statistic
         assert (found.needs_references, found.needs_input) == (column.needs_references, column.needs_input)
         assert {row: values.tobytes() for row, values in found.values.items()} == {
             row: values.tobytes() for row, values in column.values.items()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
@@ -16,6 +16,8 @@ from billboards.store.documents import (
     ensemble_document,
     ensemble_from_document,
     overrating_document,
+    overrating_from_document,
+    power_document,
     ranking_document,
     ranking_from_document,
     reference_document,
@@ -27,6 +29,18 @@ def through_text(document: dict[str, Any]) -> dict[str, Any]:
     """A document as a reader of its file sees it, refusing what is not strict JSON."""
     found: dict[str, Any] = json.loads(dumps(document), parse_constant=lambda name: pytest.fail(f"{name} in JSON"))
     return found
+
+
+@dataclass(frozen=True)
+class Kinded:
+    """A result with a field that its document's head is called by."""
+
+    kind: str = "own"
+
+
+def test_a_field_named_as_the_documents_head_is_refused_rather_than_lost() -> None:
+    with pytest.raises(InvalidInput, match="a power has a field named 'kind'"):
+        power_document(Kinded())  # type: ignore[arg-type]
 
 
 def test_a_ranking_has_the_keys_that_scripts_rely_on() -> None:
@@ -72,7 +86,11 @@ def test_overrating_has_the_keys_that_scripts_rely_on() -> None:
         "ci90": [0.6, 0.64],
         "n": 900,
         "instances": 100,
+        "p": None,
+        "components": {},
     }
+    assert document["crossed"] is False
+    assert overrating_from_document(document) == OVERRATING
     assert document["missing"] == {"Prism-ref": "scored only against Human-B itself; score it against Human-A"}
 
 

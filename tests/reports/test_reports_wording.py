@@ -13,6 +13,7 @@ from billboards.reports.wording import (
     linear_combination,
     listed,
     one_line,
+    p_text,
     rank_texts,
     value_text,
 )
@@ -46,6 +47,11 @@ def test_no_number_is_ever_shown_as_nan_or_as_minus_nothing(value: float, digits
     assert "inf" not in text
     if digits is not None:
         assert not (text.startswith("-") and float(text) == 0)
+
+
+@pytest.mark.parametrize(("p", "text"), [(0.00004, "<0.0001"), (0.0001, "0.0001"), (1.0, "1.0000"), (None, "–")])
+def test_a_p_value_is_never_0(p: float | None, text: str) -> None:
+    assert p_text(p) == text
 
 
 def test_tied_ranks_are_marked_on_each_of_them_and_unranked_ones_have_a_dash() -> None:

@@ -9,9 +9,15 @@ import pytest
 from small_boards import small_board
 
 import billboards as bb
-from billboards.domain import Board, GeneratorComparison, ImportedColumn, MetricComparison, human_scores
+from billboards.domain import Board, GeneratorComparison, ImportedColumn, MetricComparison, Unit, human_scores
 from billboards.errors import InvalidInput, NotEnoughData, UnknownName
 from billboards.service.comparing import compare_generators, compare_metrics
+from billboards.service.metric_pairs import compare_all_metrics
+from billboards.service.ranking import view_board
+from billboards.stats.clusters import benjamini_hochberg, holm
+from billboards.stats.pairs_permutation import permute_decisions
+from billboards.stats.pairwise import acc_eq
+from billboards.stats.significance import permute_correlations
 
 
 def noisy_board(noise: dict[str, float], instances: int = 50) -> Board:
@@ -37,6 +43,92 @@ def test_a_better_metric_is_found_better_and_the_interval_holds_the_difference()
     assert (found.p_williams or 1) < 0.01
     assert found.n == 200
     assert 2 < (found.needed or 0) < 50
+
+
+def test_acc_eq_of_both_stands_beside_the_correlations_with_its_p_values() -> None:
+    board = noisy_board({"good": 5, "poor": 200})
+    found = compare_metrics(board, None, "good", "poor", draws=200, seed=2)
+    view = view_board(board, None)
+    pair, human = view.scores.values[:, view.judged], view.human[view.judged]
+    expected = acc_eq(pair, human)
+    accuracy = found.accuracy
+    assert accuracy is not None
+    assert accuracy.values == pytest.approx(tuple(expected.accuracy))
+    assert accuracy.epsilons == pytest.approx(tuple(expected.epsilon))
+    assert accuracy.difference == pytest.approx(expected.accuracy[0] - expected.accuracy[1])
+    assert (accuracy.pairs, accuracy.instances) == (300, 50)
+    assert accuracy.p_pairs == permute_decisions(pair, human, draws=200, seed=2).p[0, 1]
+    assert accuracy.p_instances == permute_decisions(pair, human, unit="instances", draws=200, seed=2).p[0, 1]
+    document = bb.compare(board, "good", "poor", draws=20).document["accuracy"]
+    assert document["values"] == pytest.approx(list(accuracy.values))
+
+
+def test_p_of_acc_eq_is_that_of_the_one_ahead_in_acc_eq() -> None:
+    board = noisy_board({"good": 5, "poor": 200})
+    one = compare_metrics(board, None, "good", "poor", draws=100).accuracy
+    other = compare_metrics(board, None, "poor", "good", draws=100).accuracy
+    assert one is not None
+    assert other is not None
+    assert one.p_pairs == other.p_pairs == pytest.approx(1 / 101)
+
+
+def test_without_two_outputs_of_an_instance_there_is_no_acc_eq_and_the_table_says_so() -> None:
+    board = noisy_board({"a": 5, "b": 20})
+    judged = board.judgments
+    kept = judged.row == judged.instance % 4
+    board = replace(
+        board,
+        judgments=replace(
+            judged,
+            instance=judged.instance[kept],
+            row=judged.row[kept],
+            annotator=judged.annotator[kept],
+            campaign=judged.campaign[kept],
+            values=judged.values[kept],
+        ),
+    )
+    result = bb.compare(board, "a", "b", draws=20)
+    assert isinstance(result.value, MetricComparison)
+    assert result.value.accuracy is None
+    assert result.value.n == 50
+    assert "acc_eq needs two judged outputs of one instance" in str(result)
+
+
+@pytest.mark.parametrize(("unit", "name"), [("both", "BOTH"), ("instances", "INPUTS"), ("generators", "SYSTEMS")])
+def test_what_the_permutation_test_exchanges_can_be_chosen(unit: Unit, name: str) -> None:
+    board = noisy_board({"a": 20, "b": 60})
+    result = bb.compare(board, "a", "b", unit=unit, draws=100, seed=1)
+    assert isinstance(result.value, MetricComparison)
+    view = view_board(board, None)
+    tests = permute_correlations(view.scores.values, view.judged_human, unit=unit, draws=100, seed=1)
+    assert result.value.p_permutation == tests.p[0, 1]
+    assert f"PERM-{name}" in str(result)
+
+
+def test_all_pairs_carry_p_values_corrected_for_their_number() -> None:
+    board = noisy_board({"a": 5, "b": 60, "c": 80, "d": 200})
+    found = compare_all_metrics(board, None, draws=2000)
+    assert len(found.compared) == 6
+    p = np.array([pair.p for pair in found.compared], float)
+    assert p.tolist() == sorted(p)
+    assert [pair.holm for pair in found.compared] == pytest.approx(holm(p).tolist())
+    assert [pair.bh for pair in found.compared] == pytest.approx(benjamini_hochberg(p).tolist())
+    view = view_board(board, None)
+    tests = permute_correlations(view.scores.values, view.judged_human, draws=2000)
+    pair = next(one for one in found.compared if {one.first, one.second} == {"b", "c"})
+    ahead, behind = (view.scores.column(name) for name in (pair.first, pair.second))
+    assert (pair.difference or 0) >= 0
+    assert pair.p == pytest.approx(min(2 * tests.p[ahead, behind], 1))
+    assert pair.n == 200
+    assert pair.pairs == 300
+
+
+def test_too_few_draws_for_holm_are_spoken_of() -> None:
+    board = noisy_board({"a": 5, "b": 60, "c": 80})
+    assert "100 draws are too few for any pair to pass Holm's at .05; take 120." in str(
+        bb.compare_all(board, draws=100)
+    )
+    assert "too few" not in str(bb.compare_all(board, draws=120))
 
 
 def test_the_order_of_the_two_only_turns_the_sign() -> None:

@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 from small_boards import Errors, Overlap, small_board
 
-from billboards.domain import ImportedColumn
+from billboards.domain import ImportedColumn, human_scores
 from billboards.errors import InvalidInput, UnknownName
 from billboards.execution.local import InProcess
+from billboards.service.matrix import board_scores
 from billboards.service.overrating import human_generators, measure_overrating, references_without, rows_compared
 from billboards.service.scoring import score_board
-from billboards.stats.overrating import overrating
+from billboards.stats.overrating import overrating, overrating_crossed
 from billboards.store.memory import MemoryCells
 
 METRICS = [Overlap(), Errors()]
@@ -92,3 +93,22 @@ def test_service_and_statistic_agree() -> None:
     people = (board.judgments.means("adequacy", (6, 20)) - 1) * 25
     expected = overrating(scores, people[[0, 1, 2, 3, 5]], np.array([1, 1, 1, 1, 0], bool))
     assert found.beta0 == pytest.approx(expected.beta0, abs=1e-9)
+
+
+def test_with_generators_as_a_sample_there_is_a_p_and_shares_of_variance() -> None:
+    board, store = small_board(instances=30), MemoryCells()
+    score_board(board, store, METRICS, InProcess(), references=("A",), rows=rows_compared(board, "B"))
+    plain, crossed = (measure_overrating(board, store, "B", crossed=crossed) for crossed in (False, True))
+    assert (plain.crossed, crossed.crossed) == (False, True)
+    assert all(one.p is None and not one.components for one in plain.metrics)
+    for one in crossed.metrics:
+        assert one.p is not None
+        assert 0 < one.p <= 1
+        assert sum(one.components.values()) == pytest.approx(1)
+    names = [row.name for row in rows_compared(board, "B")]
+    rows = [board.row_position[name] for name in names]
+    people = human_scores(board.judgments, board.aggregate(), board.dimensions, (6, 30))[rows]
+    scores = board_scores(board, store, references=("A",)).of("overlap")[rows]
+    expected = overrating_crossed(scores, people, np.array([name != "B" for name in names]))
+    found = next(one for one in crossed.metrics if one.name == "overlap")
+    assert (found.beta0, found.p, found.interval90) == (expected.beta0, expected.p, expected.interval90)

@@ -103,3 +103,14 @@ def test_the_mistake_in_the_released_chrf_columns_is_found(shared_data: Path) ->
     }
     assert "wmt20-comet-da" in unknown
     assert "TER" in known_metrics()
+
+
+def test_a_metric_of_the_whole_corpus_is_compared_on_all_of_it() -> None:
+    """CIDEr-D under the name CIDEr, as COCO's evaluation prints it."""
+    board, store = small_board(), MemoryCells()
+    score_board(board, store, [metric("CIDEr-D")], InProcess())
+    values = {f"g{k}": scores for k, scores in enumerate(board_scores(board, store).of("CIDEr-D")[:4])}
+    released = replace(board, imported=(ImportedColumn("CIDEr", "CIDEr", "imported:x", values, ("A", "B")),))
+    (column,), _ = recompute(released, {"CIDEr": metric("CIDEr")}.get, [metric("CIDEr-D")], sample=2)
+    assert column.compared == 48
+    assert {difference.holds for difference in column.different} == {"CIDEr-D"}

@@ -225,7 +225,7 @@ def test_power_names_what_it_can_t_say_and_refuses_what_can_t_be_compared() -> N
         bb.power(board, "m", "g0")
     with pytest.raises(UnknownName, match="no metric named 'mm'"):
         bb.power(board, "m", "mm")
-    with pytest.raises(NotEnoughData, match="score the board first"):
+    with pytest.raises(NotEnoughData, match="more instances or scores are needed"):
         power_of_generators(replace(small_board(), judgments=Judgments(), ranks=None), None, "g0", "g1")
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from billboards.stats import correlation
 from billboards.stats.correlation import between_metrics, pearson, pearson_with_intervals
 
 NAN = float("nan")
@@ -28,6 +29,19 @@ def test_missing_values_are_left_out_pairwise_and_counted() -> None:
         used = np.isfinite(scores[k]) & np.isfinite(human)
         assert r[k] == pytest.approx(stats.pearsonr(scores[k][used], human[used])[0], abs=1e-13)
         assert n[k] == used.sum()
+
+
+def test_a_large_board_is_summed_some_rows_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    random = np.random.default_rng(4)
+    scores, human = random.normal(size=(2, 7, 20)), random.normal(size=(7, 20))
+    scores[0, 1, 3] = human[2, 10:] = NAN
+    human[5] = NAN
+    whole = pearson_with_intervals(scores, human, draws=50)
+    monkeypatch.setattr(correlation, "_CELLS", 40)
+    monkeypatch.setattr(correlation, "_BLOCK", 100)
+    parts = pearson_with_intervals(scores, human, draws=50)
+    for name in ("r", "n", "low", "high"):
+        np.testing.assert_allclose(getattr(parts, name), getattr(whole, name), atol=1e-14)
 
 
 def test_large_offsets_lose_no_digits() -> None:

@@ -11,6 +11,7 @@ from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
 from billboards.errors import NotEnoughData
+from billboards.stats import significance
 from billboards.stats.clusters import benjamini_hochberg, holm, significance_clusters
 from billboards.stats.significance import (
     Unit,
@@ -32,16 +33,20 @@ def board(seed: int, rows: int = 4, instances: int = 12) -> tuple[Floats, Floats
 
 
 def plain_loop(a: Floats, b: Floats, h: Floats, group: NDArray[np.intp], draws: int, seed: int) -> float:
+    """The test with one sign for every group of cells."""
+    signs = random_signs(np.random.default_rng(seed), draws, int(group.max()) + 1)
+    return exchanged(a, b, h, signs[:, group])
+
+
+def exchanged(a: Floats, b: Floats, h: Floats, signs: NDArray[np.float32]) -> float:
     """The test as it is written in the paper: standardise, exchange, correlate, count."""
     a, b = (a - a.mean()) / a.std(), (b - b.mean()) / b.std()
     observed = np.corrcoef(a, h)[0, 1] - np.corrcoef(b, h)[0, 1]
-    signs = random_signs(np.random.default_rng(seed), draws, int(group.max()) + 1)
     count = 0
     for draw in signs:
-        keep = draw[group] > 0
-        x, y = np.where(keep, a, b), np.where(keep, b, a)
+        x, y = np.where(draw > 0, a, b), np.where(draw > 0, b, a)
         count += np.corrcoef(x, h)[0, 1] - np.corrcoef(y, h)[0, 1] >= observed - 1e-6
-    return float((1 + count) / (1 + draws))
+    return float((1 + count) / (1 + len(signs)))
 
 
 @pytest.mark.parametrize("unit", ["both", "instances", "generators"])
@@ -55,6 +60,22 @@ def test_every_pair_equals_a_plain_loop_over_exchanges(unit: Unit) -> None:
         assert found.p[a, b] == expected, (a, b)
         r = [np.corrcoef(scores[k].ravel(), human.ravel())[0, 1] for k in (a, b)]
         assert found.difference[a, b] == pytest.approx(r[0] - r[1], abs=1e-12)
+
+
+def test_a_large_board_is_worked_on_in_parts_each_with_signs_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(significance, "_CELLS", 24)
+    monkeypatch.setattr(significance, "_SIGNS", 100)
+    scores, human = board(1)
+    found = permute_correlations(scores, human, draws=300, seed=3)
+    random = np.random.default_rng(3)
+    signs = np.concatenate([random_signs(random, 300, 24) for _ in range(2)], axis=1)
+    for a, b in ((0, 1), (2, 1)):
+        assert found.p[a, b] == exchanged(scores[a].ravel(), scores[b].ravel(), human.ravel(), signs)
+        r = [np.corrcoef(scores[k].ravel(), human.ravel())[0, 1] for k in (a, b)]
+        assert found.difference[a, b] == pytest.approx(r[0] - r[1], abs=1e-12)
+    alone = permute_correlations(scores, human, unit="instances", draws=300, seed=3)
+    monkeypatch.undo()
+    assert alone.p.tolist() == permute_correlations(scores, human, unit="instances", draws=300, seed=3).p.tolist()
 
 
 def test_pairs_with_different_missing_cells_use_what_both_have() -> None:

@@ -7,7 +7,7 @@
     judgments/NAME.jsonl     {"instance", "generator" | "output", "values": {dimension: number}, "annotator", …}
     scores/NAME.tsv          scores that came with the data: a line per instance, a column per generator
     ensembles/, rankings/    what was fitted and said, kept for ever
-    .billboards/             scores computed here; may be deleted, is computed again
+    .billboards/             scores computed here, and numbers of large files; may be deleted, is made again
 
 Reading never stops at the first mistake: everything wrong is collected with file and line. Generators' texts are read
 when first needed: knowing which scores are missing needs none of them, and ranking a large board only some.
@@ -16,14 +16,20 @@ when first needed: knowing which scores are missing needs none of them, and rank
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from billboards.boards.judgment_columns import JudgmentColumns
 from billboards.boards.judgment_lines import KEYS as JUDGMENT_KEYS
 from billboards.boards.judgment_lines import JudgmentReader, loose_positions
+from billboards.boards.kept import FOLDER as KEPT
+from billboards.boards.kept import LARGE, KeptTable, keep_numbers, kept_facts, key_of
+from billboards.boards.kept_judgments import keep_judgments, kept_judgments
 from billboards.boards.lines import Problems, json_lines, numbered_lines, shown
 from billboards.boards.names import file_name, file_name_mistake, generator_name_mistake, is_loose, name_mistake, named
 from billboards.boards.score_tables import Floats, read_score_table
@@ -37,6 +43,7 @@ from billboards.domain import (
     Outputs,
     Reference,
     Texts,
+    digest,
     loose_rows,
 )
 from billboards.errors import InvalidBoard, InvalidInput, StoreFailed
@@ -62,6 +69,8 @@ OUTPUT_KEYS = ("instance", "id", "text")
 
 #: How many mistakes of one file are listed; the rest are counted.
 LISTED = 100
+#: Bytes of a file of judgments that are read at a time.
+_PIECE = 4_000_000
 
 
 def open_board(path: str | Path) -> Board:
@@ -294,6 +303,18 @@ def _read_judgments(
     rows: Sequence[Outputs],
     problems: Problems,
 ) -> Judgments:
+    """All judgments; where their files are large, as they were kept when last read."""
+    names = [f"judgments/{path.name}" for path in part_files(root, "judgments", ".jsonl", problems)]
+    keeping = not problems.errors and sum(_size(root / name) for name in names) >= LARGE
+    path = root / KEPT / "judgments"
+
+    def key(digests: Iterable[str]) -> str:
+        loose = [row.version for row in rows if row.generator is None]
+        scales = [[name, dimension.range] for name, dimension in settings.dimensions.items()]
+        return key_of(scales, digest(position), loose, list(zip(names, digests, strict=True)))
+
+    if keeping and (kept := kept_judgments(path, key(_digest(root / name) for name in names), rows)) is not None:
+        return kept
     columns = JudgmentColumns(tuple(settings.dimensions))
     reader = JudgmentReader(
         columns,
@@ -302,14 +323,55 @@ def _read_judgments(
         None if settings.lines is None else settings.dimensions,
         problems,
     )
-    for path in part_files(root, "judgments", ".jsonl", problems):
-        name = f"judgments/{path.name}"
-        for line, item in json_lines(read_part(root, name, problems) or b"", name, problems):
+    before = len(problems)
+    digests = [_read_judgment_file(root, name, position, reader, problems) for name in names]
+    judgments = columns.build()
+    if keeping and len(problems) == before:
+        keep_judgments(path, key(digests), judgments, rows)
+    return judgments
+
+
+def _read_judgment_file(
+    root: Path, name: str, position: Mapping[str, int], reader: JudgmentReader, problems: Problems
+) -> str:
+    """Read the judgments of one file; the digest of what was read."""
+    read, first = hashlib.sha256(), 1
+    for piece in _pieces(root, name, problems):
+        read.update(piece)
+        for line, item in json_lines(piece, name, problems, first=first):
             _only(item, JUDGMENT_KEYS, name, line, problems)
             instance = _instance(item, position, name, line, problems)
             if instance is not None:
                 reader.read(item, instance, name, line)
-    return columns.build()
+        first += piece.count(b"\n")
+    return read.hexdigest()
+
+
+def _pieces(root: Path, name: str, problems: Problems) -> Iterator[bytes]:
+    """A file's bytes some whole lines at a time; a file that can't be read is a mistake."""
+    path = root / name
+    try:
+        if not path.is_file():
+            problems.error(name, None, "can't be read: it must be a file")
+            return
+        with path.open("rb") as file:
+            while piece := file.read(_PIECE):
+                yield piece + file.readline()
+    except OSError as error:
+        problems.error(name, None, f"can't be read: {error.strerror or error}")
+
+
+def _size(path: Path) -> int:
+    return path.stat().st_size if path.is_file() else 0
+
+
+def _digest(path: Path) -> str:
+    """The digest of a large file, which is not held whole; of one that can't be read, that of nothing."""
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError:
+        return ""
 
 
 def _read_scores(
@@ -326,17 +388,18 @@ def _read_scores(
         said = settings.scores.get(name, ImportedSettings(name))
         used = _reference_set(said.references, references, settings, ("scores", name, "references"), problems)
         raw = read_part(root, f"scores/{path.name}", problems)
-        values = {} if raw is None else read_score_table(raw, f"scores/{path.name}", position, known, problems)
+        values = {} if raw is None else _score_table(raw, ScoresFile(root, path, position, said), known, problems)
         columns.append(
             ImportedColumn(
                 said.name,
                 name,
                 _signature(raw or b"", said),
-                values if said.higher_is_better else {row: _negated(scores) for row, scores in values.items()},
+                values,
                 () if "references" not in said.needs else references if used is None else used,
                 "references" in said.needs,
                 "input" in said.needs,
                 said.is_ensemble,
+                said.is_statistic,
             )
         )
     names = {column.source_name for column in columns}
@@ -345,6 +408,49 @@ def _read_scores(
             message = f"[scores.{name}] has no file scores/{file_name(name)}.tsv"
             problems.error(FILE, settings.line("scores", name), message)
     return tuple(columns)
+
+
+@dataclass(frozen=True)
+class ScoresFile:
+    """Reads one table of scores, when the board is opened or again later."""
+
+    root: Path
+    path: Path
+    position: Mapping[str, int]
+    said: ImportedSettings
+
+    @property
+    def name(self) -> str:
+        return f"scores/{self.path.name}"
+
+    def read(self, raw: bytes, known: Callable[[str], bool], problems: Problems) -> dict[str, Floats]:
+        values = read_score_table(raw, self.name, self.position, known, problems)
+        return values if self.said.higher_is_better else {row: _negated(scores) for row, scores in values.items()}
+
+    def again(self, version: str) -> dict[str, Floats]:
+        """The same scores from the same bytes."""
+        raw = read_part(self.root, self.name, Problems()) or b""
+        if hashlib.sha256(raw).hexdigest() != version:
+            raise StoreFailed(f"{self.path}: has changed since the board was opened; open the board again")
+        return self.read(raw, lambda _: True, Problems())
+
+
+def _score_table(
+    raw: bytes, file: ScoresFile, known: Callable[[str], bool], problems: Problems
+) -> Mapping[str, Floats]:
+    """A table of scores; a large one is loaded, as it was kept when first read, whenever it is asked for."""
+    if len(raw) < LARGE:
+        return file.read(raw, known, problems)
+    path, version = file.root / KEPT / file.name, hashlib.sha256(raw).hexdigest()
+    key = key_of(version, digest(file.position), file.said.higher_is_better)
+    facts = kept_facts(path, key)
+    if facts is None or not all(map(known, facts["rows"])):
+        before = len(problems)
+        values = file.read(raw, known, problems)
+        facts = {"rows": list(values)}
+        if len(problems) > before or not values or not keep_numbers(path, key, facts, [np.array([*values.values()])]):
+            return values
+    return KeptTable(path, key, facts["rows"], partial(file.again, version))
 
 
 def _known_rows(rows: Sequence[Outputs], problems: Problems) -> Callable[[str], bool]:

@@ -72,13 +72,16 @@ def read_bytes(path: Path) -> bytes:
     return gzip.decompress(raw) if path.suffix == ".gz" else raw
 
 
-def numbered_lines(raw: bytes, name: str, problems: Problems) -> Iterator[tuple[int, str]]:
-    """The lines of a file with their numbers, without BOM and line ends; undecodable lines become problems."""
-    if raw.startswith((b"\xff\xfe", b"\xfe\xff")) or b"\0" in raw[:4]:
+def numbered_lines(raw: bytes, name: str, problems: Problems, *, first: int = 1) -> Iterator[tuple[int, str]]:
+    """The lines of a file with their numbers, without BOM and line ends; undecodable lines become problems.
+
+    A file may come piece by piece; `first` is the number of a piece's first line.
+    """
+    if first == 1 and (raw.startswith((b"\xff\xfe", b"\xfe\xff")) or b"\0" in raw[:4]):
         problems.error(name, 1, "looks like UTF-16 or UTF-32; save the file as UTF-8")
         return
     # A file object finds one line after the other; `split` would hold all of them beside the file's bytes.
-    for number, line in enumerate(io.BytesIO(raw.removeprefix(b"\xef\xbb\xbf")), 1):
+    for number, line in enumerate(io.BytesIO(raw.removeprefix(b"\xef\xbb\xbf") if first == 1 else raw), first):
         try:
             text = line.removesuffix(b"\n").removesuffix(b"\r").decode("utf-8")
         except UnicodeDecodeError as error:
@@ -96,10 +99,12 @@ def text_lines(path: Path, name: str, problems: Problems) -> list[str]:
         return []
 
 
-def json_lines(raw: bytes, name: str, problems: Problems, *, nan: bool = False) -> Iterator[tuple[int, dict[str, Any]]]:
+def json_lines(
+    raw: bytes, name: str, problems: Problems, *, nan: bool = False, first: int = 1
+) -> Iterator[tuple[int, dict[str, Any]]]:
     """The objects of a JSON-lines file with their line numbers; `nan` admits a bare NaN, as some data sets write."""
     decode = (_WITH_NAN if nan else _STRICT).decode
-    for number, line in numbered_lines(raw, name, problems):
+    for number, line in numbered_lines(raw, name, problems, first=first):
         if not line.strip():
             continue
         try:

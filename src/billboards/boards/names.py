@@ -59,6 +59,13 @@ def generator_name_mistake(name: str) -> str | None:
     return file_name_mistake(name)
 
 
+def mistake_in(kind: str, name: str) -> str | None:
+    """What is wrong with the name of a `kind` of thing, if anything; some of them name files."""
+    if kind == "generator":
+        return generator_name_mistake(name)
+    return file_name_mistake(name) if kind in ("campaign", "scores") else name_mistake(name)
+
+
 def board_name_mistake(name: str) -> str | None:
     """What is wrong with a board's name, if anything; it stands in signatures and commands."""
     if _BOARD.fullmatch(name):

@@ -24,7 +24,7 @@ KEYS: Mapping[str, tuple[str, ...]] = {
     "dimensions.NAME": ("range", "higher_is_better", "to_100", "definition"),
     "aggregates.NAME": ("dimensions", "campaigns"),
     "generators.NAME": ("kind", "description", "paper", "url"),
-    "scores.NAME": ("name", "needs", "references", "higher_is_better", "is_ensemble"),
+    "scores.NAME": ("name", "needs", "references", "higher_is_better", "is_ensemble", "is_statistic"),
     "card": tuple(f.name for f in fields(DataCard)),
 }  # fmt: skip
 
@@ -38,6 +38,7 @@ class ImportedSettings:
     needs: tuple[str, ...] = ("references",)
     higher_is_better: bool = True
     is_ensemble: bool = False
+    is_statistic: bool = False
 
 
 @dataclass(frozen=True)
@@ -274,6 +275,7 @@ def _scores(name: str, table: _Table) -> ImportedSettings:
         ("references",) if needs is None else needs,
         table.truth("higher_is_better", True),
         table.truth("is_ensemble", False),
+        table.truth("is_statistic", False),
     )
 
 

@@ -167,12 +167,14 @@ description = "An imaginary system."
 #   references        the references it saw; left out, all of them
 #   higher_is_better  false where lower was better: the scores are turned round when read
 #   is_ensemble       true for a combination of other metrics, which never enters a new ensemble
+#   is_statistic      true for what describes a text without judging it, such as its length: it never leads or joins
 # [scores.sentBLEU]
 # name = "BLEU"
 # needs = ["references"]
 # references = ["A"]
 # higher_is_better = true
 # is_ensemble = false
+# is_statistic = false
 
 # The data card: what a reader must know before trusting the board.
 [card]

@@ -237,6 +237,7 @@ def _imported(column: ImportedColumn) -> dict[str, Any]:
             "name": column.name,
             "needs": needs,
             "is_ensemble": column.is_ensemble or None,
+            "is_statistic": column.is_statistic or None,
             "references": list(column.references) if column.needs_references else None,
         }
     )

@@ -24,14 +24,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace) -> int:
     from billboards import api
-    from billboards.cli.output import emit
+    from billboards.cli.output import show
 
-    result = api.agreement(
-        api.open(arguments.board),
-        arguments.first,
-        arguments.second,
-        part=options.chosen_slice(arguments),
-        shown=arguments.show,
-    )
-    emit(arguments, result.tables, lambda: result.document)
-    return 0
+    board, part = api.open(arguments.board), options.chosen_slice(arguments)
+    return show(arguments, api.agreement(board, arguments.first, arguments.second, part=part, shown=arguments.show))

@@ -38,17 +38,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace) -> int:
     from billboards import api
-    from billboards.cli.output import emit
+    from billboards.cli.output import show
 
-    result = api.estimate(
-        api.open(arguments.board),
-        arguments.generator,
-        labels=arguments.labels,
-        metric=arguments.metric,
-        target=arguments.target,
-        aggregate=arguments.aggregate,
-        part=options.chosen_slice(arguments),
-        seed=arguments.seed,
-    )
-    emit(arguments, result.tables, lambda: result.document)
-    return 0
+    how = options.chosen_view(arguments, "labels", "metric", "target", "seed")
+    return show(arguments, api.estimate(api.open(arguments.board), arguments.generator, **how))

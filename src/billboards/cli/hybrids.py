@@ -37,16 +37,7 @@ def _parents(text: str) -> int | None:
 
 def run(arguments: Namespace) -> int:
     from billboards import api
-    from billboards.cli.output import emit
+    from billboards.cli.output import show
 
-    result = api.hybrids(
-        api.open(arguments.board),
-        aggregate=arguments.aggregate,
-        part=options.chosen_slice(arguments),
-        mixtures=arguments.mixtures,
-        parents=arguments.parents,
-        sample=arguments.sample,
-        seed=arguments.seed,
-    )
-    emit(arguments, result.tables, lambda: result.document)
-    return 0
+    how = options.chosen_view(arguments, "mixtures", "parents", "sample", "seed")
+    return show(arguments, api.hybrids(api.open(arguments.board), **how))

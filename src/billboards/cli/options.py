@@ -6,7 +6,7 @@ import os
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from billboards.domain import Board, ReferenceSet, Slice
@@ -57,6 +57,16 @@ def add_ensemble(parser: ArgumentParser) -> None:
     )
 
 
+def add_resampled(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--resample",
+        dest="resampled",
+        choices=("instances", "documents", "generators", "both"),
+        default="instances",
+        help="what intervals draw again and again: others of which they are about (default instances)",
+    )
+
+
 def add_metrics(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--metric",
@@ -91,6 +101,12 @@ def non_negative(text: str) -> float:
     if not 0 <= value < float("inf"):
         raise ArgumentTypeError(f"{text!r} is not a number of 0 or more")
     return value
+
+
+def chosen_view(arguments: Namespace, *others: str) -> dict[str, Any]:
+    """Which judgments and which part of the board are looked at, and other options, as the Python API names them."""
+    named = {name: getattr(arguments, name) for name in others}
+    return {"aggregate": arguments.aggregate, "part": chosen_slice(arguments), **named}
 
 
 def chosen_slice(arguments: Namespace) -> Slice:

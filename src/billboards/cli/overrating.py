@@ -22,6 +22,9 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--aggregate", metavar="NAME", help="the aggregate or dimension of judgments (default: the board's)"
     )
+    parser.add_argument(
+        "--crossed", action="store_true", help="let generators be a sample, too: intervals about machines like these"
+    )
     options.add_ensemble(parser)
     options.add_jobs(parser)
     options.add_format(parser)
@@ -43,6 +46,7 @@ def run(arguments: Namespace) -> int:
             k=arguments.k,
             lam=arguments.lam,
             method=arguments.ensemble,
+            crossed=arguments.crossed,
             score=not arguments.no_score,
             metrics=arguments.metric,
             jobs=arguments.jobs,

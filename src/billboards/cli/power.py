@@ -27,16 +27,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace) -> int:
     from billboards import api
-    from billboards.cli.output import emit
+    from billboards.cli.output import show
 
-    result = api.power(
-        api.open(arguments.board),
-        arguments.first,
-        arguments.second,
-        aggregate=arguments.aggregate,
-        part=options.chosen_slice(arguments),
-        power=arguments.power,
-        level=arguments.level,
-    )
-    emit(arguments, result.tables, lambda: result.document)
-    return 0
+    how = options.chosen_view(arguments, "power", "level")
+    return show(arguments, api.power(api.open(arguments.board), arguments.first, arguments.second, **how))

@@ -21,6 +21,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--draws", type=int, default=1000, metavar="N", help="bootstrap draws for intervals (default 1000)"
     )
+    options.add_resampled(parser)
     options.add_seed(parser)
     parser.add_argument("--no-save", action="store_true", help="don't keep this ranking in the board folder")
     options.add_format(parser)
@@ -46,6 +47,7 @@ def run(arguments: Namespace) -> int:
         lam=arguments.lam,
         by=arguments.by,
         method=arguments.ensemble,
+        resampled=arguments.resampled,
         draws=max(arguments.draws, 0),
         seed=arguments.seed,
     )

@@ -16,6 +16,9 @@ def add_arguments(parser: ArgumentParser) -> None:
     options.add_ensemble(parser)
     options.add_seed(parser)
     parser.add_argument("--no-references", action="store_true", help="leave out the study of the number of references")
+    parser.add_argument(
+        "--no-studies", action="store_true", help="leave out hybrids, power, means from few labels and second judges"
+    )
     options.add_jobs(parser)
     parser.add_argument("--open", action="store_true", help="open the page in a browser")
 
@@ -38,6 +41,7 @@ def run(arguments: Namespace) -> int:
             method=arguments.ensemble,
             seed=arguments.seed,
             with_references=not arguments.no_references,
+            with_studies=not arguments.no_studies,
             jobs=arguments.jobs,
             on_progress=show,
         )

@@ -16,20 +16,16 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--draws", type=options.positive, default=1000, metavar="N", help="draws for SPA (default 1000)"
     )
+    parser.add_argument(
+        "--values", action="store_true", help="show every statistic's value, p and n of every metric instead of ranks"
+    )
     options.add_seed(parser)
     options.add_format(parser)
 
 
 def run(arguments: Namespace) -> int:
     from billboards import api
-    from billboards.cli.output import emit
+    from billboards.cli.output import show
 
-    result = api.sensitivity(
-        api.open(arguments.board),
-        aggregate=arguments.aggregate,
-        part=options.chosen_slice(arguments),
-        draws=arguments.draws,
-        seed=arguments.seed,
-    )
-    emit(arguments, result.tables, lambda: result.document)
-    return 0
+    how = options.chosen_view(arguments, "draws", "seed", "values")
+    return show(arguments, api.sensitivity(api.open(arguments.board), **how))

@@ -17,13 +17,17 @@ from billboards.domain.board import (
 )
 from billboards.domain.card import DataCard
 from billboards.domain.comparison import (
+    AccuracyComparison,
     Condition,
     DecidingOutput,
     GeneratorComparison,
     MetricComparison,
+    MetricPair,
+    MetricPairs,
     RankRange,
     ScoreDifference,
     Sensitivity,
+    Unit,
 )
 from billboards.domain.judgments import Aggregate, Dimension, Judgment, Judgments, human_scores
 from billboards.domain.ranking import (
@@ -40,11 +44,13 @@ from billboards.domain.ranking import (
     ReferenceEffect,
     ReferenceLine,
     ReferencePoint,
+    Resampled,
 )
 from billboards.domain.scores import Column, ImportedColumn, MetricCard, Origin, Scores
 from billboards.domain.studies import (
     AgreementLevel,
     AgreementStudy,
+    BoardStudies,
     Disagreement,
     HybridStanding,
     HybridStudy,
@@ -56,10 +62,12 @@ from billboards.domain.studies import (
 
 __all__ = [
     "Ablation",
+    "AccuracyComparison",
     "Aggregate",
     "AgreementLevel",
     "AgreementStudy",
     "Board",
+    "BoardStudies",
     "Column",
     "Condition",
     "DataCard",
@@ -84,6 +92,8 @@ __all__ = [
     "Method",
     "MetricCard",
     "MetricComparison",
+    "MetricPair",
+    "MetricPairs",
     "MetricStanding",
     "Origin",
     "Outputs",
@@ -98,11 +108,13 @@ __all__ = [
     "ReferenceLine",
     "ReferencePoint",
     "ReferenceSet",
+    "Resampled",
     "ScoreDifference",
     "Scores",
     "Sensitivity",
     "Slice",
     "Texts",
+    "Unit",
     "digest",
     "generator_lines",
     "human_scores",

@@ -233,7 +233,10 @@ class Board:
                 self.judgments.version,
                 json.dumps([[name, *dimension.affine()] for name, dimension in self.dimensions.items()]),
                 json.dumps([[name, a.dimensions, a.campaigns] for name, a in self.aggregates.items()]),
-                *(json.dumps([c.name, c.signature, c.references, c.is_ensemble]) for c in self.imported),
+                *(
+                    json.dumps([c.name, c.signature, c.references, c.is_ensemble, *([True] * c.is_statistic)])
+                    for c in self.imported
+                ),
                 json.dumps([self.lead, self.input_language, self.output_language]),
             )
         )

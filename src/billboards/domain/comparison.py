@@ -6,17 +6,26 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from billboards.domain.ranking import Interval
+from billboards.domain.ranking import Interval, Resampled
+
+#: What a permutation test exchanges together: single scores, or all of an instance or of a generator.
+Unit = Literal["both", "instances", "generators"]
 
 
 @dataclass(frozen=True)
 class Condition:
-    """One way to rank the same metrics: another statistic, dimension, or without one generator."""
+    """One way to rank the same metrics: another statistic, dimension, or without one generator.
+
+    `n` counts what a value rests on: outputs, generators at system level, or pairs of either. `p` is two-sided, that
+    there is no association, for correlations that have such a test.
+    """
 
     name: str
     kind: Literal["statistic", "dimension", "without"]
     values: Mapping[str, float | None]
     ranks: Mapping[str, int | None]
+    n: Mapping[str, int] = field(default_factory=dict)
+    p: Mapping[str, float | None] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +70,30 @@ class DecidingOutput:
     reference: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class AccuracyComparison:
+    """acc_eq of two metrics over the pairs of outputs that both decide, each at its best epsilon, and its p-values.
+
+    `p_pairs` is the WMT metrics task's: decisions change sides pair by pair. `p_instances` lets all decisions about an
+    instance change sides together, because they share outputs.
+    """
+
+    values: tuple[float, float]
+    epsilons: tuple[float, float]
+    difference: float
+    p_pairs: float | None
+    p_instances: float | None
+    pairs: int
+    instances: int
+
+
 @dataclass(frozen=True)
 class MetricComparison:
-    """Two metrics on the same judged outputs: does the first agree better with people?"""
+    """Two metrics on the same judged outputs: does the first agree better with people?
+
+    `unit` says what PERM-BOTH and its kin exchange. `accuracy` is None where no two outputs of an instance are judged.
+    P-values are one-sided, that the one ahead here is better.
+    """
 
     board: str
     first: str
@@ -80,6 +110,43 @@ class MetricComparison:
     needed: int | None
     for_first: tuple[DecidingOutput, ...]
     for_second: tuple[DecidingOutput, ...]
+    accuracy: AccuracyComparison | None = None
+    unit: Unit = "both"
+    resampled: Resampled = "instances"
+
+
+@dataclass(frozen=True, slots=True)
+class MetricPair:
+    """Two of all metrics, the one ahead first: does it agree better with people?
+
+    `p` is two-sided (PERM-BOTH), `holm` and `bh` are p corrected for all pairs: for the chance of any false finding
+    (Holm), and for the share of false ones among the findings (Benjamini-Hochberg). `accuracy` is the difference in
+    acc_eq and `p_accuracy` the pairs permutation's two-sided p.
+    """
+
+    first: str
+    second: str
+    difference: float | None
+    p: float | None
+    holm: float | None
+    bh: float | None
+    n: int
+    accuracy: float | None
+    p_accuracy: float | None
+    pairs: int
+
+
+@dataclass(frozen=True)
+class MetricPairs:
+    """Every two metrics of a board compared, the surest difference first."""
+
+    board: str
+    aggregate: str
+    part: str
+    unit: Unit
+    draws: int
+    seed: int
+    compared: tuple[MetricPair, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,8 @@ from billboards.domain.scores import Origin
 
 Interval = tuple[float, float]
 Method = Literal["lasso", "best-subset"]
+#: What a bootstrap draws again and again: which others a claim is about.
+Resampled = Literal["instances", "documents", "generators", "both"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +129,7 @@ class Ranking:
     notes: tuple[str, ...] = ()
     alternative: Ensemble | None = None
     lines: tuple[ReferenceLine, ...] = ()
+    resampled: Resampled = "instances"
 
 
 def _short(references: tuple[str, ...]) -> str:
@@ -144,7 +147,11 @@ def _short(references: tuple[str, ...]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class OverratingEstimate:
-    """How much one metric overrates machines over people, in its standard deviations (§2.3)."""
+    """How much one metric overrates machines over people, in its standard deviations (§2.3).
+
+    Where generators, too, count as a sample, `p` is Satterthwaite's two-sided one, and `components` holds the shares of
+    variance between instances, between generators, and left over.
+    """
 
     name: str
     signature: str
@@ -153,11 +160,16 @@ class OverratingEstimate:
     interval90: Interval
     n: int
     instances: int
+    p: float | None = None
+    components: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class OverratingReport:
-    """Overrating of every metric that can be measured, and why the others can't."""
+    """Overrating of every metric that can be measured, and why the others can't.
+
+    `crossed` says that generators were a second random effect: it is about machines like these, not these alone.
+    """
 
     board: str
     human: str
@@ -165,6 +177,7 @@ class OverratingReport:
     aggregate: str
     metrics: tuple[OverratingEstimate, ...]
     missing: Mapping[str, str] = field(default_factory=dict)
+    crossed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

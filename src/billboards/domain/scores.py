@@ -28,6 +28,8 @@ class MetricCard:
     summary: str = ""
     needs_references: bool = True
     needs_input: bool = False
+    #: A program or data files beside the package, such as WordNet's.
+    needs_part: str | None = None
     higher_is_better: bool = True
     #: Lowest and highest score there can be; None for an end without bound.
     range: tuple[float | None, float | None] | None = None
@@ -40,6 +42,18 @@ class MetricCard:
     slow: bool = False
     #: A statistic describes an output (its length, say) without judging it: shown, but it never leads or joins.
     is_statistic: bool = False
+
+    def missing(self) -> tuple[str, ...]:
+        """The facts that a complete card states and this one doesn't."""
+        facts = {
+            "summary": self.summary,
+            "range": self.range,
+            "training data": self.training_data,
+            "licence": self.licence,
+            "paper": self.paper,
+            "failures": self.failures,
+        }
+        return tuple(fact for fact, said in facts.items() if not said or (isinstance(said, str) and not said.strip()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +86,7 @@ class ImportedColumn:
     needs_references: bool = True
     needs_input: bool = False
     is_ensemble: bool = False
+    is_statistic: bool = False
 
     @property
     def column(self) -> Column:
@@ -83,6 +98,7 @@ class ImportedColumn:
             self.source_name,
             self.needs_references,
             self.needs_input,
+            self.is_statistic,
         )
 
 

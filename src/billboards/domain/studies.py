@@ -168,3 +168,14 @@ class AgreementStudy:
     standardised_distance: float | None
     first_above: tuple[Disagreement, ...]
     second_above: tuple[Disagreement, ...]
+
+
+@dataclass(frozen=True)
+class BoardStudies:
+    """The studies that a report shows beside a ranking; `left_out` says what is not there, why, and how to get it."""
+
+    hybrids: HybridStudy | None = None
+    estimates: tuple[MeanEstimate, ...] = ()
+    power: tuple[PowerStudy, ...] = ()
+    agreement: AgreementStudy | None = None
+    left_out: tuple[str, ...] = ()

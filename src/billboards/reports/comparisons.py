@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from billboards.domain import DecidingOutput, GeneratorComparison, MetricComparison, Sensitivity
+from billboards.domain import DecidingOutput, GeneratorComparison, MetricComparison, MetricPairs, Sensitivity
 from billboards.reports.tables import Table, TableColumn
-from billboards.reports.wording import clipped, interval_text, value_text
+from billboards.reports.wording import clipped, interval_text, p_text, resampled_text, value_text
+
+_PERMUTED = {"both": "PERM-BOTH", "instances": "PERM-INPUTS", "generators": "PERM-SYSTEMS"}
 
 
 def sensitivity_table(report: Sensitivity) -> Table:
@@ -54,22 +56,98 @@ def conditions_table(report: Sensitivity) -> Table:
     return Table(f"{report.board}: the rank of every metric under every condition", columns, rows)
 
 
+def values_table(report: Sensitivity) -> Table:
+    """Every metric under every statistic: its value, its p-value where there is a test, and on how much it rests."""
+    columns = (
+        TableColumn("statistic", "statistic", "left"),
+        TableColumn("name", "metric", "left"),
+        TableColumn("value", "value", digits=3),
+        TableColumn("p", "p", kind="p"),
+        TableColumn("n", "n"),
+    )
+    rows = tuple(
+        {"statistic": c.name, "name": name, "value": c.values[name], "p": c.p.get(name), "n": c.n.get(name)}
+        for c in report.conditions
+        if c.kind == "statistic"
+        for name in (metric.name for metric in report.metrics)
+    )
+    notes = (
+        "p: two-sided, of no association. n: outputs; generators at system level; pairs of outputs or of generators "
+        "where pairs are compared. By system there is no p, because generators share their instances.",
+        "WMT's Kendall: (C - D)/(C + D) over the pairs that people put 25 of 100 points apart or more.",
+    )
+    return Table(f"{report.board}: every metric under every statistic ({report.aggregate})", columns, rows, notes)
+
+
 def metric_comparison_table(found: MetricComparison) -> Table:
     """Two metrics side by side."""
     columns = (TableColumn("what", "", align="left"), TableColumn("value", "value", align="right"))
     first, second = found.correlations
-    rows = (
+    rows: list[dict[str, object]] = [
         {"what": f"correlation of {found.first}", "value": value_text(first, 3)},
         {"what": f"correlation of {found.second}", "value": value_text(second, 3)},
         {"what": "difference", "value": value_text(found.difference, 3)},
-        {"what": "95% interval (bootstrap over instances)", "value": interval_text(found.interval, 3)},
-        {"what": "p, one-sided (PERM-BOTH)", "value": value_text(found.p_permutation, 4)},
-        {"what": "p, one-sided (Williams)", "value": value_text(found.p_williams, 4)},
+        {
+            "what": f"95% interval (bootstrap over {resampled_text(found.resampled)})",
+            "value": interval_text(found.interval, 3),
+        },
+        {"what": f"p, one-sided ({_PERMUTED[found.unit]})", "value": p_text(found.p_permutation)},
+        {"what": "p, one-sided (Williams)", "value": p_text(found.p_williams)},
         {"what": "correlation between the two", "value": value_text(found.between, 3)},
         {"what": "judged outputs", "value": f"{found.n:,}"},
         {"what": "instances for 80% power", "value": "–" if found.needed is None else f"{found.needed:,}"},
+        *_accuracy_rows(found),
+    ]
+    return Table(f"{found.board}: {found.first} against {found.second}", columns, tuple(rows), _accuracy_notes(found))
+
+
+def _accuracy_rows(found: MetricComparison) -> list[dict[str, object]]:
+    """acc_eq of both and how sure its difference is, where instances have pairs of judged outputs."""
+    accuracy = found.accuracy
+    if accuracy is None:
+        return []
+    first, second = accuracy.values
+    return [
+        {"what": f"acc_eq of {found.first}", "value": value_text(first, 3)},
+        {"what": f"acc_eq of {found.second}", "value": value_text(second, 3)},
+        {"what": "difference in acc_eq", "value": value_text(accuracy.difference, 3)},
+        {"what": "p, one-sided (pairs permutation)", "value": p_text(accuracy.p_pairs)},
+        {"what": "p, one-sided (whole instances exchanged)", "value": p_text(accuracy.p_instances)},
+        {"what": "pairs of outputs", "value": f"{accuracy.pairs:,}"},
+    ]
+
+
+def _accuracy_notes(found: MetricComparison) -> tuple[str, ...]:
+    if found.accuracy is None:
+        return ("acc_eq needs two judged outputs of one instance, and there are none.",)
+    if not any(found.accuracy.epsilons):
+        return ("acc_eq: only equal scores count as ties; no epsilon does better on these pairs.",)
+    ties = " and ".join(f"{epsilon:.3g}" for epsilon in found.accuracy.epsilons)
+    return (f"acc_eq: differences up to {ties} count as ties, each metric's best epsilon on these pairs.",)
+
+
+def metric_pairs_table(found: MetricPairs) -> Table:
+    """Every two metrics, with p-values corrected for all of them."""
+    columns = (
+        TableColumn("first", "ahead", "left"),
+        TableColumn("second", "behind", "left"),
+        TableColumn("difference", "difference", digits=3),
+        TableColumn("p", "p", kind="p"),
+        TableColumn("holm", "Holm", kind="p"),
+        TableColumn("bh", "BH", kind="p"),
+        TableColumn("n", "n", priority=4),
+        TableColumn("accuracy", "in acc_eq", digits=3, priority=2),
+        TableColumn("p_accuracy", "p (pairs)", kind="p", priority=2),
+        TableColumn("pairs", "pairs", priority=4),
     )
-    return Table(f"{found.board}: {found.first} against {found.second}", columns, rows)
+    rows = tuple({column.key: getattr(pair, column.key) for column in columns} for pair in found.compared)
+    notes = [
+        f"Two-sided p of the difference in pooled Pearson ({_PERMUTED[found.unit]}, {found.draws:,} draws); Holm and "
+        f"Benjamini-Hochberg correct it for {len(rows):,} pairs. p (pairs): the pairs permutation for acc_eq.",
+    ]
+    if 2 * len(rows) / (1 + found.draws) > 0.05:
+        notes.append(f"{found.draws:,} draws are too few for any pair to pass Holm's at .05; take {40 * len(rows):,}.")
+    return Table(f"{found.board}: every two metrics ({found.aggregate})", columns, rows, tuple(notes))
 
 
 def generator_comparison_table(found: GeneratorComparison) -> Table:
@@ -79,7 +157,7 @@ def generator_comparison_table(found: GeneratorComparison) -> Table:
         TableColumn("first", found.first, digits=3),
         TableColumn("second", found.second, digits=3),
         TableColumn("difference", "difference", digits=3),
-        TableColumn("p", "p", digits=4),
+        TableColumn("p", "p", kind="p"),
         TableColumn("wins", "wins", priority=2),
         TableColumn("ties", "ties", priority=3),
         TableColumn("losses", "losses", priority=2),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from importlib import metadata, resources
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
@@ -16,11 +16,22 @@ from xml.etree import ElementTree
 import numpy as np
 from numpy.typing import NDArray
 
-from billboards.domain import Board, EnsembleStudy, OverratingReport, Ranking, ReferenceEffect, Sensitivity
+from billboards.domain import (
+    AgreementStudy,
+    Board,
+    BoardStudies,
+    Disagreement,
+    EnsembleStudy,
+    OverratingReport,
+    Ranking,
+    ReferenceEffect,
+    Sensitivity,
+)
 from billboards.reports import comparisons, tables
+from billboards.reports import studies as study_tables
 from billboards.reports.findings import best_metric, findings, popular_metric
 from billboards.reports.frames import table_html
-from billboards.reports.wording import linear_combination, one_line, statistic_name, value_text
+from billboards.reports.wording import clipped, linear_combination, one_line, resampled_text, statistic_name, value_text
 from billboards.store.documents import dumps, ranking_document
 
 if TYPE_CHECKING:
@@ -32,6 +43,8 @@ Floats = NDArray[np.float64]
 
 #: Points of a scatter plot on the page; each costs a quarter of a kilobyte, twice.
 POINTS = 600
+#: Characters of an output that are shown where it is there to be read.
+READ = 600
 
 
 @dataclass(frozen=True)
@@ -66,6 +79,7 @@ def report_html(
     references: ReferenceEffect | None = None,
     judged: JudgedScores | None = None,
     sensitivity: Sensitivity | None = None,
+    studies: BoardStudies | None = None,
     versions: Mapping[str, str] | None = None,
 ) -> str:
     """The report on a ranking, with a section for each further result that is given."""
@@ -89,6 +103,7 @@ def report_html(
         ensemble=_ensemble_section(ranking, study),
         overrating=_overrating_section(overrating),
         references=_references_section(references),
+        studies=_studies_sections(studies),
         card=_card(board),
         settings=_settings(ranking, versions or {"billboards": metadata.version("billboards")}),
         signatures=_signatures(ranking),
@@ -229,7 +244,9 @@ def _overrating_section(report: OverratingReport | None) -> dict[str, Any] | Non
     if report is None:
         return None
     forest = picture(lambda theme: overrating_forest(report, theme=theme)) if report.metrics else None
-    return {"forest": forest, "table": tables.overrating_table(report)}
+    table = tables.overrating_table(report)
+    measured = tuple(row for row in table.rows if row.get("beta0") is not None)
+    return {"forest": forest, "table": replace(table, rows=measured)}
 
 
 def _references_section(effect: ReferenceEffect | None) -> dict[str, Any] | None:
@@ -239,6 +256,37 @@ def _references_section(effect: ReferenceEffect | None) -> dict[str, Any] | None
         return None
     curves = picture(lambda theme: reference_curves(effect, theme=theme)) if any(effect.curves.values()) else None
     return {"curves": curves, "table": tables.reference_table(effect)}
+
+
+def _studies_sections(found: BoardStudies | None) -> dict[str, Any]:
+    """Tables of each study that there is, and what is left out."""
+    found = found or BoardStudies()
+    return {
+        "hybrids": found.hybrids and study_tables.hybrids_table(found.hybrids),
+        "power": [study_tables.power_table(one) for one in found.power],
+        "estimates": study_tables.estimates_table(found.estimates) if found.estimates else None,
+        "agreement": found.agreement and study_tables.agreement_table(found.agreement),
+        "corners": _corners(found.agreement),
+        "left_out": found.left_out,
+    }
+
+
+def _corners(found: AgreementStudy | None) -> list[tuple[str, list[dict[str, str]]]]:
+    """The outputs that two sources differ on most: a title and the outputs, as texts to read."""
+    if found is None or not found.first_above:
+        return []
+    titled = zip(study_tables.corner_tables(found), (found.first_above, found.second_above), strict=True)
+    return [(corner.title, [_as_read(one, found) for one in outputs]) for corner, outputs in titled]
+
+
+def _as_read(one: Disagreement, found: AgreementStudy) -> dict[str, str]:
+    said = ((found.first, one.first), (found.second, one.second))
+    return {
+        "where": one_line(f"{one.instance} · {one.generator}"),
+        "said": ", ".join(f"{one_line(name)} {value_text(value, 1)}" for name, value in said),
+        "output": clipped(one.output, READ),
+        "reference": clipped(one.reference, READ),
+    }
 
 
 def _card(board: Board | None) -> list[tuple[str, str]]:
@@ -252,11 +300,12 @@ def _card(board: Board | None) -> list[tuple[str, str]]:
 
 
 def _settings(ranking: Ranking, versions: Mapping[str, str]) -> list[tuple[str, str]]:
+    drawn = resampled_text(ranking.resampled)
     return [
         ("statistic", statistic_name(ranking)),
         ("grouping", ranking.grouping),
         ("judgments", ranking.aggregate),
-        ("intervals", f"95%, from {value_text(ranking.draws)} resamplings" if ranking.draws else "none"),
+        ("intervals", f"95%, from {value_text(ranking.draws)} resamplings of {drawn}" if ranking.draws else "none"),
         ("seed", str(ranking.seed)),
         *versions.items(),
     ]

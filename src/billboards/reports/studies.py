@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from billboards.domain import AgreementStudy, Disagreement, HybridStudy, Mean, MeanEstimate, PowerStudy
-from billboards.reports.tables import Table, TableColumn
+from billboards.reports.tables import Table, TableColumn, reason_notes
 from billboards.reports.wording import clipped, listed, value_text
 
 
@@ -16,7 +16,7 @@ def hybrids_table(study: HybridStudy) -> Table:
         TableColumn("name", "metric", "left", kind="name"),
         TableColumn("correlation", "correlation", digits=3),
         TableColumn("kendall", "Kendall", digits=3, priority=3),
-        TableColumn("p", "p", digits=4, priority=2),
+        TableColumn("p", "p", kind="p", priority=2),
         TableColumn("hits", "Hits@1", digits=3),
         TableColumn("mrr", "MRR", digits=3),
         TableColumn("difference", "people's loss", digits=3),
@@ -47,7 +47,7 @@ def _hybrid_facts(study: HybridStudy) -> tuple[str, ...]:
         "p: Williams' one-sided test that the best metric correlates better; metrics it can't tell apart share a rank. "
         "Hybrids of the same few generators say little about new ones.",
         f"Hits@1, MRR and people's loss: expected when choosing among {study.sample:,} hybrids by the metric.",
-        *_reasons("Left out", study.left_out),
+        *reason_notes("Left out:", study.left_out),
     )
 
 
@@ -71,6 +71,41 @@ def estimate_table(found: MeanEstimate) -> Table:
     return Table(title, columns, tuple(rows), (*_estimate_facts(found), *_part_note(found.part)))
 
 
+def estimates_table(estimates: Sequence[MeanEstimate]) -> Table:
+    """Several generators' means from few labels, with the metric's help and without it."""
+    columns = (
+        TableColumn("name", "generator", "left"),
+        TableColumn("mean", "mean", digits=2),
+        TableColumn("interval", "95% interval", digits=2, kind="interval"),
+        TableColumn("plain", "labels alone", digits=2),
+        TableColumn("plain_interval", "95% interval", digits=2, kind="interval"),
+        TableColumn("labels", "labels"),
+        TableColumn("effective", "worth labels", digits=1),
+        TableColumn("all", "all labels", digits=2),
+    )
+    rows = tuple(
+        {
+            "name": one.generator,
+            "mean": one.with_metric.mean,
+            "interval": one.with_metric.interval,
+            "plain": one.plain.mean,
+            "plain_interval": one.plain.interval,
+            "labels": one.labels,
+            "effective": one.with_metric.effective,
+            "all": one.mean_of_all,
+        }
+        for one in estimates
+    )
+    first = estimates[0]
+    help_of = "the ensemble, fitted without the generator" if first.fitted_on else first.metric
+    notes = (
+        f"Mean: from labels drawn by the seed, with the help of {help_of}; the target is the mean of all that people "
+        "could label here, which stands in the last column.",
+        "Worth labels: how many labels alone would give an interval as narrow.",
+    )
+    return Table(f"{first.board}: mean human scores from few labels ({first.aggregate})", columns, rows, notes)
+
+
 def _mean_row(name: str, one: Mean, labels: int) -> Mapping[str, object]:
     return {
         "name": name,
@@ -91,6 +126,8 @@ def _estimate_facts(found: MeanEstimate) -> tuple[str, ...]:
         facts.append(f"{metric} has no score of {found.generator}, so the plain mean stands.")
     elif found.saved is not None:
         facts.append(f"{metric} saves {f'{found.saved:,.1f}' if found.saved > 0 else 'no'} labels here.")
+    if found.plain.se is None:
+        facts.append("All labels used are the same, so they say nothing of how far off their mean may be.")
     if found.fitted_on:
         facts.append(f"It was fitted without {found.generator}, on {listed(found.fitted_on)}.")
     return tuple(facts)
@@ -132,7 +169,7 @@ def _power_facts(study: PowerStudy) -> tuple[str, ...]:
         )
     if any(need.needed is None for need in study.needs):
         facts.append("Where there is no difference, no number is enough.")
-    return (*facts, *_reasons("Not said", study.missing))
+    return (*facts, *reason_notes("Not said:", study.missing))
 
 
 def agreement_table(study: AgreementStudy) -> Table:
@@ -190,10 +227,6 @@ def _corner(title: str, outputs: Sequence[Disagreement], names: tuple[str, str])
         for one in outputs
     )
     return Table(title, columns, rows)
-
-
-def _reasons(what: str, reasons: Mapping[str, str]) -> tuple[str, ...]:
-    return tuple(f"{what}: {name}: {reason}" for name, reason in reasons.items())
 
 
 def _part_note(part: str) -> tuple[str, ...]:

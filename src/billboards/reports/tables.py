@@ -27,6 +27,7 @@ from billboards.reports.wording import (
     linear_combination,
     listed,
     one_line,
+    p_text,
     rank_texts,
     statistic_name,
     value_text,
@@ -56,7 +57,7 @@ class TableColumn:
     header: str
     align: Literal["left", "right"] = "right"
     digits: int | None = None
-    kind: Literal["value", "name", "rank", "interval", "change"] = "value"
+    kind: Literal["value", "name", "rank", "interval", "change", "p"] = "value"
     priority: int = 0
     visible: bool = True
 
@@ -140,7 +141,7 @@ def metric_table(ranking: Ranking) -> Table:
         f" correlation with people ({ranking.aggregate})" if ranking.aggregate else " correlation, without judgments"
     )
     title = f"{ranking.board}: metrics by {statistic_name(ranking)}{people}"
-    why_not = _reasons("No rank for", {m.name: m.reason for m in ranking.metrics})
+    why_not = reason_notes("No rank for", {m.name: m.reason for m in ranking.metrics})
     return Table(title, columns, rows, (*_ensemble_note(ranking), *why_not, *notes.texts(), *_part_note(ranking)))
 
 
@@ -164,7 +165,7 @@ def generator_table(ranking: Ranking, human: bool = True) -> Table:
         place = 4 if ranking.ranked_by in _score_names(ranking) else 3
         columns = (*columns[:place], *judged, *columns[place:])
     title = f"{ranking.board}: generators by {ranking.ranked_by or 'no metric yet'}"
-    why_not = _reasons("No rank for", {g.name: g.reason for g in ranking.generators})
+    why_not = reason_notes("No rank for", {g.name: g.reason for g in ranking.generators})
     remarks = (*why_not, *_coverage_notes(ranking), *notes.texts(), *_part_note(ranking))
     return Table(title, columns, rows, remarks)
 
@@ -270,6 +271,8 @@ def overrating_table(report: OverratingReport) -> Table:
             "beta0": _finite(estimate.beta0),
             "interval90": estimate.interval90,
             "se": _finite(estimate.se),
+            "p": estimate.p,
+            "between_generators": estimate.components.get("generators"),
             "verdict": verdict(estimate),
             "n": estimate.n,
             "instances": estimate.instances,
@@ -283,6 +286,8 @@ def overrating_table(report: OverratingReport) -> Table:
         TableColumn("beta0", "beta0", digits=2),
         TableColumn("interval90", "90% interval", digits=2, kind="interval"),
         TableColumn("se", "se", digits=4, visible=False),
+        TableColumn("p", "p", kind="p", visible=report.crossed),
+        TableColumn("between_generators", "between generators", digits=2, priority=3, visible=report.crossed),
         TableColumn("verdict", "verdict", "left", priority=1),
         TableColumn("n", "n", priority=2),
         TableColumn("instances", "instances", visible=False),
@@ -292,7 +297,14 @@ def overrating_table(report: OverratingReport) -> Table:
     against = ", ".join(report.references) or "no references"
     title = f"{report.board}: how much metrics overrate machines over {report.human} (references: {against})"
     note = f"In standard deviations of the metric, at equal {report.aggregate}; above 0, machines are overrated."
-    return Table(title, columns, tuple(rows), (note, *_reasons("Not measured:", report.missing)))
+    notes = (note, _CROSSED) if report.crossed else (note,)
+    return Table(title, columns, tuple(rows), (*notes, *reason_notes("Not measured:", report.missing)))
+
+
+_CROSSED = (
+    "Generators count as a sample: intervals and p (Satterthwaite, two-sided) are about machines like these. "
+    "Between generators: the share of the variance that lies between generators of equal quality."
+)
 
 
 def reference_table(effect: ReferenceEffect) -> Table:
@@ -317,7 +329,7 @@ def reference_table(effect: ReferenceEffect) -> Table:
     title = f"{effect.board}: correlation with people ({effect.aggregate}) by number of references"
     note = "Each number is a mean over sets of that many references: over all of them, or over 50 drawn with the seed."
     marks = (NOTES[REFERENCE_FREE],) if free else ()
-    return Table(title, columns, tuple(rows), (note, *_reasons("Not measured:", effect.missing), *marks))
+    return Table(title, columns, tuple(rows), (note, *reason_notes("Not measured:", effect.missing), *marks))
 
 
 def metric_mark(standing: MetricStanding) -> str:
@@ -334,6 +346,8 @@ def _column_texts(table: Table, column: TableColumn) -> list[str]:
         return [f"{value_text(v)} {mark}".rstrip() for v, mark in zip(values, marks, strict=True)]
     if column.kind == "interval":
         return [interval_text(value, column.digits) for value in values]
+    if column.kind == "p":
+        return [p_text(value) for value in values]
     texts = [value_text(value, column.digits) for value in values]
     if column.kind == "change":
         return [f"+{t}" if isinstance(v, float) and v > 0 else t for t, v in zip(texts, values, strict=True)]
@@ -430,7 +444,7 @@ def _coverage_notes(ranking: Ranking) -> tuple[str, ...]:
     return (f"Means over fewer instances than the others: {', '.join(partial[:3])}{others}.",)
 
 
-def _reasons(what: str, reasons: Mapping[str, str | None]) -> tuple[str, ...]:
+def reason_notes(what: str, reasons: Mapping[str, str | None]) -> tuple[str, ...]:
     """Why something is not there, a line per reason, however many share it."""
     sharing: dict[str, list[str]] = {}
     for name, reason in reasons.items():

@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from billboards.domain import OverratingEstimate, Ranking
+from billboards.domain import OverratingEstimate, Ranking, Resampled
 
 MISSING = "–"
 
@@ -33,6 +33,16 @@ def value_text(value: object, digits: int | None = None) -> str:
     if isinstance(value, tuple):
         return one_line(", ".join(map(str, value))) or "none"
     return one_line(str(value)) or MISSING
+
+
+def p_text(value: object) -> str:
+    """A p-value, which is never 0."""
+    return "<0.0001" if isinstance(value, float) and value < 0.0001 else value_text(value, 4)
+
+
+def resampled_text(resampled: Resampled) -> str:
+    """What a bootstrap draws, in words."""
+    return "instances and generators" if resampled == "both" else resampled
 
 
 def one_line(text: str) -> str:

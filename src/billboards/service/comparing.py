@@ -1,7 +1,8 @@
 """Comparing two entries: is the difference real, how many instances would show it, and which outputs decide it.
 
-Two metrics are compared by their correlation with people on the outputs both have scored; an output speaks for the
-metric whose standardised score goes further with people's there. Two generators are compared by people's scores and by
+Two metrics are compared on the outputs both have scored, by their correlation with people and, where people have judged
+several outputs of an instance, by acc_eq; an output speaks for the metric whose standardised score goes further with
+people's there. Two generators are compared by people's scores and by
 every metric on the instances both have; an instance speaks for the one that scores higher.
 """
 
@@ -9,22 +10,28 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from billboards.domain import (
+    AccuracyComparison,
     Board,
     DecidingOutput,
     GeneratorComparison,
     MetricComparison,
+    Resampled,
     ScoreDifference,
     Slice,
+    Unit,
 )
 from billboards.errors import InvalidInput, NotEnoughData
 from billboards.service.ranking import View, view_board
-from billboards.stats.bootstrap import bootstrap_pearson
+from billboards.service.resampling import resampled_correlations
 from billboards.stats.correlation import pearson
+from billboards.stats.pairs_permutation import permute_decisions
+from billboards.stats.pairwise import acc_eq
 from billboards.stats.power import Needed, tell_generators_apart, tell_metrics_apart
 from billboards.stats.significance import permute_correlations, permute_values, williams
 from billboards.store.base import CellStore
@@ -33,6 +40,8 @@ Floats = NDArray[np.float64]
 
 #: What a person can read through; the paper looks at 20 or 25 of each kind.
 SHOWN = 10
+#: Pairs of generators looked at per instance on boards with hundreds of them.
+MOST_PAIRS = 2000
 
 
 def compare_metrics(
@@ -43,6 +52,8 @@ def compare_metrics(
     *,
     aggregate: str | None = None,
     part: Slice | None = None,
+    unit: Unit = "both",
+    resampled: Resampled = "instances",
     draws: int = 1000,
     seed: int = 0,
     shown: int = SHOWN,
@@ -58,9 +69,13 @@ def compare_metrics(
     people = np.where(used, human, np.nan)
     r, n = pearson(pair, people)
     between = float(pearson(pair[:1], pair[1])[0][0])
-    drawn = _bootstrap_difference(pair, people, draws, seed)
+    drawn = _difference_drawn(
+        resampled_correlations(board, view.part, pair, people, resampled=resampled, draws=draws, seed=seed)
+    )
     defined = not np.isnan(r).any()
-    tests = permute_correlations(pair, people, draws=draws, seed=seed).p if draws else np.full((2, 2), np.nan)
+    tests = (
+        permute_correlations(pair, people, unit=unit, draws=draws, seed=seed).p if draws else np.full((2, 2), np.nan)
+    )
     leads = 0 if not defined or r[0] >= r[1] else 1
     return MetricComparison(
         board.name,
@@ -77,14 +92,43 @@ def compare_metrics(
         seed,
         _whole(lambda: tell_metrics_apart(pair[0], pair[1], people)),
         *_deciding_outputs(board, view, pair, people, shown),
+        _compare_accuracy(pair, people, draws, seed),
+        unit,
+        resampled,
     )
 
 
-def _bootstrap_difference(pair: Floats, people: Floats, draws: int, seed: int) -> Floats | None:
-    """Differences of the two correlations over resampled instances."""
-    if not draws:
+def _compare_accuracy(pair: Floats, people: Floats, draws: int, seed: int) -> AccuracyComparison | None:
+    """acc_eq of both, and how sure the difference is; None where no instance has a pair of outputs."""
+    judged = np.isfinite(people).any(axis=1)
+    pair, people = pair[:, judged], people[judged]
+    found = acc_eq(pair, people, most=MOST_PAIRS, seed=seed)
+    if not found.instances[0]:
         return None
-    found = bootstrap_pearson(pair, people, draws=draws, seed=seed)
+    first, second = found.accuracy.tolist()
+    ahead = (0, 1) if first >= second else (1, 0)
+
+    def p_value(unit: Literal["pairs", "instances"]) -> float | None:
+        if not draws:
+            return None
+        tests = permute_decisions(pair, people, unit=unit, draws=draws, seed=seed, most=MOST_PAIRS)
+        return float(tests.p[ahead])
+
+    return AccuracyComparison(
+        (first, second),
+        (float(found.epsilon[0]), float(found.epsilon[1])),
+        first - second,
+        p_value("pairs"),
+        p_value("instances"),
+        int(found.n[0]),
+        int(found.instances[0]),
+    )
+
+
+def _difference_drawn(found: Floats | None) -> Floats | None:
+    """Differences of the two correlations in the draws that have both, where at least two have."""
+    if found is None:
+        return None
     there = found[:, 0] - found[:, 1]
     there = there[np.isfinite(there)]
     return there if len(there) > 1 else None

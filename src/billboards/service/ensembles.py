@@ -82,7 +82,9 @@ def fit_board_ensemble(
     if not chosen.columns:
         reasons = "; ".join(f"{name}: {why}" for name, why in chosen.left_out.items()) or "there are no scores"
         raise NotEnoughData(f"no metric can join an ensemble ({reasons})")
-    blocks = gather_blocks(scores.values[list(chosen.columns)], human)
+    if np.ptp(human[np.isfinite(human)]) == 0:
+        raise NotEnoughData("every judgment is the same, so there is nothing to fit an ensemble to")
+    blocks = gather_blocks([scores.values[column] for column in chosen.columns], human)
     fit = _fit(blocks, k, lam, method)
     names = tuple(scores.columns[column].name for column in chosen.columns)
     used = [n for n, weight in enumerate(fit.linear.weights) if weight != 0.0]

@@ -40,7 +40,10 @@ def study_hybrids(
     human = np.where(mixed[:, None], view.human, np.nan)
     chosen = candidates(view.scores, human)
     if not chosen.columns:
-        raise NotEnoughData(f"board {board.name} has no metric that scores every judged generator; score it first")
+        reasons = "; ".join(f"{name}: {why}" for name, why in chosen.left_out.items()) or "there are no scores"
+        raise NotEnoughData(f"board {board.name} has no metric to judge hybrids by ({reasons}); score it first")
+    if np.ptp(human[np.isfinite(human)]) == 0:
+        raise NotEnoughData(f"board {board.name}: every judgment is the same, so no hybrid is better than another")
     hybrids = mix_hybrids(view.scores.values[list(chosen.columns)], human, count=mixtures, parents=parents, seed=seed)
     names = [view.scores.names[k] for k in chosen.columns]
     found, selected = correlate_hybrids(hybrids), select_models(hybrids, sample=sample, seed=seed)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,8 +51,8 @@ def reference_lines(
         _line(name, "sentinel", scores, people_say, summary)
         for name, scores, summary in _sentinels(board, people_say, [board.rows[k] for k in rows], seen, seed)
     ]
-    people = [_annotator_line(board, chosen, name, judged, keep) for name in _annotators(board.judgments, chosen)]
-    ordered = sorted(lines, key=_strength), sorted((line for line in people if line is not None), key=_strength)
+    people = _annotator_lines(board, chosen, judged, keep)
+    ordered = sorted(lines, key=_strength), sorted(people, key=_strength)
     return tuple(line for kind in ordered for line in kind)
 
 
@@ -76,8 +77,10 @@ def _sentinels(
     board: Board, human: Floats, rows: Sequence[Outputs], keep: list[int], seed: int
 ) -> Iterator[tuple[str, Floats, str]]:
     """Name, scores (rows × instances kept) and summary of every sentinel."""
-    texts = [[row.texts[k] for k in keep] for row in rows]
-    outputs = np.array([[_features(text) for text in one] for one in texts]).reshape(len(rows), len(keep), -1)
+    # The texts of a sample are read for this once; those of a whole small board are worth having again.
+    of_rows = (row.texts if len(rows) < MOST_GENERATORS else row.load() for row in rows)
+    features = [np.array([_features(texts[k]) for k in keep]) for texts in of_rows]
+    outputs = np.array(features).reshape(len(rows), len(keep), -1)
     names = [row.name for row in rows]
     yield "random", _random(names, [board.instances[k].id for k in keep], seed), "a number drawn for every output"
     yield "length", outputs[:, :, 0], "the output's characters"
@@ -151,40 +154,40 @@ def _cross_fitted(features: Floats, human: Floats, fold: NDArray[np.intp]) -> Fl
     return predicted
 
 
-def _annotators(judgments: Judgments, aggregate: Aggregate) -> list[str]:
-    """The annotators whose judgments count towards an aggregate."""
-    counted = judgments.counted(aggregate.campaigns)
-    return [judgments.annotators[k] for k in np.unique(judgments.annotator[counted]) if k >= 0]
+def _annotator_lines(
+    board: Board, aggregate: Aggregate, judged: NDArray[np.bool_], keep: list[int]
+) -> Iterator[ReferenceLine]:
+    """Each annotator against the mean of the others, on the outputs that both judged."""
+    judgments, instances = board.judgments, len(board.instances)
+    kept = np.isin(np.arange(instances), keep)
+    usable = judgments.counted(aggregate.campaigns) & judged[judgments.row] & kept[judgments.instance]
+    output = judgments.row.astype(np.int64) * instances + judgments.instance
+    for code in np.unique(judgments.annotator[usable]):
+        if code < 0:
+            continue
+        own = judgments.annotator == code
+        theirs = np.unique(output[own & usable])
+        told = np.zeros(len(board.rows) * instances, bool)
+        told[theirs] = True
+        about = usable & told[output]
+        mine, others = (
+            _means_of(board, aggregate, about & side, np.searchsorted(theirs, output[about & side]), len(theirs))
+            for side in (own, ~own)
+        )
+        if (np.isfinite(mine) & np.isfinite(others)).sum() >= FEWEST:
+            summary = "one annotator against the mean of the others"
+            yield _line(judgments.annotators[code], "annotator", mine, others, summary)
 
 
-def _annotator_line(
-    board: Board, aggregate: Aggregate, name: str, judged: NDArray[np.bool_], keep: list[int]
-) -> ReferenceLine | None:
-    """One annotator against the mean of the others, on the outputs that both judged."""
+def _means_of(
+    board: Board, aggregate: Aggregate, chosen: NDArray[np.bool_], place: NDArray[np.intp], places: int
+) -> Floats:
+    """People's scores from some judgments, with the place each one speaks of, as 1 × places."""
     judgments = board.judgments
-    own = judgments.annotator == judgments.annotators.index(name)
-    shape = (len(board.rows), len(board.instances))
-    mine, others = (
-        human_scores(_selected(judgments, mask), aggregate, board.dimensions, shape)[:, keep] for mask in (own, ~own)
-    )
-    people = np.where(judged[:, None], others, np.nan)
-    if (np.isfinite(mine) & np.isfinite(people)).sum() < FEWEST:
-        return None
-    return _line(name, "annotator", mine, people, "one annotator against the mean of the others")
-
-
-def _selected(judgments: Judgments, mask: NDArray[np.bool_]) -> Judgments:
-    """Some of the judgments."""
-    place = np.cumsum(mask) - 1
-    details = {int(place[k]): detail for k, detail in judgments.details.items() if mask[k]}
-    return Judgments(
+    some = Judgments(
         judgments.dimensions,
-        judgments.annotators,
-        judgments.campaigns,
-        judgments.instance[mask],
-        judgments.row[mask],
-        judgments.annotator[mask],
-        judgments.campaign[mask],
-        judgments.values[mask],
-        details,
+        instance=place.astype(np.int32),
+        row=np.zeros(len(place), np.int32),
+        values=judgments.values[chosen],
     )
+    return human_scores(some, replace(aggregate, campaigns=None), board.dimensions, (1, places))

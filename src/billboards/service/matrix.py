@@ -6,7 +6,7 @@ only the leading one takes part in rankings, because two columns of one metric w
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -14,14 +14,36 @@ import numpy as np
 from billboards.domain import Board, Column, ImportedColumn, ReferenceSet, Scores
 from billboards.store.base import CellStore, ColumnKey, Floats
 
-_Loaded = tuple[Column, dict[int, Floats]]
+_Loaded = tuple[Column, Mapping[int, Floats]]
 
 
 def board_scores(board: Board, store: CellStore | None, *, references: ReferenceSet | None = None) -> Scores:
-    """The leading column of every metric that has scores against these references (by default, the board's)."""
-    imported = _imported(board, references)
-    own = _own(board, store, board.references if references is None else references)
-    return _stacked(board, _leading(board, imported, own))
+    """The leading column of every metric that has scores against these references (by default, the board's).
+
+    Columns are loaded one after the other straight into the matrix: beside it there is never more than one of them.
+    """
+    imported = _imported_columns(board, references)
+    own = _own_columns(board, store, board.references if references is None else references)
+    first: Sequence[ImportedColumn | ColumnKey]
+    second: Sequence[ImportedColumn | ColumnKey]
+    first, second = (imported, own) if board.lead == "imported" else (own, imported)
+    values = np.empty((len(imported) + len(own), len(board.rows), len(board.instances)))
+    columns = _fill(values, [], _loaded(board, store, first))
+    taken = {column.name for column in columns}
+    columns = _fill(values, columns, _loaded(board, store, [s for s in second if s.column.name not in taken]))
+    return Scores(tuple(columns), tuple(row.name for row in board.rows), values[: len(columns)])
+
+
+def _fill(values: Floats, columns: list[Column], loaded: Iterator[_Loaded]) -> list[Column]:
+    """Put columns into the matrix after those that are there; all columns now there."""
+    columns = list(columns)
+    for column, rows in loaded:
+        place = values[len(columns)]
+        place.fill(np.nan)
+        for row, scores in rows.items():
+            place[row] = scores
+        columns.append(column)
+    return columns
 
 
 def with_own_scores(board: Board, store: CellStore | None) -> Board:
@@ -36,33 +58,38 @@ def with_own_scores(board: Board, store: CellStore | None) -> Board:
             column.references,
             column.needs_references,
             column.needs_input,
+            is_statistic=column.is_statistic,
         )
-        for column, rows in _own(board, store, board.references)
+        for column, rows in _loaded(board, store, _own_columns(board, store, board.references))
     ]
     return replace(board, imported=(*board.imported, *own))
 
 
-def _imported(board: Board, references: ReferenceSet | None) -> list[_Loaded]:
+def _imported_columns(board: Board, references: ReferenceSet | None) -> list[ImportedColumn]:
     """Imported columns; of a narrower reference set only those that saw nothing outside it."""
-    found = []
-    for item in board.imported:
-        if item.is_ensemble or (references is not None and not set(item.references) <= set(references)):
-            continue
-        rows = {board.row_position[name]: values for name, values in item.values.items()}
-        found.append((item.column, rows))
-    return found
+    return [
+        item
+        for item in board.imported
+        if not item.is_ensemble and (references is None or set(item.references) <= set(references))
+    ]
 
 
-def _own(board: Board, store: CellStore | None, references: ReferenceSet) -> list[_Loaded]:
+def _own_columns(board: Board, store: CellStore | None, references: ReferenceSet) -> list[ColumnKey]:
     """Own columns against exactly this reference set; of several signatures of one name, the latest."""
-    if store is None:
-        return []
     latest: dict[str, ColumnKey] = {}
-    for key in store.columns():
+    for key in () if store is None else store.columns():
         if key.column.references == (references if key.column.needs_references else ()) and _current(board, key):
             latest[key.column.name] = key
-    found = [(key.column, _cells(board, store, key)) for _, key in sorted(latest.items())]
-    return [(column, rows) for column, rows in found if rows]
+    return [key for _, key in sorted(latest.items())]
+
+
+def _loaded(board: Board, store: CellStore | None, sources: Sequence[ImportedColumn | ColumnKey]) -> Iterator[_Loaded]:
+    """Each column with its scores by row; an own column that has none is passed over."""
+    for source in sources:
+        if isinstance(source, ImportedColumn):
+            yield source.column, {board.row_position[name]: scores for name, scores in source.values.items()}
+        elif store is not None and (rows := _cells(board, store, source)):
+            yield source.column, rows
 
 
 def _cells(board: Board, store: CellStore, key: ColumnKey) -> dict[int, Floats]:
@@ -78,17 +105,3 @@ def _cells(board: Board, store: CellStore, key: ColumnKey) -> dict[int, Floats]:
 def _current(board: Board, key: ColumnKey) -> bool:
     column = key.column
     return key.context == board.context_version(references=column.references, inputs=column.needs_input)
-
-
-def _leading(board: Board, imported: list[_Loaded], own: list[_Loaded]) -> list[_Loaded]:
-    first, second = (imported, own) if board.lead == "imported" else (own, imported)
-    taken = {column.name for column, _ in first}
-    return [*first, *(item for item in second if item[0].name not in taken)]
-
-
-def _stacked(board: Board, loaded: Sequence[_Loaded]) -> Scores:
-    values = np.full((len(loaded), len(board.rows), len(board.instances)), np.nan)
-    for k, (_, rows) in enumerate(loaded):
-        for row, scores in rows.items():
-            values[k, row] = scores
-    return Scores(tuple(column for column, _ in loaded), tuple(row.name for row in board.rows), values)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -19,10 +21,11 @@ from billboards.errors import InvalidInput, NotEnoughData
 from billboards.service.ensembles import ensemble_scores
 from billboards.service.matrix import board_scores
 from billboards.service.ranking import ENSEMBLE, fit_view, view_board
-from billboards.stats.overrating import overrating_all
+from billboards.stats.overrating import overrating_all, overrating_crossed
 from billboards.store.base import CellStore
 
 Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
 
 
 def human_generators(board: Board) -> tuple[str, ...]:
@@ -82,8 +85,9 @@ def measure_overrating(
     k: int = 3,
     lam: float | None = None,
     method: Method = "lasso",
+    crossed: bool = False,
 ) -> OverratingReport:
-    """Overrating of every metric and of the ensemble, or the reason why not."""
+    """Overrating of every metric and of the ensemble, or the reason why not; with generators as a sample if crossed."""
     used = references_without(board, human, references)
     chosen = board.aggregate(aggregate)
     people = _people(board, aggregate)
@@ -98,16 +102,30 @@ def measure_overrating(
     matrix = np.array([values[rows] for _, _, values in columns]).reshape(-1, *people[rows].shape)
     measured = overrating_all(matrix, people[rows], machine[rows])
     for column, (name, signature, values) in enumerate(columns):
-        if measured.why[column]:
+        try:
+            result = measured.of(column)
+            estimate = OverratingEstimate(
+                name, signature, result.beta0, result.se, result.interval90, result.n, result.instances
+            )
+            found.append(_crossed(estimate, matrix[column], people[rows], machine[rows]) if crossed else estimate)
+        except NotEnoughData as error:
             unscored = not np.isfinite(values[board.row_position[human]]).any()
-            missing[name] = f"has no scores of {human}" if unscored else measured.why[column]
-            continue
-        result = measured.of(column)
-        found.append(
-            OverratingEstimate(name, signature, result.beta0, result.se, result.interval90, result.n, result.instances)
-        )
+            missing[name] = f"has no scores of {human}" if unscored else str(error)
     found.sort(key=lambda estimate: estimate.beta0)
-    return OverratingReport(board.name, human, used, chosen.name, tuple(found), missing)
+    return OverratingReport(board.name, human, used, chosen.name, tuple(found), missing, crossed)
+
+
+def _crossed(estimate: OverratingEstimate, scores: Floats, people: Floats, machine: Bools) -> OverratingEstimate:
+    """The same metric where generators, too, are a sample."""
+    found = overrating_crossed(scores, people, machine)
+    components = {
+        "instances": found.fit.instance_variance,
+        "generators": found.fit.generator_variance,
+        "residual": found.fit.residual_variance,
+    }
+    total = sum(components.values()) or 1.0
+    shares = {name: value / total for name, value in components.items()}
+    return replace(estimate, beta0=found.beta0, se=found.se, interval90=found.interval90, p=found.p, components=shares)
 
 
 def _unscored(board: Board, store: CellStore | None, scores: Scores, used: ReferenceSet) -> dict[str, str]:

@@ -56,7 +56,9 @@ def power_of_generators(
         control = np.zeros_like(people) if name == PEOPLE else values
         needs.append(_need(name, "instances", found, _labels(people, control, power, level)))
     if not needs:
-        raise NotEnoughData(f"{first} and {second} have no scores on 2 common instances; score the board first")
+        raise NotEnoughData(
+            f"{first} and {second} have no scores on 2 common instances; more instances or scores are needed"
+        )
     return PowerStudy(
         board.name,
         first,

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TypeVar
 
 import numpy as np
@@ -24,6 +25,7 @@ from billboards.domain import (
     MetricStanding,
     Ranking,
     ReferenceSet,
+    Resampled,
     Scores,
     Slice,
     human_scores,
@@ -32,8 +34,9 @@ from billboards.errors import NotEnoughData, UnknownName
 from billboards.service.ensembles import FittedEnsemble, ensemble_scores, fit_board_ensemble
 from billboards.service.lines import reference_lines
 from billboards.service.matrix import board_scores
+from billboards.service.resampling import correlations_with_intervals
 from billboards.stats.clusters import significance_clusters
-from billboards.stats.correlation import Correlations, pearson_with_intervals
+from billboards.stats.correlation import Correlations
 from billboards.stats.significance import permute_correlations, permute_values
 from billboards.store.base import CellStore
 
@@ -54,10 +57,15 @@ class View:
     references: ReferenceSet
     part: Slice
 
-    @property
+    @cached_property
     def judged_human(self) -> Floats:
         """People's scores with NaN on rows that don't take part."""
-        return np.where(self.judged[:, None], self.human, np.nan)
+        return only_rows(self.human, self.judged)
+
+
+def only_rows(human: Floats, rows: NDArray[np.bool_]) -> Floats:
+    """People's scores with NaN outside these rows; a copy only where there is anything to take out."""
+    return np.where(rows[:, None], human, np.nan) if np.isfinite(human[~rows]).any() else human
 
 
 def view_board(
@@ -70,13 +78,13 @@ def view_board(
 ) -> View:
     """The matrix and judgments of a slice of the board."""
     part = part or Slice()
-    scores = board_scores(board, store, references=references)
     shape = (len(board.rows), len(board.instances))
     human = np.full(shape, np.nan)
     name = ""
     if board.ranks is not None or aggregate is not None:
         chosen = board.aggregate(aggregate)
         human, name = human_scores(board.judgments, chosen, board.dimensions, shape), chosen.name
+    scores = board_scores(board, store, references=references)
     used = board.references if references is None else references
     judged = np.isfinite(human).any(axis=1) & ~np.array([board.is_reference(row, used) for row in board.rows], bool)
     if part:
@@ -97,16 +105,22 @@ def rank_board(
     lam: float | None = None,
     by: str | None = None,
     method: Method = "lasso",
+    resampled: Resampled = "instances",
     draws: int = DRAWS,
     seed: int = 0,
 ) -> Ranking:
     """Everything a board says: metrics, ensemble and generators, ranked, and lines to read the metrics against."""
+    judged = board.ranks is not None or aggregate is not None
+    # Before the matrix is there: on a large board each of the two needs much memory for a while.
+    lines = reference_lines(board, part or Slice(), aggregate, references, seed=seed) if judged else ()
     view = view_board(board, store, aggregate=aggregate, references=references, part=part)
     notes: list[str] = []
     ensemble = _try_ensemble(board, view, k, lam, method, notes)
     other: Method = "lasso" if method == "best-subset" else "best-subset"
     alternative = _try_ensemble(board, view, k, None, other, [])
-    found = pearson_with_intervals(view.scores.values, view.judged_human, draws=draws, seed=seed)
+    found = correlations_with_intervals(
+        board, view.part, view.scores.values, view.judged_human, resampled=resampled, draws=draws, seed=seed
+    )
     tests = permute_correlations(view.scores.values, view.judged_human, draws=draws, seed=seed).p if draws else None
     metrics = rank_metrics(view.scores.columns, found, tests)
     ranked_by = _leader(board, metrics, ensemble, by, notes)
@@ -126,7 +140,8 @@ def rank_board(
         ensemble,
         tuple(notes),
         alternative,
-        reference_lines(board, view.part, aggregate, references, seed=seed) if view.aggregate else (),
+        lines,
+        resampled,
     )
 
 
@@ -135,7 +150,7 @@ def fit_view(
 ) -> FittedEnsemble:
     """The ensemble on what a view looks at; only generators take part, since one of them is held out at a time."""
     generators = np.array([row.generator is not None for row in board.rows], bool)
-    human = np.where(generators[:, None], view.judged_human, np.nan)
+    human = only_rows(view.judged_human, generators)
     return fit_board_ensemble(
         board,
         view.scores,
@@ -250,8 +265,11 @@ def _rank_generators(
 
 def _tests_between(values: Floats, complete: NDArray[np.bool_], draws: int, seed: int) -> Floats:
     """P-values between the rows that get a place; the others have gaps of their own and would be tested two by two."""
+    if complete.all():
+        return permute_values(values, draws=draws, seed=seed).p
+    found = permute_values(values[complete], draws=draws, seed=seed).p
     tests = np.full((len(values), len(values)), np.nan)
-    tests[np.ix_(complete, complete)] = permute_values(values[complete], draws=draws, seed=seed).p
+    tests[np.ix_(complete, complete)] = found
     return tests
 
 

@@ -24,6 +24,8 @@ from billboards.store.base import CellStore
 
 Floats = NDArray[np.float64]
 
+_UNDEFINED = "no correlation with any number of references: the scores or the judgments don't vary"
+
 
 def reference_effect(
     board: Board,
@@ -51,7 +53,9 @@ def reference_effect(
     ]
     failures = compute_cells(board, store, cells, executor, on_progress=on_progress).failures
     curves = {m.name: _curve(board, store, m, subsets, rows, view) for m in based if m.name not in failures}
-    return ReferenceEffect(board.name, view.aggregate, seed, curves, _reference_free(view), failures)
+    missing = failures | {name: _UNDEFINED for name, curve in curves.items() if not curve}
+    drawn = {name: curve for name, curve in curves.items() if curve}
+    return ReferenceEffect(board.name, view.aggregate, seed, drawn, _reference_free(view), missing)
 
 
 def _subsets(names: ReferenceSet, most: int, seed: int) -> dict[int, tuple[ReferenceSet, ...]]:
@@ -61,7 +65,7 @@ def _subsets(names: ReferenceSet, most: int, seed: int) -> dict[int, tuple[Refer
 def _columns_needed(
     metric: Metric, subsets: dict[int, tuple[ReferenceSet, ...]], names: ReferenceSet
 ) -> tuple[ReferenceSet, ...]:
-    if metric.multiple_references == "best":
+    if metric.takes_best_reference:
         return tuple((name,) for name in names)
     return tuple(subset for sized in subsets.values() for subset in sized)
 
@@ -87,7 +91,7 @@ def _curve(
 def _subset_scores(
     board: Board, store: CellStore, metric: Metric, subset: ReferenceSet, rows: Sequence[Outputs]
 ) -> Floats:
-    if metric.multiple_references == "best":
+    if metric.takes_best_reference:
         singles = np.stack([_column(board, store, metric, (name,), rows) for name in subset])
         best: Floats = np.fmax.reduce(singles, axis=0)
         return best

@@ -17,16 +17,16 @@ from billboards.domain import Board, Condition, RankRange, ReferenceSet, Sensiti
 from billboards.errors import NotEnoughData
 from billboards.service.ranking import View, view_board
 from billboards.stats.correlation import pearson
-from billboards.stats.grouped import GROUPINGS, Grouping, Statistic, correlation
+from billboards.stats.grouped import GROUPINGS, STATISTICS, Grouping, correlation
 from billboards.stats.paired_differences import pairwise_difference_pearson
-from billboards.stats.pairwise import acc_eq
+from billboards.stats.pairwise import acc_eq, held_out_acc_eq
+from billboards.stats.preferences import area_under_curve, relative_ranking
 from billboards.stats.system_pairs import soft_pairwise_accuracy, system_pairwise_accuracy
 from billboards.store.base import CellStore
 
 Floats = NDArray[np.float64]
 Kind = Literal["statistic", "dimension", "without"]
 
-STATISTICS: tuple[Statistic, ...] = ("pearson", "spearman", "kendall-b")
 #: A generator is an outlier when its pull is this many times the median of all.
 OUTLIER = 5.0
 #: Pairs of generators looked at per instance on boards with hundreds of them.
@@ -48,7 +48,7 @@ def measure_sensitivity(
     if not view.judged.any() or not len(view.scores.columns):
         raise NotEnoughData(f"board {board.name} needs judged outputs and scores before a ranking can be sensitive")
     conditions = [
-        *_statistics(view, draws, seed),
+        *_statistics(board, view, draws, seed),
         *_dimensions(board, store, view, references),
         *_without(board, view),
     ]
@@ -64,28 +64,66 @@ def measure_sensitivity(
     )
 
 
-def _condition(name: str, kind: Kind, view: View, values: Floats) -> Condition:
-    named = {n: None if np.isnan(v) else float(v) for n, v in zip(view.scores.names, values, strict=True)}
-    order = sorted((v for v in named.values() if v is not None), reverse=True)
-    ranks = {n: None if v is None else 1 + order.index(v) for n, v in named.items()}
-    return Condition(name, kind, named, ranks)
+def _condition(
+    name: str, kind: Kind, view: View, values: Floats, n: NDArray[np.int64], p: Floats | None = None
+) -> Condition:
+    named = _named(view, values)
+    # Values that differ by rounding alone share a rank.
+    rounded = {metric: None if v is None else round(v, 12) for metric, v in named.items()}
+    order = sorted((v for v in rounded.values() if v is not None), reverse=True)
+    ranks = {metric: None if v is None else 1 + order.index(v) for metric, v in rounded.items()}
+    counts = dict(zip(view.scores.names, n.tolist(), strict=True))
+    return Condition(name, kind, named, ranks, counts, {} if p is None else _named(view, p))
 
 
-def _statistics(view: View, draws: int, seed: int) -> Iterator[Condition]:
+def _named(view: View, values: Floats) -> dict[str, float | None]:
+    return {name: None if np.isnan(v) else float(v) for name, v in zip(view.scores.names, values, strict=True)}
+
+
+def _statistics(board: Board, view: View, draws: int, seed: int) -> Iterator[Condition]:
     """Every statistic and grouping on the judged rows; pooled Pearson, which ranks, first."""
     scores, human = view.scores.values[:, view.judged], view.human[view.judged]
+    generators = np.array([row.generator is not None for row in board.rows], bool)[view.judged]
     for grouping in GROUPINGS:
-        for statistic in STATISTICS:
-            found = correlation(scores, human, statistic=statistic, grouping=grouping).value
-            yield _condition(f"{statistic}, {_words(grouping)}", "statistic", view, found)
-    if len(human) < 2:
-        return
-    yield _condition("acc_eq", "statistic", view, acc_eq(scores, human, most=MOST_PAIRS, seed=seed).accuracy)
-    yield _condition("PDP", "statistic", view, pairwise_difference_pearson(scores, human).value)
+        # Rows without a generator are laid out as it falls, so nothing can be said of them as systems.
+        rows = generators if grouping in ("by-system", "system-level") else np.ones(len(human), bool)
+        for statistic in STATISTICS if rows.any() else ():
+            found = correlation(scores[:, rows], human[rows], statistic=statistic, grouping=grouping)
+            yield _condition(f"{statistic}, {_words(grouping)}", "statistic", view, found.value, found.n, found.p)
+    if len(np.unique(human[np.isfinite(human)])) == 2:
+        auc = area_under_curve(scores, human)
+        yield _condition("AUC", "statistic", view, auc.value, auc.positives + auc.negatives)
+    if len(human) > 1:
+        yield from _pairs_of_outputs(view, scores, human, seed)
+    if generators.sum() > 1:
+        yield from _pairs_of_generators(view, scores[:, generators], human[generators], draws, seed)
+
+
+def _pairs_of_outputs(view: View, scores: Floats, human: Floats, seed: int) -> Iterator[Condition]:
+    """Agreement on pairs of outputs of one instance."""
+    accuracy = acc_eq(scores, human, most=MOST_PAIRS, seed=seed)
+    yield _condition("acc_eq", "statistic", view, accuracy.accuracy, accuracy.n)
+    held_out = held_out_acc_eq(scores, human, most=MOST_PAIRS, seed=seed)
+    yield _condition("acc_eq, held out", "statistic", view, held_out.accuracy, held_out.n)
+    differences = pairwise_difference_pearson(scores, human)
+    yield _condition("PDP", "statistic", view, differences.value, differences.n)
+    rows = _some_rows(len(human), seed)
+    preferred = relative_ranking(scores[:, rows], human[rows])
+    yield _condition("WMT's Kendall", "statistic", view, preferred.value, preferred.n)
+
+
+def _some_rows(rows: int, seed: int) -> NDArray[np.intp]:
+    """All rows, or a seeded sample of so many that their pairs are about as many as are looked at."""
+    most = int((2 * MOST_PAIRS) ** 0.5)
+    return np.sort(np.random.default_rng(seed).permutation(rows)[:most])
+
+
+def _pairs_of_generators(view: View, scores: Floats, human: Floats, draws: int, seed: int) -> Iterator[Condition]:
+    """Agreement on pairs of generators."""
     spa = soft_pairwise_accuracy(scores, human, draws=max(draws, 1), seed=seed)
-    yield _condition("SPA", "statistic", view, spa.value)
+    yield _condition("SPA", "statistic", view, spa.value, spa.n)
     accuracy = system_pairwise_accuracy(scores, human)
-    yield _condition("pairwise system accuracy", "statistic", view, accuracy.value)
+    yield _condition("pairwise system accuracy", "statistic", view, accuracy.value, accuracy.n)
 
 
 def _words(grouping: Grouping) -> str:
@@ -101,7 +139,7 @@ def _dimensions(
             continue
         other = view_board(board, store, aggregate=name, references=references, part=view.part)
         if other.judged.any():
-            yield _condition(name, "dimension", view, pearson(view.scores.values, other.judged_human)[0])
+            yield _condition(name, "dimension", view, *pearson(view.scores.values, other.judged_human))
 
 
 def _without(board: Board, view: View) -> Iterator[Condition]:
@@ -111,7 +149,7 @@ def _without(board: Board, view: View) -> Iterator[Condition]:
         if board.rows[k].generator is not None and view.judged.sum() > 2:
             rest = human.copy()
             rest[k] = np.nan
-            yield _condition(board.rows[k].name, "without", view, pearson(view.scores.values, rest)[0])
+            yield _condition(board.rows[k].name, "without", view, *pearson(view.scores.values, rest))
 
 
 def _range(name: str, base: Condition, conditions: list[Condition]) -> RankRange:

@@ -7,14 +7,20 @@ Every draw is a weighting of sums that are computed once.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from billboards.errors import InvalidInput
-from billboards.stats.correlation import cell_sums, pearson_of_sums, resampling_weights
+from billboards.stats.correlation import (
+    cell_sums,
+    instance_sums,
+    pearson_of_sums,
+    resampled_pearson,
+    resampling_weights,
+)
 
 Floats = NDArray[np.float64]
 Unit = Literal["instances", "documents", "generators", "both"]
@@ -40,40 +46,36 @@ def bootstrap_pearson(
     if unit == "documents" and (documents is None or len(np.asarray(documents)) != human.shape[1]):
         raise InvalidInput("a bootstrap over documents needs the document of every instance")
     judged = np.isfinite(human).any(axis=1)
-    columns = [cell_sums(one[judged], human[judged]) for one in scores]
-    rows, instances = int(judged.sum()), human.shape[1]
+    if unit == "both":
+        return _over_both([cell_sums(one[judged], human[judged]) for one in scores], draws, seed)
+    if unit == "generators":
+        sums = np.array([cell_sums(one[judged], human[judged]).sum(axis=1) for one in scores])
+        return resampled_pearson(sums.reshape(len(scores), -1, 6), draws=draws, seed=seed)
+    sums = instance_sums(scores, human)
+    return resampled_pearson(sums if unit == "instances" else _by_document(sums, documents), draws=draws, seed=seed)
+
+
+def _by_document(sums: Floats, documents: ArrayLike | None) -> Floats:
+    """The sums of whole documents (metrics × documents × 6) from those of their instances."""
+    names = np.asarray(documents)
+    order = np.argsort(names, kind="stable")
+    starts = np.unique(names[order], return_index=True)[1]
+    return np.add.reduceat(sums[:, order], starts, axis=1)
+
+
+def _over_both(columns: Sequence[Floats], draws: int, seed: int) -> Floats:
+    """Draws of generators and instances at once, from the terms of every cell (rows × instances × 6) of each metric."""
     random = np.random.default_rng(seed)
-    drawn = np.empty((draws, len(scores)))
+    drawn = np.empty((draws, len(columns)))
+    rows, instances = columns[0].shape[:2] if columns else (0, 0)
     for block in _blocks(draws, instances):
-        weights = _weights(random, unit, documents, rows, instances, block.stop - block.start)
+        of_rows, of_instances = (resampling_weights(random, n, block.stop - block.start) for n in (rows, instances))
         for k, sums in enumerate(columns):
-            drawn[block, k] = pearson_of_sums(_weighted(sums, *weights))
+            by_row = (of_instances @ sums.transpose(1, 0, 2).reshape(instances, -1)).reshape(-1, rows, 6)
+            drawn[block, k] = pearson_of_sums((of_rows[:, :, None] * by_row).sum(axis=1))
     return drawn
 
 
 def _blocks(draws: int, instances: int) -> Iterator[slice]:
     size = max(1, 4_000_000 // max(instances, 1))
     return (slice(start, min(start + size, draws)) for start in range(0, draws, size))
-
-
-def _weights(
-    random: np.random.Generator, unit: Unit, documents: ArrayLike | None, rows: int, instances: int, draws: int
-) -> tuple[Floats | None, Floats | None]:
-    """How often each row and each instance counts in each draw; None where each counts once."""
-    if unit == "documents":
-        code = np.unique(np.asarray(documents), return_inverse=True)[1]
-        return None, resampling_weights(random, int(code.max()) + 1, draws)[:, code]
-    of_rows = resampling_weights(random, rows, draws) if unit in ("generators", "both") else None
-    of_instances = resampling_weights(random, instances, draws) if unit in ("instances", "both") else None
-    return of_rows, of_instances
-
-
-def _weighted(sums: Floats, of_rows: Floats | None, of_instances: Floats | None) -> Floats:
-    """The six sums of every draw from those of every cell (rows × instances × 6)."""
-    rows, instances, _ = sums.shape
-    if of_instances is None:
-        by_row = np.broadcast_to(sums.sum(axis=1), (1, rows, 6))
-    else:
-        by_row = (of_instances @ sums.transpose(1, 0, 2).reshape(instances, -1)).reshape(-1, rows, 6)
-    every_row = np.ones((1, rows)) if of_rows is None else of_rows
-    return np.asarray((every_row[:, :, None] * by_row).sum(axis=1), np.float64)

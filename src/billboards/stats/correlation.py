@@ -14,8 +14,10 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
-#: Draws are weighted in blocks of at most this many numbers, so that memory stays bounded on large boards.
-_BLOCK = 4_000_000
+#: Draws are weighted in blocks of about this many numbers, so that memory stays bounded however large the board.
+_BLOCK = 500_000
+#: Cells of one metric whose terms are held at a time.
+_CELLS = 100_000
 
 
 @dataclass(frozen=True)
@@ -30,7 +32,7 @@ class Correlations:
 
 def pearson(scores: Floats, human: Floats) -> tuple[Floats, NDArray[np.int64]]:
     """Pooled Pearson of each metric (metrics × rows × instances) with people (rows × instances), and the pairs used."""
-    sums = _instance_sums(scores, human).sum(axis=1)
+    sums = instance_sums(scores, human).sum(axis=1)
     return pearson_of_sums(sums), np.rint(sums[:, 0]).astype(np.int64)
 
 
@@ -38,12 +40,14 @@ def pearson_with_intervals(
     scores: Floats, human: Floats, *, draws: int = 1000, seed: int = 0, level: float = 0.95
 ) -> Correlations:
     """Pooled Pearson with percentile intervals from resampling whole instances, so that their rows stay together."""
-    sums = _instance_sums(scores, human)
+    sums = instance_sums(scores, human)
     total = sums.sum(axis=1)
-    drawn = _resampled(sums, draws, seed)
+    drawn = resampled_pearson(sums, draws=draws, seed=seed)
     outside = (1 - level) / 2
     low, high = np.full((2, len(sums)), np.nan)
-    defined = np.isfinite(drawn).any(axis=0) if draws else np.zeros(len(sums), bool)
+    # One instance drawn again and again is no sample: an interval without width would look like certainty.
+    several = (sums[:, :, 0] > 0).sum(axis=1) > 1
+    defined = np.isfinite(drawn).any(axis=0) & several if draws else np.zeros(len(sums), bool)
     if defined.any():
         low[defined], high[defined] = np.nanquantile(drawn[:, defined], (outside, 1 - outside), axis=0)
     return Correlations(pearson_of_sums(total), np.rint(total[:, 0]).astype(np.int64), low, high)
@@ -54,41 +58,57 @@ def between_metrics(scores: Floats) -> Floats:
     return np.array([pearson(scores, one)[0] for one in scores]).reshape(len(scores), len(scores))
 
 
-def _instance_sums(scores: Floats, human: Floats) -> Floats:
+def instance_sums(scores: Floats, human: Floats) -> Floats:
     """n, Σx, Σy, Σxx, Σyy, Σxy of each metric and instance, as metrics × instances × 6.
 
-    One metric after the other, on the judged rows alone, so that no copy of the whole matrix is ever made.
+    One metric after the other, some judged rows at a time, so that no copy of the matrix is ever made.
     """
-    judged = np.isfinite(human).any(axis=1)
-    return np.array([_sums_of(one[judged], human[judged]) for one in scores]).reshape(len(scores), human.shape[1], 6)
+    judged = np.flatnonzero(np.isfinite(human).any(axis=1))
+    return np.array([_sums_of(one, human, judged) for one in scores]).reshape(len(scores), human.shape[1], 6)
 
 
-def _sums_of(scores: Floats, human: Floats) -> Floats:
-    """The six sums of one metric per instance; those of an instance without a pair are 0."""
-    return np.stack([part.sum(axis=0) for part in _parts(scores, human)], axis=-1)
+def _sums_of(scores: Floats, human: Floats, rows: NDArray[np.intp]) -> Floats:
+    """The six sums of one metric per instance over these rows; those of an instance without a pair are 0."""
+    scales = _scales(scores, human)
+    step = max(1, _CELLS // max(human.shape[1], 1))
+    total = np.zeros((human.shape[1], 6))
+    for start in range(0, len(rows), step):
+        part = rows[start : start + step]
+        total += np.stack([term.sum(axis=0) for term in _terms(scores[part], human[part], *scales)], axis=-1)
+    return total
 
 
 def cell_sums(scores: Floats, human: Floats) -> Floats:
     """The terms of the six sums of one metric in every cell, as rows × instances × 6."""
-    return np.stack(_parts(scores, human), axis=-1)
+    return np.stack(_terms(scores, human, *_scales(scores, human)), axis=-1)
 
 
-def _parts(scores: Floats, human: Floats) -> tuple[Floats, ...]:
+_Scale = tuple[float, float]
+
+
+def _scales(scores: Floats, human: Floats) -> tuple[_Scale, _Scale]:
+    """The mean and the largest distance from it, of scores and of judgments, over the cells that have both."""
+    used = np.isfinite(scores) & np.isfinite(human)
+    return _scale(scores[used]), _scale(human[used])
+
+
+def _scale(values: Floats) -> _Scale:
+    centre = float(values.sum()) / max(len(values), 1)
+    spread = max(float(values.max()) - centre, centre - float(values.min())) if len(values) else 0.0
+    return centre, spread if spread > 0 else 1.0
+
+
+def _terms(scores: Floats, human: Floats, scale: _Scale, human_scale: _Scale) -> tuple[Floats, ...]:
     """1, x, y, xx, yy, xy of every cell, 0 where a side is missing.
 
     Both sides are centred and scaled first, because squares of raw scores lose the digits that matter.
     """
     used = np.isfinite(scores) & np.isfinite(human)
-    x, y = _standardised(scores, used), _standardised(human, used)
+    x, y = (
+        (np.where(used, values, centre) - centre) / spread
+        for values, (centre, spread) in ((scores, scale), (human, human_scale))
+    )
     return used.astype(float), x, y, x * x, y * y, x * y
-
-
-def _standardised(values: Floats, used: NDArray[np.bool_]) -> Floats:
-    """Values less their mean, over their spread; 0 where unused, so that sums skip them."""
-    centred = np.where(used, values, 0.0)
-    centred = np.where(used, centred - centred.sum() / max(np.count_nonzero(used), 1), 0.0)
-    spread = np.abs(centred).max(initial=0.0)
-    return centred / (spread if spread > 0 else 1.0)
 
 
 def pearson_of_sums(sums: Floats) -> Floats:
@@ -102,24 +122,25 @@ def pearson_of_sums(sums: Floats) -> Floats:
     return np.where(varies, np.clip(r, -1.0, 1.0), np.nan)
 
 
-def _resampled(sums: Floats, draws: int, seed: int) -> Floats:
-    """r of every metric in every draw, as draws × metrics."""
-    metrics, instances, _ = sums.shape
+def resampled_pearson(sums: Floats, *, draws: int, seed: int) -> Floats:
+    """r of every metric in every draw of as many units as there are (metrics × units × 6), as draws × metrics.
+
+    The sums of all metrics in all draws are one product: how often each unit is drawn, with what it adds to each sum.
+    """
+    metrics, units, _ = sums.shape
     random = np.random.default_rng(seed)
-    flat = np.ascontiguousarray(np.moveaxis(sums, 1, 0)).reshape(instances, -1)
-    block = max(1, _BLOCK // max(instances, 1))
-    drawn = [
-        pearson_of_sums(
-            (resampling_weights(random, instances, min(block, draws - start)) @ flat).reshape(-1, metrics, 6)
-        )
-        for start in range(0, draws, block)
-    ]
-    return np.concatenate(drawn) if drawn else np.empty((0, metrics))
+    flat = np.ascontiguousarray(np.moveaxis(sums, 1, 0)).reshape(units, -1)
+    drawn = np.empty((draws, metrics))
+    step = max(1, _BLOCK // max(units, 1))
+    for start in range(0, draws, step):
+        weights = resampling_weights(random, units, min(step, draws - start))
+        drawn[start : start + step] = pearson_of_sums((weights @ flat).reshape(len(weights), metrics, 6))
+    return drawn
 
 
-def resampling_weights(random: np.random.Generator, instances: int, draws: int) -> Floats:
-    """How often each instance is drawn, as draws × instances; counting what is drawn beats drawing the counts."""
-    weights = np.empty((draws, instances))
-    for draw in weights:
-        draw[:] = np.bincount(random.integers(instances, size=instances), minlength=instances)
+def resampling_weights(random: np.random.Generator, units: int, draws: int) -> Floats:
+    """How often each unit is drawn, as draws × units; counting what is drawn beats drawing the counts."""
+    weights = np.empty((draws, units))
+    for draw, picked in zip(weights, random.integers(units, size=(draws, units)), strict=True):
+        draw[:] = np.bincount(picked, minlength=units)
     return weights

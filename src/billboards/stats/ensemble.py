@@ -9,6 +9,7 @@ products, so leaving one out is a subtraction and no fold touches the rows again
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -79,13 +80,18 @@ class EnsembleFit:
     n: int
 
 
-def gather_blocks(scores: Floats, human: Floats) -> Blocks:
+def gather_blocks(scores: Floats | Sequence[Floats], human: Floats) -> Blocks:
     """Sums per generator of the outputs that every metric and people have scored (metrics × rows × instances)."""
-    used = np.isfinite(scores).all(axis=0) & np.isfinite(human)
+    used = np.isfinite(human)
+    for one in scores:
+        used &= np.isfinite(one)
     judged = np.flatnonzero(used.any(axis=1))
     shift = np.array([one[used].mean() if used.any() else 0.0 for one in scores])
-    parts = [_block(scores[:, row, used[row]].T - shift, human[row, used[row]]) for row in judged]
     metrics = len(scores)
+    parts = [
+        _block(np.array([one[row, used[row]] for one in scores]).reshape(metrics, -1).T - shift, human[row, used[row]])
+        for row in judged
+    ]
     shapes = ((), (metrics,), (), (metrics, metrics), (metrics,), ())
     columns = [np.array([part[k] for part in parts]).reshape(-1, *shape) for k, shape in enumerate(shapes)]
     return Blocks(shift, *columns)

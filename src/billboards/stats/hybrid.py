@@ -178,7 +178,8 @@ def select_models(hybrids: Hybrids, *, sample: int = 100, seed: int = 0) -> Mode
         if np.ptp(metric) > 1e-12 * np.abs(metric).max():
             order = np.lexsort((random.random(count), -metric))
             found[:, k] = _expected(hybrids.human[order], chance, sample, best)
-    return ModelSelection(found[0], found[1], found[2], sample)
+    # Chances add up to 1 but for rounding.
+    return ModelSelection(np.minimum(found[0], 1.0), np.minimum(found[1], 1.0), found[2], sample)
 
 
 def _first_chances(count: int, sample: int) -> Floats:

@@ -26,6 +26,9 @@ Z90 = 1.645
 #: Metrics are fitted in blocks of at most this many scores, so that memory stays bounded on large boards.
 _BLOCK = 1_000_000
 
+#: In standard deviations of the metric, what is no more than rounding.
+_NEUTRAL = 1e-12
+
 _CONSTANT = "every output has the same score, so nothing is overrated"
 
 
@@ -139,6 +142,23 @@ def _check(used: Bools, human: Floats, machine: Bools) -> None:
         raise NotEnoughData("every judgment is the same, so scores can't be compared at equal quality")
 
 
+def _check_spread(design: Floats, used: Bools) -> None:
+    """Refuse outputs that a level per instance and the slopes fit as they are: their intervals would have no width.
+
+    Where no instance has two outputs, levels and errors are one, and it is least squares.
+    """
+    n, instances = int(used.sum()), int(used.any(axis=0).sum())
+    if not instances < n <= instances + len(design):
+        return
+    within = (design - design.sum(axis=1, keepdims=True) / np.maximum(used.sum(axis=0), 1)) * used
+    slopes = int(np.linalg.matrix_rank(within.reshape(len(design), -1)))
+    if n <= instances + slopes:
+        raise NotEnoughData(
+            f"{n} outputs of {instances} instances leave nothing to measure the uncertainty by; "
+            f"{instances + slopes + 1} or more are needed"
+        )
+
+
 def _measure(scores: Floats, used: Bools, human: Floats, machine: Bools) -> tuple[Floats, Floats, Bools]:
     """Coefficients, standard errors, and whether a metric is constant, of metrics measured on the same outputs."""
     _check(used, human, machine)
@@ -154,7 +174,10 @@ def _measure(scores: Floats, used: Bools, human: Floats, machine: Bools) -> tupl
     table[3:] /= np.where(constant, 1.0, spread)[:, None, None]
     sums = gather_grid(table, used, 3)
     check_design(sums.total[0, :3, :3], sums.n)
+    _check_spread(table[1:3], used)
     fits = fit_sums(sums)
     # Standardising the scores would only divide coefficient and standard error.
     sd = np.where(constant, np.nan, np.sqrt(sums.total[:, 3, 3] / sums.n))
-    return fits.beta[:, 1] / sd, fits.se[:, 1] / sd, constant
+    beta0 = fits.beta[:, 1] / sd
+    # A coefficient of rounding errors alone must not pass for one with a narrow interval beside 0.
+    return np.where(np.abs(beta0) < _NEUTRAL, 0.0, beta0), fits.se[:, 1] / sd, constant

@@ -62,7 +62,15 @@ def relative_ranking(scores: Floats, human: Floats, *, threshold: float = 25.0) 
     """WMT's Kendall of each metric (metrics × rows × instances) over pairs that people's judgments imply."""
     scores, human = aligned(scores, human)
     better, worse, instance = preferences(human, threshold=threshold)
-    return preference_agreement(scores[:, better, instance], scores[:, worse, instance])
+    # One metric at a time: there may be many more pairs than outputs.
+    found = [preference_agreement(one[None, better, instance], one[None, worse, instance]) for one in scores]
+    if not found:
+        return preference_agreement(np.empty((0, 0)), np.empty((0, 0)))
+    return RelativeRanking(
+        np.concatenate([one.value for one in found]),
+        np.concatenate([one.concordant for one in found]),
+        np.concatenate([one.discordant for one in found]),
+    )
 
 
 def preference_agreement(better: Floats, worse: Floats) -> RelativeRanking:

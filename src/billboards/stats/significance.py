@@ -9,7 +9,7 @@ every pair of metrics and every draw at once. P-values carry the +1 correction: 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -19,10 +19,12 @@ from numpy.typing import NDArray
 from billboards.errors import NotEnoughData
 
 Floats = NDArray[np.float64]
+Bits = NDArray[np.uint8]
 Unit = Literal["both", "instances", "generators"]
 
-#: Signs drawn at a time; bounds memory on large boards.
-_BLOCK = 8_000_000
+#: Cells that are standardised, random bits that are drawn, and signs that are numbers at a time, so that memory beside
+#: the matrix stays small however large the board.
+_CELLS, _BITS, _SIGNS = 16_384, 8_000_000, 4_000_000
 
 
 @dataclass(frozen=True)
@@ -41,19 +43,22 @@ def permute_correlations(
     scores: Floats, human: Floats, *, unit: Unit = "both", draws: int = 1000, seed: int = 0
 ) -> PairTests:
     """Permutation tests of pooled Pearson between all pairs of metrics (metrics × rows × instances)."""
-    there = np.isfinite(scores) & np.isfinite(human)
+    there = np.isfinite(scores)
+    there &= np.isfinite(human)
 
     def test(members: list[int], used: NDArray[np.bool_]) -> PairTests:
-        return _permute_complete(scores[members][:, used], human[used], _units(used, unit), draws, seed)
+        return _permute_complete([scores[k] for k in members], human, used, unit, draws, seed)
 
     return _all_pairs(there, test)
 
 
 def _all_pairs(there: NDArray[np.bool_], test: Callable[[list[int], NDArray[np.bool_]], PairTests]) -> PairTests:
     """Every pair on what both have: entries that lack the same things together, the others two by two."""
-    entries = len(there)
+    entries, alike = len(there), _alike(there)
+    if len(alike) == 1:
+        return test(alike[0], there[0])
     whole = PairTests(np.zeros((entries, entries)), np.ones((entries, entries)), np.full((entries, entries), -1))
-    for members in _alike(there):
+    for members in alike:
         _put(whole, members, members, test(members, there[members[0]]))
     for a, b in zip(*np.nonzero(np.triu(whole.n < 0, 1)), strict=True):
         pair = [int(a), int(b)]
@@ -76,72 +81,130 @@ def _put(whole: PairTests, rows: list[int], columns: list[int], part: PairTests)
     whole.difference[block], whole.p[block], whole.n[block] = part.difference, part.p, part.n
 
 
+def _permute_complete(
+    scores: Sequence[Floats], human: Floats, used: NDArray[np.bool_], unit: Unit, draws: int, seed: int
+) -> PairTests:
+    """The tests on cells that all these metrics (each rows × instances) share."""
+    metrics, cells = len(scores), int(used.sum())
+    centre, spread = _moments(scores, used)
+    middle, scale = _moments([human], used)
+    if cells < 3 or np.isnan(scale[0]):
+        undefined = np.full((metrics, metrics), np.nan)
+        return PairTests(undefined, undefined, _everywhere(cells, metrics))
+
+    def standardised() -> Iterator[tuple[Floats, Floats]]:
+        for x, h in _parts(scores, human, used):
+            yield (x - centre[:, None]) / spread[:, None], (h - middle) / scale
+
+    r = np.sum([z @ h for z, h in standardised()], axis=0) / cells
+    columns = ((np.stack((z.T, (z * z).T, (z * h).T), axis=2).reshape(len(h), -1)) for z, h in standardised())
+    units = columns if unit == "both" else iter([_by_unit(columns, _units(used, unit))])
+    signed = _signed_sums(units, draws, 3 * metrics, seed).reshape(draws, metrics, 3)
+    difference = r[:, None] - r[None, :]
+    count = np.stack([_at_least(signed, r, cells, k, difference[k]) for k in range(metrics)])
+    p = np.where(np.isnan(difference), np.nan, (1 + count) / (1 + draws))
+    np.fill_diagonal(p, np.where(np.isnan(spread), np.nan, 1.0))
+    return PairTests(difference, p, _everywhere(cells, metrics))
+
+
+def _everywhere(n: int, entries: int) -> NDArray[np.int64]:
+    """The same number for every pair, held once."""
+    return np.broadcast_to(np.int64(n), (entries, entries))
+
+
+def _moments(matrices: Sequence[Floats], used: NDArray[np.bool_]) -> tuple[Floats, Floats]:
+    """Mean and spread (population sd) of each matrix over the cells used; a spread of NaN where it does not vary."""
+    found = []
+    for matrix in matrices:
+        x = matrix[used]
+        size = max(float(x.max(initial=0.0)), -float(x.min(initial=0.0)), 1e-300)
+        mean = x.mean() if len(x) else np.nan
+        x -= mean
+        x *= x
+        spread = np.sqrt(x.mean()) if len(x) else np.nan
+        found.append((mean, spread if spread > 1e-12 * size else np.nan))
+    mean_of, spread_of = np.array(found).reshape(-1, 2).T
+    return mean_of, spread_of
+
+
+def _parts(scores: Sequence[Floats], human: Floats, used: NDArray[np.bool_]) -> Iterator[tuple[Floats, Floats]]:
+    """Scores (metrics × cells) and judgments of the cells used, some rows at a time."""
+    rows = np.flatnonzero(used.any(axis=1))
+    step = max(1, _CELLS // used.shape[1])
+    for start in range(0, len(rows), step):
+        part = rows[start : start + step]
+        there = used[part]
+        yield np.array([one[part][there] for one in scores]), human[part][there]
+
+
 def _units(used: NDArray[np.bool_], unit: Unit) -> NDArray[np.intp]:
     """Which cells are exchanged together, as numbers from 0."""
     rows, instances = np.nonzero(used)
-    if unit == "both":
-        return np.arange(len(rows))
     chosen = instances if unit == "instances" else rows
     return np.unique(chosen, return_inverse=True)[1].astype(np.intp)
 
 
-def _permute_complete(x: Floats, h: Floats, group: NDArray[np.intp], draws: int, seed: int) -> PairTests:
-    """The tests on cells that all these metrics share (metrics × cells)."""
-    metrics, cells = x.shape
-    sizes = np.full((metrics, metrics), cells)
-    centred = x - x.mean(axis=1, keepdims=True) if cells else x
-    spread = np.sqrt((centred**2).mean(axis=1)) if cells else np.zeros(metrics)
-    varies = spread > 1e-12 * np.maximum(np.abs(x).max(axis=1, initial=0.0), 1e-300)
-    if cells < 3 or np.ptp(h) == 0:
-        undefined = np.full((metrics, metrics), np.nan)
-        return PairTests(undefined, undefined, sizes)
-    z = np.where(varies[:, None], centred / np.where(varies, spread, 1.0)[:, None], np.nan)
-    h = (h - h.mean()) / h.std()
-    r = z @ h / cells
-    signed = _signed_sums(z, h, group, draws, seed)
-    difference = r[:, None] - r[None, :]
-    count = np.stack([_at_least(signed, z, h, k, difference[k]) for k in range(metrics)])
-    p = np.where(np.isnan(difference), np.nan, (1 + count) / (1 + draws))
-    np.fill_diagonal(p, np.where(varies, 1.0, np.nan))
-    return PairTests(difference, p, sizes)
+def _by_unit(parts: Iterator[Floats], group: NDArray[np.intp]) -> Floats:
+    """The sums of units that are exchanged whole (units × columns) from parts of their cells, in order."""
+    units, start, total = int(group.max()) + 1, 0, np.zeros(())
+    for part in parts:
+        own = group[start : start + len(part)]
+        total = total + np.stack([np.bincount(own, column, units) for column in part.T], axis=1)
+        start += len(part)
+    return total
 
 
-def _signed_sums(z: Floats, h: Floats, group: NDArray[np.intp], draws: int, seed: int) -> Floats:
-    """Σs·z, Σs·z² and Σs·z·h of every metric in every draw, as draws × metrics × 3."""
-    metrics, cells = z.shape
-    columns = np.stack((z.T, (z * z).T, (z * h).T), axis=2).reshape(cells, -1)
-    units = int(group.max()) + 1
-    if units < cells:
-        order = np.argsort(group, kind="stable")
-        starts = np.searchsorted(group[order], np.arange(units))
-        columns = np.add.reduceat(columns[order], starts, axis=0)
-    columns = columns.astype(np.float32)
+def _signed_sums(parts: Iterator[Floats], draws: int, columns: int, seed: int) -> Floats:
+    """Σs·c of every column c in every draw, from parts of the units (units × columns), each with signs of its own."""
     random = np.random.default_rng(seed)
-    size = max(1, _BLOCK // units)
-    parts = [random_signs(random, min(size, draws - start), units) @ columns for start in range(0, draws, size)]
-    return np.concatenate(parts).astype(np.float64).reshape(draws, metrics, 3) if parts else np.empty((0, metrics, 3))
+    total = np.zeros((draws, columns))
+    for part in parts:
+        single = part.astype(np.float32)
+        for some, signs in _signs(random, draws, len(part), _SIGNS // len(part)):
+            total[some] += signs @ single
+            del signs  # or the next ones are made beside them
+    return total
+
+
+def _signs(
+    random: np.random.Generator, draws: int, units: int, most: int
+) -> Iterator[tuple[slice, NDArray[np.float32]]]:
+    """Signs of all units (draws × units), of at most so many draws at a time."""
+    size, step = max(1, _BITS // units), max(1, most)
+    for start in range(0, draws, size):
+        bits = _random_bits(random, min(size, draws - start), units)
+        for k in range(0, len(bits), step):
+            some = bits[k : k + step]
+            yield slice(start + k, start + k + len(some)), _as_signs(some, units)
 
 
 def random_signs(random: np.random.Generator, draws: int, units: int) -> NDArray[np.float32]:
     """±1 with equal chance, from single random bits."""
-    bits = np.unpackbits(np.frombuffer(random.bytes(draws * -(-units // 8)), np.uint8)).reshape(draws, -1)[:, :units]
-    signs: NDArray[np.float32] = bits.astype(np.float32)
+    return _as_signs(_random_bits(random, draws, units), units)
+
+
+def _random_bits(random: np.random.Generator, draws: int, units: int) -> Bits:
+    """A random bit for each unit in each draw, eight in a byte."""
+    return np.frombuffer(random.bytes(draws * -(-units // 8)), np.uint8).reshape(draws, -1)
+
+
+def _as_signs(bits: Bits, units: int) -> NDArray[np.float32]:
+    signs: NDArray[np.float32] = np.unpackbits(bits, axis=1, count=units).astype(np.float32)
     signs *= 2
     signs -= 1
     return signs
 
 
-def _at_least(signed: Floats, z: Floats, h: Floats, k: int, observed: Floats) -> Floats:
+def _at_least(signed: Floats, r: Floats, cells: int, k: int, observed: Floats) -> Floats:
     """In how many draws the exchanged difference of metric k and each other one reaches the observed one.
 
     With m = (a+b)/2 and d = (a-b)/2 the exchanged metrics are m ± s·d. Standardised metrics have Σm = 0, and
     Σ(m² + d²) = Σ(a² + b²)/2 = n.
     """
-    cells = len(h)
     mean = (signed[:, k : k + 1, 0] - signed[:, :, 0]) / 2 / cells
     square = (signed[:, k : k + 1, 1] - signed[:, :, 1]) / 2 / cells
     cross = (signed[:, k : k + 1, 2] - signed[:, :, 2]) / 2 / cells
-    middle = ((z[k] + z) / 2) @ h / cells
+    middle = (r[k] + r) / 2
     with np.errstate(invalid="ignore", divide="ignore"):
         first = (middle + cross) / np.sqrt(1 + square - mean**2)
         second = (middle - cross) / np.sqrt(1 - square - mean**2)
@@ -158,31 +221,32 @@ def permute_values(values: Floats, *, draws: int = 1000, seed: int = 0) -> PairT
     """
 
     def test(members: list[int], used: NDArray[np.bool_]) -> PairTests:
-        return _permute_rows(values[members][:, used], draws, seed)
+        return _permute_rows(values[np.ix_(np.array(members), np.flatnonzero(used))], draws, seed)
 
     return _all_pairs(np.isfinite(values), test)
 
 
 def _permute_rows(columns: Floats, draws: int, seed: int) -> PairTests:
+    """The tests on units that all these entries share; `columns` (entries × units) is used up."""
     entries, units = columns.shape
-    sizes = np.full((entries, entries), units)
     if units == 0:
         undefined = np.full((entries, entries), np.nan)
-        return PairTests(undefined, undefined, sizes)
-    centred = columns - columns.mean(axis=0)
+        return PairTests(undefined, undefined, _everywhere(units, entries))
     mean = columns.mean(axis=1)
+    columns -= columns.mean(axis=0)
     difference = mean[:, None] - mean[None, :]
-    random = np.random.default_rng(seed)
-    count = np.zeros((entries, entries))
-    reached = difference - 1e-12 * np.abs(centred).max()
-    size = max(1, _BLOCK // units)
-    for start in range(0, draws, size):
-        drawn = random_signs(random, min(size, draws - start), units).astype(np.float64) @ centred.T / units
+    slack = 1e-12 * max(float(columns.max()), -float(columns.min()))
+    p = np.ones((entries, entries))
+    # Beside the signs there are differences of every entry, in double precision.
+    most = _SIGNS // 8 // max(units, entries)
+    for _, signs in _signs(np.random.default_rng(seed), draws, units, most):
+        drawn = signs.astype(np.float64) @ columns.T
+        drawn /= units
         for k in range(entries):
-            count[k] += (drawn[:, k : k + 1] - drawn >= reached[k]).sum(axis=0)
-    p = (1 + count) / (1 + draws)
+            p[k] += (drawn[:, k : k + 1] - drawn >= difference[k] - slack).sum(axis=0)
+    p /= 1 + draws
     np.fill_diagonal(p, 1.0)
-    return PairTests(difference, p, sizes)
+    return PairTests(difference, p, _everywhere(units, entries))
 
 
 def williams(r_a: float, r_b: float, r_ab: float, n: int) -> float:

@@ -96,22 +96,25 @@ def _in_folds(sums: _Sums) -> _Sums:
 
 
 def _subsets(sums: _Sums, k: int) -> Ints:
-    """All subsets of k metrics whose scores within generators are not nearly dependent."""
+    """All subsets of k metrics, or fewer, whose scores within generators are not nearly dependent."""
     gram, moment = sums.within_xx.sum(axis=0), sums.within_xy.sum(axis=0)
     size = np.diag(gram)
-    usable = np.flatnonzero(size > 1e-9 * max(float(size.max(initial=0.0)), 1e-300))
+    # Over all outputs a standardised metric varies by their number; what is nothing beside it is rounding.
+    usable = np.flatnonzero(size > 1e-9 * float(sums.n.sum()))
     strength = np.abs(moment[usable]) / np.sqrt(size[usable])
     usable = usable[np.argsort(-strength, kind="stable")]
+    if not len(usable):
+        raise NotEnoughData("no metric varies within generators, so no ensemble can be fitted")
     while len(usable) > k and math.comb(len(usable), k) > MOST_SUBSETS:
         usable = usable[:-1]
-    k = min(k, len(usable))
-    subsets = np.array(list(combinations(np.sort(usable), k)), np.intp).reshape(-1, k)
     correlation = gram / np.sqrt(np.outer(np.where(size > 0, size, 1.0), np.where(size > 0, size, 1.0)))
-    parts = correlation[subsets[:, :, None], subsets[:, None, :]]
-    independent = subsets[np.linalg.eigvalsh(parts)[:, 0] > DEPENDENT] if k else subsets
-    if not len(independent):
-        raise NotEnoughData("no set of metrics varies within generators, so no ensemble can be fitted")
-    return independent
+    for count in range(min(k, len(usable)), 1, -1):
+        subsets = np.array(list(combinations(np.sort(usable), count)), np.intp)
+        parts = correlation[subsets[:, :, None], subsets[:, None, :]]
+        independent = subsets[np.linalg.eigvalsh(parts)[:, 0] > DEPENDENT]
+        if len(independent):
+            return independent
+    return np.sort(usable)[:, None]
 
 
 def _weights(sums: _Sums, subsets: Ints, used: frozenset[int]) -> Floats:

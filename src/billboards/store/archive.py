@@ -10,7 +10,7 @@ import hashlib
 import json
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -54,10 +54,7 @@ class Archive:
 
     def versioned(self, ensemble: Ensemble) -> Ensemble:
         """The ensemble under the version it has, or the next free one if it is new."""
-        alike = [e for e in self.ensembles() if replace(ensemble, version=e.version).signature == e.signature]
-        known = next((e for e in alike if _same_fit(e, ensemble)), None)
-        version = known.version if known else 1 + max((e.version for e in alike), default=0)
-        return replace(ensemble, version=version)
+        return next_version(ensemble, self.ensembles())
 
     def keep_ensemble(self, ensemble: Ensemble) -> Ensemble:
         """Keep an ensemble under its version; one that is kept already stays as it was first written."""
@@ -88,6 +85,14 @@ class Archive:
         if name not in self.rankings():
             raise UnknownName("ranking", name, self.rankings())
         return ranking_from_document(_read(path)["ranking"])
+
+
+def next_version(ensemble: Ensemble, kept: Iterable[Ensemble]) -> Ensemble:
+    """The ensemble under the version it has among those kept, or the next free one if it is new."""
+    alike = [e for e in kept if replace(ensemble, version=e.version).signature == e.signature]
+    known = next((e for e in alike if _same_fit(e, ensemble)), None)
+    version = known.version if known else 1 + max((e.version for e in alike), default=0)
+    return replace(ensemble, version=version)
 
 
 def _same_fit(one: Ensemble, other: Ensemble) -> bool:

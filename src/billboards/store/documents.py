@@ -1,8 +1,8 @@
-"""Results as JSON documents, and rankings and ensembles back from them.
+"""Results as JSON documents, and what is kept (rankings, ensembles, overrating) back from them.
 
 A document holds every field of its result under the names that scripts rely on, with a schema version and its kind; it
-is strict JSON, so what is not a number is null. A ranking or an ensemble that was read back equals the one written,
-which is what makes a snapshot a snapshot.
+is strict JSON, so what is not a number is null. What was read back equals what was written, which is what makes a
+snapshot a snapshot.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import json
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import MISSING, fields
+from dataclasses import MISSING, fields, is_dataclass
 from typing import Any
 
 from billboards.domain import (
@@ -23,7 +23,9 @@ from billboards.domain import (
     HybridStudy,
     MeanEstimate,
     MetricComparison,
+    MetricPairs,
     MetricStanding,
+    OverratingEstimate,
     OverratingReport,
     PowerStudy,
     Ranking,
@@ -49,87 +51,62 @@ def dumps(document: Mapping[str, Any]) -> str:
 
 def ranking_document(ranking: Ranking) -> Document:
     """A ranking, complete; the ensemble has a key of its own and is not listed among the metrics."""
-    document = _head("ranking") | _fields(ranking)
-    document["metrics"] = [_fields(standing) for standing in ranking.metrics]
-    document["generators"] = [_fields(standing) for standing in ranking.generators]
-    document["ensemble"] = None if ranking.ensemble is None else _ensemble(ranking.ensemble)
-    document["alternative"] = None if ranking.alternative is None else _ensemble(ranking.alternative)
-    document["lines"] = [_fields(line) for line in ranking.lines]
-    return document
+    return _document("ranking", ranking)
 
 
 def ensemble_document(ensemble: Ensemble) -> Document:
     """An ensemble, complete enough to be applied from this alone."""
-    return _head("ensemble") | _ensemble(ensemble)
+    return _document("ensemble", ensemble)
 
 
 def study_document(study: EnsembleStudy) -> Document:
     """What each metric is worth to the ensemble."""
-    document = _head("ensemble_study") | _fields(study)
-    document["ensemble"] = _ensemble(study.ensemble)
-    document["ablations"] = [_fields(ablation) for ablation in study.ablations]
-    return document
+    return _document("ensemble_study", study)
 
 
 def overrating_document(report: OverratingReport) -> Document:
     """How much each metric overrates machines, and why the others can't be measured."""
-    document = _head("overrating") | _fields(report)
-    document["metrics"] = [_fields(estimate) for estimate in report.metrics]
-    return document
+    return _document("overrating", report)
 
 
 def reference_document(effect: ReferenceEffect) -> Document:
     """Correlations by the number of references."""
-    document = _head("references") | _fields(effect)
-    document["curves"] = {name: [_fields(point) for point in curve] for name, curve in effect.curves.items()}
-    return document
+    return _document("references", effect)
 
 
 def sensitivity_document(report: Sensitivity) -> Document:
     """Ranks of metrics under every condition."""
-    document = _head("sensitivity") | _fields(report)
-    document["conditions"] = [_fields(condition) for condition in report.conditions]
-    document["metrics"] = [_fields(metric) for metric in report.metrics]
-    return document
+    return _document("sensitivity", report)
 
 
 def comparison_document(found: MetricComparison | GeneratorComparison) -> Document:
     """Two entries compared."""
-    document = _head("comparison") | _fields(found)
-    if isinstance(found, GeneratorComparison):
-        document["scores"] = [_fields(difference) for difference in found.scores]
-    for side in ("for_first", "for_second"):
-        document[side] = [_fields(output) for output in getattr(found, side)]
-    return document
+    return _document("comparison", found)
+
+
+def pairs_document(found: MetricPairs) -> Document:
+    """Every two metrics compared."""
+    return _document("metric_pairs", found)
 
 
 def hybrids_document(study: HybridStudy) -> Document:
     """Metrics over mixtures of generators."""
-    document = _head("hybrids") | _fields(study)
-    document["metrics"] = [_fields(standing) for standing in study.metrics]
-    return document
+    return _document("hybrids", study)
 
 
 def estimate_document(found: MeanEstimate) -> Document:
     """A generator's mean human score from labels and a metric."""
-    document = _head("estimate") | _fields(found) | {"saved": _plain(found.saved)}
-    document["with_metric"], document["plain"] = _fields(found.with_metric), _fields(found.plain)
-    return document
+    return _document("estimate", found) | {"saved": _plain(found.saved)}
 
 
 def power_document(study: PowerStudy) -> Document:
     """What it takes to tell two entries apart."""
-    document = _head("power") | _fields(study)
-    document["needs"] = [_fields(need) for need in study.needs]
-    return document
+    return _document("power", study)
 
 
 def agreement_document(study: AgreementStudy) -> Document:
     """Two sources of judgments, and where they differ most."""
-    document = _head("agreement") | _fields(study)
-    for key in ("levels", "first_above", "second_above"):
-        document[key] = [_fields(one) for one in getattr(study, key)]
-    return document
+    return _document("agreement", study)
 
 
 def ranking_from_document(document: Mapping[str, Any]) -> Ranking:
@@ -148,14 +125,30 @@ def ranking_from_document(document: Mapping[str, Any]) -> Ranking:
     return Ranking(**values)
 
 
+def overrating_from_document(document: Mapping[str, Any]) -> OverratingReport:
+    """The report that a document was made from."""
+    _check_head(document, "overrating")
+    values = _values(OverratingReport, document, "overrating")
+    values["metrics"] = tuple(
+        OverratingEstimate(**_values(OverratingEstimate, one, "estimate")) for one in document["metrics"]
+    )
+    return OverratingReport(**values)
+
+
 def ensemble_from_document(document: Mapping[str, Any]) -> Ensemble:
     """The ensemble that a document was made from."""
     _check_head(document, "ensemble")
     return Ensemble(**_values(Ensemble, document, "ensemble"))
 
 
-def _head(kind: str) -> Document:
-    return {"schema": SCHEMA, "kind": kind}
+def _document(kind: str, result: Any) -> Document:
+    """A result under its head; a field that bears a name of the head would be lost, so it is refused."""
+    head: Document = {"schema": SCHEMA, "kind": kind}
+    body: Document = _plain(result)
+    taken = sorted(head.keys() & body.keys())
+    if taken:
+        raise InvalidInput(f"a {kind} has a field named {taken[0]!r}, which its document needs; rename the field")
+    return head | body
 
 
 def _check_head(document: Any, kind: str) -> None:
@@ -172,16 +165,11 @@ def _check_head(document: Any, kind: str) -> None:
         raise InvalidInput(f"document of kind {document.get('kind')!r} where a {kind} was expected; give a {kind}'s")
 
 
-def _ensemble(ensemble: Ensemble) -> Document:
-    return _fields(ensemble) | {"signature": ensemble.signature}
-
-
-def _fields(result: Any) -> Document:
-    """A result's own fields under the document's words; nested results are the caller's to replace."""
-    return {_WORDS.get(f.name, f.name): _plain(getattr(result, f.name)) for f in fields(result)}
-
-
 def _plain(value: Any) -> Any:
+    """A value as JSON knows it; a result's fields stand under the document's words, an ensemble with its signature."""
+    if is_dataclass(value):
+        own = {_WORDS.get(f.name, f.name): _plain(getattr(value, f.name)) for f in fields(value)}
+        return own | {"signature": value.signature} if isinstance(value, Ensemble) else own
     if isinstance(value, float):
         return float(value) if math.isfinite(value) else None
     if isinstance(value, Mapping):

@@ -141,6 +141,23 @@ def test_what_is_exported_is_imported_again(tmp_path: Path) -> None:
     assert [c.signature for c in again.imported] == [c.signature for c in board.imported]
 
 
+def test_a_statistic_stays_one_there_and_back(tmp_path: Path) -> None:
+    scores = "S1\t1\nS1\t2\nS1\t3\n"
+    changed: dict[str, str | bytes | None] = {
+        f"metric-scores/en-de/{name}-src.seg.score": scores for name in ("length", "repetition-3", "lengthy")
+    }
+    board = import_board(make(tmp_path, changed), name="same").board
+    told = {column.source_name: column.is_statistic for column in board.imported}
+    assert {name for name, is_statistic in told.items() if is_statistic} == {"length-src", "repetition-3-src"}
+    export_board(board, tmp_path / "out")
+    assert {c.source_name: c.is_statistic for c in import_board(tmp_path / "out").board.imported} == told
+
+
+def test_names_that_no_board_folder_can_hold_are_refused_at_once(tmp_path: Path) -> None:
+    long = "m" * 210
+    assert "is too long" in refused(tmp_path, {f"metric-scores/en-de/{long}-refA.seg.score": "S1\t1\nS1\t2\nS1\t3\n"})
+
+
 def test_system_scores_are_means_over_what_is_there(tmp_path: Path) -> None:
     export_board(import_board(make(tmp_path)).board, tmp_path / "out")
     lines = (tmp_path / "out/human-scores/en-de.mqm.sys.score").read_text().splitlines()

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from billboards.boards.lines import Problems, numbered_lines, read_bytes, shown
-from billboards.boards.names import board_name_mistake, file_name, generator_name_mistake, name_mistake
+from billboards.boards.names import board_name_mistake, file_name, mistake_in
 from billboards.domain import Board, Generator, ImportedColumn, Instance, Outputs, Texts, row_of
 from billboards.errors import ImportRefused, InvalidInput
 
@@ -29,6 +29,7 @@ Floats = NDArray[np.float64]
 _OF_REFERENCES = ("BLEU", "chrF", "chrF++", "ROUGE-1", "ROUGE-2", "ROUGE-3", "ROUGE-L")
 _OF_OUTPUTS = ("length", "repetition-3")
 _OF_INPUTS = ("abstractness-2",)
+_STATISTIC = re.compile(r"length|(repetition|abstractness)-\d+")
 TER_NOTE = "TER is left out of the board's metrics because it is slow; add it to `metrics` in board.toml if you want it"
 
 
@@ -70,8 +71,8 @@ def check_ended(raw: bytes, name: str, problems: Problems) -> None:
 
 
 def check_name(kind: str, name: str, where: str, line: int | None, problems: Problems) -> None:
-    """A name or id must be one that a board folder can hold; a generator's is a file name there, too."""
-    mistake = generator_name_mistake(name) if kind == "generator" else name_mistake(name)
+    """A name or id must be one that a board folder can hold."""
+    mistake = mistake_in(kind, name)
     if mistake:
         problems.error(where, line, f"{kind} {shown(name)} {mistake}")
 
@@ -174,6 +175,7 @@ def score_column(
     needs_references: bool = True,
     needs_input: bool = False,
     is_ensemble: bool = False,
+    is_statistic: bool = False,
 ) -> ImportedColumn:
     """Scores that came with the data, under a signature derived from every one of them."""
     total = hashlib.sha256(source_name.encode())
@@ -189,7 +191,13 @@ def score_column(
         needs_references,
         needs_input,
         is_ensemble,
+        is_statistic,
     )
+
+
+def is_statistic(name: str) -> bool:
+    """Whether scores of this name describe texts without judging them, where a source can't say so itself."""
+    return _STATISTIC.fullmatch(name) is not None
 
 
 def in_folder_order(columns: Iterable[ImportedColumn]) -> tuple[ImportedColumn, ...]:

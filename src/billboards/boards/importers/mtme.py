@@ -28,6 +28,7 @@ from billboards.boards.importers.base import (
     folder_order,
     generator_rows,
     in_folder_order,
+    is_statistic,
     read_number,
     read_source,
     refuse_errors,
@@ -161,18 +162,31 @@ def _read_outputs(source: Path, pair: str, count: int) -> dict[str, Texts]:
 
 
 def _read_human_scores(source: Path, pair: str, systems: Sequence[str], count: int) -> dict[str, dict[str, Floats]]:
-    files = _score_files(source / "human-scores", f"{pair}.")
+    files, problems = _score_files(source / "human-scores", f"{pair}."), Problems()
+    for name, path in files.items():
+        check_name("campaign", name, str(path), None, problems)
+    refuse_errors(problems)
     return {name: _read_scores(files[name], systems, count) for name in sorted(files, key=folder_order)}
 
 
 def _read_metrics(
     source: Path, pair: str, systems: Sequence[str], count: int, references: tuple[str, ...]
 ) -> tuple[ImportedColumn, ...]:
-    columns = []
+    columns, problems = [], Problems()
     for name, path in _score_files(source / "metric-scores" / pair, "").items():
         used = _references_used(name, path, references)
-        scores = _read_scores(path, systems, count)
-        columns.append(score_column(name, scores, references=used, needs_references=bool(used), needs_input=not used))
+        check_name("scores", name, str(path), None, problems)
+        columns.append(
+            score_column(
+                name,
+                _read_scores(path, systems, count),
+                references=used,
+                needs_references=bool(used),
+                needs_input=not used,
+                is_statistic=is_statistic(name.removesuffix("-src")),
+            )
+        )
+    refuse_errors(problems)
     return in_folder_order(columns)
 
 

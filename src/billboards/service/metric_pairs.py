@@ -1,0 +1,86 @@
+"""Every two metrics of a board compared at once, with p-values corrected for there being so many of them.
+
+With 15 metrics there are 105 pairs, of which five would differ at .05 by luck alone. So beside each p stands Holm's,
+which bounds the chance of any false finding, and Benjamini and Hochberg's, which bounds the share of false ones. A pair
+is compared on the judged outputs that both metrics have scored.
+"""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+from numpy.typing import NDArray
+
+from billboards.domain import Board, MetricPair, MetricPairs, Slice, Unit
+from billboards.errors import InvalidInput, NotEnoughData
+from billboards.service.comparing import MOST_PAIRS
+from billboards.service.ranking import view_board
+from billboards.stats.clusters import benjamini_hochberg, holm
+from billboards.stats.pairs_permutation import AccuracyTests, permute_decisions
+from billboards.stats.significance import PairTests, permute_correlations
+from billboards.store.base import CellStore
+
+Floats = NDArray[np.float64]
+
+
+def compare_all_metrics(
+    board: Board,
+    store: CellStore | None,
+    *,
+    aggregate: str | None = None,
+    part: Slice | None = None,
+    unit: Unit = "both",
+    draws: int = 10_000,
+    seed: int = 0,
+) -> MetricPairs:
+    """All pairs of metrics by pooled Pearson and by acc_eq, the surest difference first."""
+    view = view_board(board, store, aggregate=aggregate, part=part)
+    names = view.scores.names
+    if len(names) < 2 or not view.judged.any():
+        raise NotEnoughData(f"board {board.name} needs judged outputs and scores of two metrics before they compare")
+    if draws < 1:
+        raise InvalidInput(f"comparing all metrics is testing them, which needs at least 1 draw; got {draws}")
+    scores, human = view.scores.values[:, view.judged], view.human[view.judged]
+    tests = permute_correlations(scores, human, unit=unit, draws=draws, seed=seed)
+    accuracy = permute_decisions(scores, human, draws=draws, seed=seed, most=MOST_PAIRS)
+    return MetricPairs(board.name, view.aggregate, str(view.part), unit, draws, seed, _compared(names, tests, accuracy))
+
+
+def _compared(names: tuple[str, ...], tests: PairTests, accuracy: AccuracyTests) -> tuple[MetricPair, ...]:
+    pairs = [(a, b) if _leads(tests, a, b) else (b, a) for a, b in itertools.combinations(range(len(names)), 2)]
+    p = np.array([_two_sided(tests.p, a, b) for a, b in pairs])
+    corrected = holm(p), benjamini_hochberg(p)
+    found = [
+        MetricPair(
+            names[a],
+            names[b],
+            _defined(tests.difference[a, b]),
+            _defined(p[k]),
+            _defined(corrected[0][k]),
+            _defined(corrected[1][k]),
+            int(tests.n[a, b]),
+            _defined(accuracy.difference[a, b]),
+            _defined(_two_sided(accuracy.p, a, b)),
+            int(accuracy.n[a, b]),
+        )
+        for k, (a, b) in enumerate(pairs)
+    ]
+    return tuple(sorted(found, key=_surest))
+
+
+def _leads(tests: PairTests, a: int, b: int) -> bool:
+    return not tests.difference[a, b] < 0
+
+
+def _two_sided(p: Floats, a: int, b: int) -> float:
+    """Twice the smaller one-sided p-value: nobody said before the test who would be ahead."""
+    return float(min(2 * min(p[a, b], p[b, a]), 1.0)) if np.isfinite(p[a, b]) else np.nan
+
+
+def _surest(pair: MetricPair) -> tuple[float, float]:
+    return (2.0 if pair.p is None else pair.p, -abs(pair.difference or 0.0))
+
+
+def _defined(value: float) -> float | None:
+    return None if np.isnan(value) else float(value)
