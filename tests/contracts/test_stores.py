@@ -9,11 +9,27 @@ import numpy as np
 import pytest
 
 from billboards.domain import Column
+from billboards.store import registry
 from billboards.store.base import CellStore, ColumnKey
 from billboards.store.cells import SqliteCells
+from billboards.store.database import Database
 from billboards.store.memory import MemoryCells
+from billboards.store.sql_cells import SqlCells
 
-STORES: dict[str, Callable[[Path], CellStore]] = {"sqlite": SqliteCells, "memory": lambda _: MemoryCells()}
+
+def site_cells(folder: Path) -> SqlCells:
+    database = Database(f"sqlite:///{folder / 'site.sqlite'}")
+    database.upgrade()
+    with database.writing() as connection:
+        registry.add_board(connection, "small", str(folder), "", now=0.0)
+    return SqlCells(database, "small")
+
+
+STORES: dict[str, Callable[[Path], CellStore]] = {
+    "sqlite": SqliteCells,
+    "memory": lambda _: MemoryCells(),
+    "site": site_cells,
+}
 
 BLEU = ColumnKey(Column("BLEU", "BLEU|v1", ("A", "B")), "c1")
 OTHER_REFERENCES = ColumnKey(Column("BLEU", "BLEU|v1", ("A",)), "c2")

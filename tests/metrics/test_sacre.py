@@ -15,6 +15,7 @@ from sacrebleu.metrics.ter import TER as SacreTER  # noqa: N811 - the same
 from billboards.errors import InvalidInput, MissingPart, UnknownName
 from billboards.metrics.base import Batch, Metric
 from billboards.metrics.discovery import metric
+from billboards.metrics.sacre import SacreMetric
 
 CAT = "the cat sat on the mat"
 
@@ -100,20 +101,34 @@ def random_texts(seed: int, count: int) -> list[str]:
     [
         ("BLEU", SacreBLEU(effective_order=True)),
         ("BLEU(tokenize=intl,smooth=add-k)", SacreBLEU(tokenize="intl", smooth_method="add-k", effective_order=True)),
+        ("BLEU(smooth=floor)", SacreBLEU(smooth_method="floor", effective_order=True)),
+        ("BLEU(smooth=floor[0.25])", SacreBLEU(smooth_method="floor", smooth_value=0.25, effective_order=True)),
+        ("BLEU(tokenize=char,smooth=none)", SacreBLEU(tokenize="char", smooth_method="none", effective_order=True)),
+        ("BLEU(tokenize=none,lowercase=True)", SacreBLEU(tokenize="none", lowercase=True, effective_order=True)),
         ("chrF", CHRF()),
         ("chrF++", CHRF(word_order=2)),
         ("chrF++(beta=3,whitespace=True)", CHRF(word_order=2, beta=3, whitespace=True)),
+        ("chrF(char_order=9,lowercase=True,eps_smoothing=True)", CHRF(9, lowercase=True, eps_smoothing=True)),
+        ("chrF++(word_order=3)", CHRF(word_order=3)),
         ("TER", SacreTER()),
         ("TER(normalized=True,no_punct=True)", SacreTER(normalized=True, no_punct=True)),
+        ("TER(case_sensitive=True)", SacreTER(case_sensitive=True)),
+        ("TER(normalized=True,asian_support=True)", SacreTER(normalized=True, asian_support=True)),
     ],
 )
-def test_scores_and_signature_are_exactly_those_of_sacrebleu(name: str, scorer: SacreBLEU | CHRF | SacreTER) -> None:
+def test_scores_and_signature_are_those_of_sacrebleu(name: str, scorer: SacreBLEU | CHRF | SacreTER) -> None:
     outputs, *references = (random_texts(seed, 60) for seed in range(4))
     pools = list(zip(*references, strict=True))
     expected = [scorer.sentence_score(o, pool).score for o, pool in zip(outputs, pools, strict=True)]
-    assert list(metric(name).score(Batch(outputs, pools))) == expected
+    ours = metric(name)
+    assert isinstance(ours, SacreMetric)
+    assert list(ours.score(Batch(outputs, pools))) == pytest.approx(expected, abs=1e-9)
     theirs = f"{scorer.sentence_score('a', ['a']).name}|{scorer.get_signature().format()}"
-    assert metric(name).signature == theirs.replace("nrefs:1|", "")
+    assert ours.sacrebleu_signature(references=1) == theirs
+    assert ours.signature == theirs.replace("nrefs:1|", "") + "|kernel:1"
+    corpus = scorer.corpus_score(outputs, references)
+    assert ours.corpus_score(Batch(outputs, pools)) == pytest.approx(corpus.score, abs=1e-9)
+    assert ours.sacrebleu_signature(references=3) == f"{corpus.name}|{scorer.get_signature().format()}"
 
 
 @pytest.mark.parametrize(
@@ -155,6 +170,37 @@ def test_chinese_needs_its_tokenizer() -> None:
     assert score_one(metric("BLEU(tokenize=zh)"), output, reference) == pytest.approx(expected, abs=1e-9)
 
 
+def test_corpus_bleu_is_that_of_summed_counts_and_not_the_mean() -> None:
+    batch = Batch(["a b", "a b c d e f"], [["a b"], ["a b c d x y"]])
+    scorer = metric("BLEU(effective_order=False)")
+    assert isinstance(scorer, SacreMetric)
+    # 6 of 8 words, 4 of 6 pairs, 2 of 4 triples, 1 of 3 quadruples
+    assert scorer.corpus_score(batch) == pytest.approx(100 * (6 / 8 * 4 / 6 * 2 / 4 * 1 / 3) ** 0.25, abs=1e-9)
+    with pytest.raises(InvalidInput, match="no output to score"):
+        scorer.corpus_score(Batch([], []))
+
+
+def test_what_sacrebleus_signature_leaves_out_is_added_to_ours() -> None:
+    assert metric("BLEU(max_ngram_order=2)").signature.endswith("|order:2|kernel:1")
+    assert metric("BLEU(smooth=floor[0.125])").signature.endswith("|smooth_value:0.125|kernel:1")
+    assert "|smooth:floor[0.25]|version:2." in metric("BLEU(smooth=floor[0.25])").signature
+
+
+@pytest.mark.parametrize("smooth", ["exp[2]", "floor[]", "floor[0.1", "add-k[-1]", "add-k[nan]", "none[0]"])
+def test_a_smoothing_value_must_be_a_number_that_the_method_takes(smooth: str) -> None:
+    with pytest.raises(InvalidInput, match=r"is neither floor\[value\] nor add-k\[value\]"):
+        score_one(metric("BLEU", smooth=smooth), "a", "a")
+
+
+def test_a_long_document_with_a_moved_paragraph_is_one_shift_only_where_the_limits_allow() -> None:
+    words = [f"w{k}" for k in range(300)]
+    moved = words[:100] + words[110:140] + words[100:110] + words[140:]
+    assert score_one(metric("TER"), " ".join(moved), " ".join(words)) == pytest.approx(100 * 1 / 300, abs=1e-9)
+    # ten words at most are shifted, by fifty places at most: this takes ten deletions and ten insertions
+    far = words[:100] + words[110:200] + words[100:110] + words[200:]
+    assert score_one(metric("TER"), " ".join(far), " ".join(words)) == pytest.approx(100 * 20 / 300, abs=1e-9)
+
+
 def test_an_unknown_tokenizer_or_smoothing_is_named_with_its_neighbours() -> None:
     with pytest.raises(UnknownName, match=r"no BLEU tokenizer named '13b'; did you mean 13a\?"):
         _ = metric("BLEU(tokenize=13b)").signature
@@ -175,4 +221,4 @@ def test_an_order_without_n_grams_is_refused() -> None:
 
 def test_ter_is_lower_for_better_and_says_so() -> None:
     card = metric("TER").card
-    assert (card.higher_is_better, card.slow, card.range) == (False, True, (0.0, None))
+    assert (card.higher_is_better, card.slow, card.range) == (False, False, (0.0, None))

@@ -11,6 +11,7 @@ from itertools import islice
 
 from billboards.errors import MetricFailed
 from billboards.execution.base import Result, Task, run_task
+from billboards.metrics.kernels.threads import limit_threads
 
 
 class InProcess:
@@ -34,7 +35,7 @@ class LocalPool:
     def run(self, tasks: Iterable[Task]) -> Iterator[Result]:
         waiting = iter(tasks)
         context = multiprocessing.get_context("spawn")
-        pool = ProcessPoolExecutor(self.jobs, mp_context=context, initializer=_ignore_interrupts)
+        pool = ProcessPoolExecutor(self.jobs, mp_context=context, initializer=_begin_work)
         running: set[Future[Result]] = set()
         try:
             while True:
@@ -54,8 +55,10 @@ class LocalPool:
             pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _ignore_interrupts() -> None:
+def _begin_work() -> None:
+    """A worker leaves interrupts to the process that asked, and keeps to one core: other cores have their workers."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    limit_threads(1)
 
 
 def executor(jobs: int) -> InProcess | LocalPool:

@@ -72,6 +72,8 @@ class Metric(ABC):
     multiple_references: ClassVar[Literal["own", "best"]] = "best"
     #: Whether an output's score depends on the other outputs (idf, CIDEr); such a metric is never called in parts.
     needs_corpus: ClassVar[bool] = False
+    #: Whether several generators cost less together than one by one; such a metric overrides `score_rows`.
+    scores_together: ClassVar[bool] = False
 
     @property
     def name(self) -> str:
@@ -87,6 +89,11 @@ class Metric(ABC):
         versions = (f"{package}:{version}" for package, version in self.versions().items())
         return "|".join((self.card.name, *options, *versions))
 
+    @property
+    def takes_best_reference(self) -> bool:
+        """Whether, with these options, the score is exactly the best over single references."""
+        return self.multiple_references == "best"
+
     def versions(self) -> Mapping[str, str]:
         """Packages (or the metric's own revision) whose change may change a score."""
         return {}
@@ -94,6 +101,10 @@ class Metric(ABC):
     @abstractmethod
     def score(self, batch: Batch) -> Floats | Mapping[str, Floats]:
         """One score per output, or several named parts of which the first is primary."""
+
+    def score_rows(self, batches: Sequence[Batch]) -> Sequence[Floats | Mapping[str, Floats]]:
+        """The scores of several generators, each as if it were alone."""
+        return [self.score(batch) for batch in batches]
 
     def _options(self) -> tuple[Field[object], ...]:
         return tuple(f for f in fields(self) if f.init)  # type: ignore[arg-type]
@@ -108,7 +119,18 @@ def score_each(batch: Batch, score: Callable[[Item], float]) -> Floats:
 def score_checked(metric: Metric, batch: Batch) -> dict[str, Floats]:
     """A metric's parts, the primary one first, with the contract enforced: needs met, right count, finite numbers."""
     _check_needs(metric, batch)
-    found = metric.score(batch)
+    return _check_scores(metric, batch, metric.score(batch))
+
+
+def score_rows_checked(metric: Metric, batches: Sequence[Batch]) -> list[dict[str, Floats]]:
+    """The parts of several generators, scored together, with the same contract enforced for each."""
+    for batch in batches:
+        _check_needs(metric, batch)
+    found = metric.score_rows(batches)
+    return [_check_scores(metric, batch, scores) for batch, scores in zip(batches, found, strict=True)]
+
+
+def _check_scores(metric: Metric, batch: Batch, found: Floats | Mapping[str, Floats]) -> dict[str, Floats]:
     parts = dict(found) if isinstance(found, Mapping) else {"": found}
     checked = {part: np.asarray(scores, np.float64) for part, scores in parts.items()}
     if not checked:

@@ -73,6 +73,10 @@ def _compare(
 ) -> Recomputed:
     equal, different, compared = [], [], 0
     size = min(sample, SLOW_SAMPLE) if metric.card.slow else sample
+    if metric.needs_corpus:
+        size = len(board.instances)
+    # A score that depends on the whole corpus says nothing about a sample of it.
+    others = [other for other in others if metric.needs_corpus or not other.needs_corpus]
     for name, released in column.values.items():
         row = board.row(name)
         chosen = _chosen(board, metric, column, row, released, size, seed)

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from billboards.domain import Board, Column, Outputs, ReferenceSet
-from billboards.execution.base import Executor, Result, Task
+from billboards.domain import Board, Column, MetricCard, Outputs, ReferenceSet
+from billboards.execution.base import Executor, Result, Task, run_together
 from billboards.metrics.base import Batch, Metric
 from billboards.store.base import CellStore, ColumnKey
 
@@ -22,6 +23,8 @@ Floats = NDArray[np.float64]
 
 #: Outputs per task; a slow metric gets fewer, so that progress is seen and all workers end together.
 CHUNK, SLOW_CHUNK = 250, 20
+#: Outputs scored in one call by a metric that takes generators together; an interrupt loses at most these.
+TOGETHER = 50_000
 
 
 @dataclass(frozen=True)
@@ -51,7 +54,20 @@ class ScoringReport:
     failures: dict[str, str] = field(default_factory=dict)
 
 
-def column_key(board: Board, metric: Metric, references: ReferenceSet) -> ColumnKey:
+class Declared(Protocol):
+    """What a column's key depends on: a metric, or only what is known of one."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def signature(self) -> str: ...
+
+    @property
+    def card(self) -> MetricCard: ...
+
+
+def column_key(board: Board, metric: Declared, references: ReferenceSet) -> ColumnKey:
     """The column a metric fills on this board with these references."""
     card = metric.card
     seen = references if card.needs_references else ()
@@ -133,11 +149,34 @@ class _Scoring:
         self.done, self.total = 0, len(cells) * len(board.instances)
 
     def run(self, executor: Executor) -> None:
+        for tasks in self._joint_tasks():
+            for result in run_together(tasks):
+                self._take(result)
         for result in executor.run(self._tasks()):
             self._take(result)
 
+    def _joint_tasks(self) -> Iterator[list[Task]]:
+        """Whole cells of metrics that save work by seeing generators together, some cells of one column at a time."""
+        numbers: dict[tuple[Metric, ColumnKey], list[int]] = {}
+        for number, cell in enumerate(self.cells):
+            if cell.metric.scores_together:
+                numbers.setdefault((cell.metric, cell.key), []).append(number)
+        step = max(1, TOGETHER // max(1, len(self.board.instances)))
+        for (metric, _), column in numbers.items():
+            for start in range(0, len(column), step):
+                if metric.name not in self.report.failures:
+                    yield [self._whole(number) for number in column[start : start + step]]
+
+    def _whole(self, number: int) -> Task:
+        """A cell as a single task."""
+        batch, positions = cell_batch(self.board, self.cells[number])
+        self.open[number] = _OpenCell(positions, [0], len(batch))
+        return Task((number, 0), self.cells[number].metric, batch)
+
     def _tasks(self) -> Iterator[Task]:
         for number, cell in enumerate(self.cells):
+            if cell.metric.scores_together:
+                continue
             batch, positions = cell_batch(self.board, cell)
             size = len(batch) if cell.metric.needs_corpus else SLOW_CHUNK if cell.metric.card.slow else CHUNK
             starts = range(0, len(batch), max(size, 1)) or range(1)

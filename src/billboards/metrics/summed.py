@@ -1,0 +1,52 @@
+"""Metrics whose scores come from counts: one row of statistics per output, and a score for any sum of rows.
+
+A sentence's score is the score of its row; a corpus's is the score of the sum of its rows (BLEU, chrF and TER are
+defined so). Rows are computed by compiled kernels, a slice of the batch at a time, so that memory stays bounded
+however many outputs there are; within a slice, what appears twice is computed once.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from billboards.errors import InvalidInput
+from billboards.metrics.base import Batch, Floats, Metric
+from billboards.metrics.kernels.items import Items, items_of
+
+#: Outputs whose texts are laid out in memory at a time.
+SLICE = 16_384
+
+Rows = NDArray[Any]
+
+
+class SummedMetric(Metric):
+    """A metric that is a function of summed statistics."""
+
+    @abstractmethod
+    def statistics(self, items: Items) -> Rows:
+        """One row of counts for each item."""
+
+    @abstractmethod
+    def scores_of(self, rows: Rows) -> Floats:
+        """The score of each row, or of each sum of rows."""
+
+    def score(self, batch: Batch) -> Floats:
+        parts = [self.scores_of(rows)[places] for rows, places in self._slices(batch)]
+        return np.concatenate(parts) if parts else np.empty(0)
+
+    def corpus_score(self, batch: Batch) -> float:
+        """The score of all outputs together, from the sum of their statistics."""
+        if not len(batch):
+            raise InvalidInput(f"{self.name}: no output to score; give at least one")
+        sums = [rows[places].sum(axis=0) for rows, places in self._slices(batch)]
+        return float(self.scores_of(np.sum(sums, axis=0)[np.newaxis])[0])
+
+    def _slices(self, batch: Batch) -> Iterator[tuple[Rows, NDArray[np.intp]]]:
+        for start in range(0, len(batch), SLICE):
+            items = items_of(batch.part(start, start + SLICE))
+            yield self.statistics(items), items.places

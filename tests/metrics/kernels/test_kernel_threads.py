@@ -1,0 +1,70 @@
+"""Kernels on all cores: every item once, the same numbers, and no more threads than allowed."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+from billboards.execution.base import Task
+from billboards.execution.local import LocalPool
+from billboards.metrics import summed
+from billboards.metrics.base import Batch, score_checked
+from billboards.metrics.discovery import metric
+from billboards.metrics.kernels.threads import cores, in_parts, limit_threads
+
+
+@pytest.fixture(autouse=True)
+def no_limit_after() -> Iterator[None]:
+    yield
+    limit_threads(None)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+@pytest.mark.parametrize("count", [0, 1, 7, 1000])
+def test_parts_cover_every_item_once(threads: int, count: int) -> None:
+    limit_threads(threads)
+    done: list[int] = []
+    in_parts(lambda start, stop: done.extend(range(start, stop)), count, smallest=1)
+    assert sorted(done) == list(range(count))
+
+
+def test_with_a_limit_of_one_nothing_leaves_the_thread_that_asked() -> None:
+    limit_threads(1)
+    seen = []
+    in_parts(lambda start, stop: seen.append(threading.get_ident()), 1000, smallest=1)
+    assert seen == [threading.get_ident()]
+
+
+def test_what_goes_wrong_in_a_thread_is_raised() -> None:
+    limit_threads(3)
+    with pytest.raises(ZeroDivisionError):
+        in_parts(lambda start, stop: 1 // (stop - 1000), 1000, smallest=1)
+
+
+BATCH = Batch([f"the cat {k % 5} sat on {k}" for k in range(700)], [["the cat sat on 3", f"a {k}"] for k in range(700)])
+
+
+def scores(name: str, batch: Batch) -> list[float]:
+    return [float(score) for score in score_checked(metric(name), batch)[""]]
+
+
+@pytest.mark.parametrize("name", ["BLEU", "chrF", "chrF++", "TER", "CharacTER", "EED", "WER", "CER"])
+def test_scores_are_the_same_with_any_number_of_threads_and_slices(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    limit_threads(1)
+    expected = scores(name, BATCH)
+    limit_threads(4)
+    assert scores(name, BATCH) == expected
+    monkeypatch.setattr(summed, "SLICE", 100)
+    assert scores(name, BATCH) == expected
+
+
+def test_a_worker_process_keeps_to_one_core_and_gives_the_same_scores() -> None:
+    (result,) = LocalPool(2).run([Task((0, 0), metric("TER"), BATCH.part(0, 200))])
+    assert result.parts is not None
+    assert result.parts[""].tolist() == scores("TER", BATCH.part(0, 200))
+
+
+def test_without_a_limit_every_core_that_this_process_may_use_counts() -> None:
+    assert cores() >= 1

@@ -1,0 +1,72 @@
+"""Cards in words: what is stated, what follows from the metric, and what the command line prints."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from billboards.cli.main import main
+from billboards.domain import MetricCard
+from billboards.metrics.cards import card_facts, markdown
+from billboards.metrics.discovery import metric
+
+
+@pytest.mark.parametrize(
+    ("name", "fact", "expected"),
+    [
+        ("BLEU", "needs", "references"),
+        ("BLEU", "several references", "all at once, by the metric's own definition"),
+        ("ROUGE-1", "several references", "the best score over them"),
+        ("ROUGE-1(references=mean)", "several references", "all at once, by the metric's own definition"),
+        ("CIDEr-D", "needs", "references; all outputs of a generator at once"),
+        ("SARI", "needs", "references; the input"),
+        ("length", "needs", "the output alone"),
+        ("TER", "range", "0 to no bound"),
+        ("TER", "direction", "lower is better (a board shows it negated)"),
+        ("CIDEr", "range", "0 to 10"),
+        ("METEOR", "languages", "en"),
+        ("SARI", "options", "`tokenizer=13a`, `definition=original`"),
+    ],
+)
+def test_a_fact_is_stated_or_derived(name: str, fact: str, expected: str) -> None:
+    assert card_facts(metric(name))[fact] == expected
+
+
+def test_a_card_says_what_it_lacks() -> None:
+    assert MetricCard("mine").missing() == ("summary", "range", "training data", "licence", "paper", "failures")
+    half = MetricCard("mine", "counts", range=(0, None), training_data=" ", licence="MIT", paper="-", failures="-")
+    assert half.missing() == ("training data",)
+
+
+def test_a_section_begins_with_what_is_measured() -> None:
+    lines = markdown([metric("SARI")]).splitlines()
+    assert lines[0] == "### SARI"
+    assert lines[2].startswith("How well an output keeps, deletes and adds")
+    assert "- **Range**: 0 to 100" in lines
+
+
+def test_the_command_line_prints_a_card_and_its_signature(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["metrics", "ROUGE-2"]) == 0
+    out = capsys.readouterr().out
+    assert "measures            F measure of the pairs of words" in out
+    assert "signature           ROUGE-2|stemmer:False|" in out
+
+
+def test_a_metric_that_can_not_run_here_says_why_and_does_not_hide_the_others(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("BILLBOARDS_SPICE", raising=False)
+    assert main(["metrics", "SPICE"]) == 0
+    assert "can not run here    SPICE needs its authors' program" in capsys.readouterr().out
+    assert main(["metrics", "--json"]) == 0
+    found = {card["name"]: card for card in json.loads(capsys.readouterr().out)}
+    assert found["SPICE"]["signature"] is None
+    assert found["SPICE"]["absent"].startswith("SPICE needs its authors' program")
+    assert found["BLEU"]["absent"] is None
+
+
+def test_every_card_can_be_printed_for_a_page(capsys: pytest.CaptureFixture[str], small_wordnet: Path) -> None:
+    assert main(["metrics", "--markdown"]) == 0
+    assert capsys.readouterr().out.count("\n### ") >= 25
