@@ -1,0 +1,134 @@
+"""The first program inside a sandbox: gives up every privilege, starts the submitted program, hands its result out.
+
+It stands alone (standard library only, run by path) because nothing of billboards is in sight in there. It speaks to
+the outside through one pipe: `ready`, then, when the program has ended, one line of JSON on how it ended and what its
+result file is, then the file's content. Whatever it says comes from the program's side of the wall, so the outside
+reads it with a bound and checks it.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import resource
+import signal
+import stat
+import sys
+from collections.abc import Callable
+from typing import Any
+
+PR_SET_PDEATHSIG, PR_CAPBSET_DROP, PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL = 1, 24, 47, 4
+CAPABILITY_VERSION_3 = 0x20080522
+BLOCK = 1 << 16
+UNREADABLE, UNKNOWN = "file that can't be read", "thing of no known kind"
+KINDS: dict[str, Callable[[int], bool]] = {
+    "file": stat.S_ISREG,
+    "link": stat.S_ISLNK,
+    "folder": stat.S_ISDIR,
+    "named pipe": stat.S_ISFIFO,
+    "socket": stat.S_ISSOCK,
+    "device": lambda mode: stat.S_ISCHR(mode) or stat.S_ISBLK(mode),
+}
+
+
+def main(plan_path: str, pipe: int) -> None:
+    with open(plan_path, encoding="utf-8") as file:  # noqa: PTH123 - pathlib costs a third of the start-up
+        plan: dict[str, Any] = json.load(file)
+    # When memory runs out for everybody, these processes shall go first.
+    with open("/proc/self/oom_score_adj", "w", encoding="ascii") as file:  # noqa: PTH123
+        file.write("1000")
+    os.set_inheritable(pipe, False)
+    if plan["uid"] is not None:
+        become(plan["uid"])
+    if not plan["confined"]:
+        die_with_parent()
+    os.chdir(plan["folder"])
+    signal.alarm(plan["alarm"])
+    os.write(pipe, b"ready\n")
+    child = os.fork()
+    if child == 0:
+        start(plan)
+    _, status = os.waitpid(child, 0)
+    hand_out(pipe, status, plan["result"], plan["result_bytes"])
+
+
+def become(uid: int) -> None:
+    """From root, of whom only the right to do this is left, to a user who is nobody else, for good."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0)
+    for capability in range(64):
+        libc.prctl(PR_CAPBSET_DROP, capability, 0, 0, 0)
+    os.setgroups([])
+    os.setresgid(uid, uid, uid)
+    os.setresuid(uid, uid, uid)
+    header, nothing = (ctypes.c_uint32 * 2)(CAPABILITY_VERSION_3, 0), (ctypes.c_uint32 * 6)()
+    if libc.capset(header, nothing) != 0:
+        sys.exit("could not give up the capabilities")
+
+
+def die_with_parent() -> None:
+    """What bubblewrap does for a sandbox: nothing outlives whoever started it."""
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def start(plan: dict[str, Any]) -> None:
+    """Set the limits and become the program."""
+    try:
+        # In a sandbox the program may signal its whole group and is still reported on; outside, we need the group.
+        os.setpgid(0, 0) if plan["confined"] else die_with_parent()
+        for ignored in (signal.SIGPIPE, signal.SIGXFSZ):
+            # Python ignores these; a program expects to be ended by them.
+            signal.signal(ignored, signal.SIG_DFL)
+        os.nice(plan["nice"])
+        for name, (soft, hard) in plan["limits"].items():
+            resource.setrlimit(getattr(resource, name), (soft, hard))
+        os.execve(plan["command"][0], plan["command"], plan["environment"])
+    except OSError as error:
+        os.write(2, f"the program could not be started: {error}\n".encode())
+    finally:
+        os._exit(127)
+
+
+def hand_out(pipe: int, status: int, path: str, most: int) -> None:
+    """How the program ended, what stands at `path`, and its content where that is a plain file."""
+    found, size, file = "missing", 0, -1
+    try:
+        file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        found, size = kind(os.fstat(file).st_mode), os.fstat(file).st_size
+    except FileNotFoundError:
+        pass
+    except OSError:
+        found = kind_of_unopenable(path)
+    if found == "file" and size > most:
+        found = "too large"
+    write_all(pipe, json.dumps({"status": status, "found": found, "size": size}).encode() + b"\n")
+    left = most if found == "file" else 0
+    while left > 0 and (block := os.read(file, min(BLOCK, left))):
+        write_all(pipe, block)
+        left -= len(block)
+
+
+def kind(mode: int) -> str:
+    for name, matches in KINDS.items():
+        if matches(mode):
+            return name
+    return UNKNOWN
+
+
+def kind_of_unopenable(path: str) -> str:
+    """What stands where nothing could be opened: a link, a socket, a file that its own program locked away."""
+    try:
+        found = kind(os.lstat(path).st_mode)
+    except OSError:
+        return "missing"
+    return UNREADABLE if found == "file" else found
+
+
+def write_all(pipe: int, content: bytes) -> None:
+    while content:
+        content = content[os.write(pipe, content) :]
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], int(sys.argv[2]))
