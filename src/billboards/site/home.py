@@ -1,0 +1,148 @@
+"""A site: one data folder with its database, its submitted files and its boards.
+
+    DATA/site.sqlite      all state
+    DATA/site.toml        what the owner decided about the site (optional)
+    DATA/boards/NAME/     board folders, read but never written
+    DATA/blobs/           submitted files, by digest
+    DATA/metrics/         submitted metrics, unpacked; made again from the blobs when missing
+    DATA/environments/    what submitted metrics asked to be installed
+
+Every process opens the site for itself; that costs one look at the database where there is nothing new.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import RLock
+from typing import Any
+
+from billboards.boards.folder import open_board, read_settings_file
+from billboards.boards.lines import Problems
+from billboards.boards.settings import FILE as BOARD_FILE
+from billboards.errors import InvalidBoard, InvalidInput, StoreFailed
+from billboards.site.settings import SiteSettings, read_site_settings
+from billboards.store import registry
+from billboards.store.blobs import Blobs
+from billboards.store.database import Database
+from billboards.store.sql_cells import SqlCells
+
+#: What a board folder holds that is not the board: changes there change nothing.
+NOT_THE_BOARD = ("rankings", "ensembles")
+
+
+@dataclass
+class Site:
+    """An open site. `login_required` is false where only this machine can come in: then everybody is its owner."""
+
+    data: Path
+    database: Database
+    blobs: Blobs
+    settings: SiteSettings
+    clock: Callable[[], float] = time.time
+    login_required: bool = False
+    #: What this process keeps of boards, by name and audience; see `site.boards`.
+    cache: dict[Any, Any] = field(default_factory=dict, repr=False)
+    lock: RLock = field(default_factory=RLock, repr=False)
+
+    def cells(self, board: str) -> SqlCells:
+        """All cells of a board."""
+        return SqlCells(self.database, board)
+
+    def boards(self) -> tuple[registry.Registered, ...]:
+        """Every board, by name; opens none of them."""
+        with self.database.reading() as connection:
+            return registry.list_boards(connection)
+
+    def close(self) -> None:
+        self.database.close()
+
+
+def open_site(
+    data: str | Path,
+    *,
+    boards: Iterable[str | Path] = (),
+    login_required: bool = False,
+    clock: Callable[[], float] = time.time,
+) -> Site:
+    """Open a data folder, made on first use, and register the boards in it and those named."""
+    root = Path(data).absolute()
+    try:
+        (root / "boards").mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreFailed(f"{root}: can't be made: {error.strerror or error}; name another data folder") from error
+    settings = read_site_settings(root)
+    database = Database(f"sqlite:///{root / 'site.sqlite'}")
+    database.upgrade()
+    site = Site(root, database, Blobs(root / "blobs"), settings, clock, login_required)
+    known = {one.folder for one in site.boards()}
+    inside = sorted(path.parent for path in (root / "boards").glob(f"*/{BOARD_FILE}"))
+    for folder in (*inside, *(Path(path).absolute() for path in boards)):
+        if str(folder) not in known:
+            register_board(site, folder)
+    return site
+
+
+def register_board(site: Site, folder: Path) -> str:
+    """Put a board folder on the site under the board's own name; a board with mistakes is refused with all of them."""
+    name = open_board(folder).name
+    with site.database.writing() as connection:
+        known = {one.name: one for one in registry.list_boards(connection)}
+        if name not in known:
+            registry.add_board(connection, name, str(folder), fingerprint(folder), now=site.clock())
+        elif known[name].folder != str(folder):
+            _move(site, connection, known[name], folder)
+    return name
+
+
+def _move(site: Site, connection: Any, known: registry.Registered, folder: Path) -> None:
+    if (Path(known.folder) / BOARD_FILE).exists():
+        raise InvalidInput(
+            f"{folder}: there is a board {known.name} already, in {known.folder}; "
+            f"give one of them another name in its {BOARD_FILE}"
+        )
+    values = {"folder": str(folder), "fingerprint": fingerprint(folder)}
+    registry.change_board(connection, known.name, "board.moved", actor="site", now=site.clock(), **values)
+
+
+def fingerprint(folder: Path) -> str:
+    """A digest of the sizes and times of a board's files: another one means that the board may have changed."""
+    total = hashlib.sha256()
+    try:
+        for path in sorted(folder.rglob("*")):
+            first = path.relative_to(folder).parts[0]
+            if first not in NOT_THE_BOARD and not first.startswith(".") and path.is_file():
+                found = path.stat()
+                total.update(f"{path.relative_to(folder)}\0{found.st_size}\0{found.st_mtime_ns}\n".encode())
+    except OSError as error:
+        raise StoreFailed(f"{folder}: can't be read: {error.strerror or error}") from error
+    return total.hexdigest()
+
+
+def notice_changes(site: Site) -> list[str]:
+    """Look whether owners changed board folders; returns the names of boards that have, each checked first."""
+    changed = []
+    for known in site.boards():
+        folder = Path(known.folder)
+        found = fingerprint(folder)
+        if found == known.fingerprint or _mistakes(folder):
+            continue
+        with site.database.writing() as connection:
+            if registry.board(connection, known.name).fingerprint == known.fingerprint:
+                values = {"fingerprint": found}
+                registry.change_board(connection, known.name, "board.edited", actor="site", now=site.clock(), **values)
+                changed.append(known.name)
+    return changed
+
+
+def _mistakes(folder: Path) -> bool:
+    """Whether a folder is being edited or broken: the board stays as it was until it can be read again."""
+    try:
+        read_settings_file(folder, Problems())
+        open_board(folder)
+    except (InvalidBoard, InvalidInput):
+        return True
+    return False

@@ -1,0 +1,486 @@
+"""The jobs of a worker: check a submission, try a metric, compute a cell, rank a board.
+
+A worker asks for the next job, which is leased to it, does it, and writes the result on the condition that it still
+holds the lease. What it leaves undone, because it was stopped, killed or cut off, is found again by whoever asks next.
+A fault of the platform is told from a fault of the submission: it is tried again, and in the end costs no quota.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from billboards.domain import Board, Outputs
+from billboards.errors import (
+    BillboardsError,
+    InvalidBoard,
+    InvalidInput,
+    MetricFailed,
+    MissingPart,
+    StoreFailed,
+)
+from billboards.execution.base import Result, Task, run_task
+from billboards.execution.program import ProgramMetric, run_program
+from billboards.execution.trial import Trial, try_program
+from billboards.metrics.base import Metric
+from billboards.service.scoring import MissingCell, cell_batch, column_key, compute_cells
+from billboards.site.boards import BlobTexts, live_board
+from billboards.site.home import Site
+from billboards.site.programs import open_submitted
+from billboards.site.refresh import is_due, refresh
+from billboards.site.worklist import Plan, Standing, Wanted, plan_board, standing
+from billboards.store import leases, submissions, trail
+from billboards.store.base import ColumnKey, Floats
+from billboards.store.leases import Lease
+from billboards.store.snapshots import Audience
+from billboards.store.sql_cells import is_present, write_cell, write_failure
+from billboards.store.submissions import Submission
+
+Kind = Literal["check", "trial", "cell", "refresh"]
+Cancelled = Callable[[], bool]
+
+#: A cell's failure in the submission's log is cut to this length.
+LONGEST_REASON = 4_000
+#: Seconds until a ranking is tried again that the platform could not make.
+PUT_OFF = 600.0
+
+
+@dataclass(frozen=True)
+class Job:
+    """One thing to do, leased to one worker."""
+
+    kind: Kind
+    board: str
+    subject: str
+    lease: Lease
+    submission: Submission | None = None
+    wanted: Wanted | None = None
+
+    def __str__(self) -> str:
+        what = self.submission.name if self.submission else self.subject
+        if self.wanted is not None:
+            what = f"{self.wanted.scorer.name} · {self.wanted.row.name}"
+        return f"{self.kind} {what} on {self.board}"
+
+
+@dataclass(frozen=True)
+class _Candidate:
+    kind: Kind
+    subject: str
+    submission: Submission | None = None
+    wanted: Wanted | None = None
+
+
+def next_job(site: Site, worker: str) -> Job | None:
+    """The next thing to do on any board, leased to this worker; None where there is nothing."""
+    for known in site.boards():
+        if site.cache.get(("idle", known.name)) == known.generation:
+            continue
+        try:
+            job = _next_of(site, known.name, worker)
+        except (InvalidBoard, InvalidInput):
+            # The owner is editing the folder; the board stays as it was until it can be read again.
+            continue
+        if job is not None:
+            return job
+    return None
+
+
+def _next_of(site: Site, name: str, worker: str) -> Job | None:
+    plan, now = plan_board(site, name), standing(site, name)
+    while settle(site, plan, now):
+        plan, now = plan_board(site, name), standing(site, name)
+    with site.database.reading() as connection:
+        held = leases.held(connection, name, now=site.clock())
+    waiting = list(_candidates(site, plan, now))
+    for candidate in waiting:
+        if (candidate.kind, candidate.subject) not in held:
+            job = _take(site, name, candidate, worker)
+            if job is not None:
+                return job
+    if not waiting and all(map(now.is_over, (cell.cell for cell in plan.wanted))) and not plan.settings.quiet:
+        site.cache["idle", name] = plan.known.generation
+    return None
+
+
+def _candidates(site: Site, plan: Plan, now: Standing) -> Iterator[_Candidate]:
+    for one in plan.active:
+        if one.state in ("received", "checking"):
+            yield _Candidate("check", one.id, one)
+        elif one.state == "trial":
+            yield _Candidate("trial", one.id, one)
+    audiences: tuple[Audience, ...] = ("public", "owners") if plan.has_hidden else ("public",)
+    for audience in audiences:
+        if _should_refresh(site, plan, now, audience):
+            yield _Candidate("refresh", audience)
+    for wanted in plan.wanted:
+        if now.is_due(wanted.cell):
+            yield _Candidate("cell", wanted.subject, wanted.scorer.submission, wanted)
+
+
+def _should_refresh(site: Site, plan: Plan, now: Standing, audience: Audience) -> bool:
+    """Whether a board's cells are complete, it has been quiet long enough, and what it last said is out of date."""
+    if not all(map(now.is_over, plan.shown[audience])) or now.now - plan.known.changed < plan.settings.quiet:
+        return False
+    live = live_board(site, plan.known.name, audience=audience)
+    unrankable = site.cache.get(("unrankable", live.name, audience)) == live.generation
+    return live.generation == plan.known.generation and is_due(live) and not unrankable
+
+
+def _take(site: Site, board: str, candidate: _Candidate, worker: str) -> Job | None:
+    now = site.clock()
+    submission = candidate.submission
+    with site.database.writing() as connection:
+        lease = leases.acquire(
+            connection, board, candidate.kind, candidate.subject, worker, now=now, seconds=site.settings.lease_seconds
+        )
+        if lease is None:
+            return None
+        if submission is not None and candidate.kind in ("check", "trial"):
+            submission = submissions.get(connection, submission.id)
+            if submission.state == "received":
+                submission = submissions.advance(connection, submission.id, "checking", actor=worker, now=now)
+            if submission.state != ("checking" if candidate.kind == "check" else "trial"):
+                leases.release(connection, lease)
+                return None
+        # A cell may have been computed between the look at the list and the lease.
+        if candidate.wanted is not None and is_present(connection, board, candidate.wanted.cell):
+            leases.release(connection, lease)
+            return None
+    return Job(candidate.kind, board, candidate.subject, lease, submission, candidate.wanted)
+
+
+def run_job(site: Site, job: Job, *, cancelled: Cancelled = lambda: False) -> None:
+    """Do a job; its result, good or bad, is written down if the lease still holds."""
+    if job.lease.taken > site.settings.attempts:
+        died = job.lease.taken - 1
+        _give_up(site, job, f"{died} workers died at this; the platform gives up", times=died)
+        return
+    doing = {"check": _check, "trial": _try, "cell": _score, "refresh": _refresh}
+    try:
+        doing[job.kind](site, job, cancelled)
+    except (StoreFailed, MissingPart, OSError) as error:
+        _give_up(site, job, f"{type(error).__name__}: {error}")
+
+
+def hand_back(site: Site, job: Job) -> None:
+    """Give a job that was begun and not finished to whoever asks next, at once."""
+    with site.database.reading() as connection:
+        if not leases.holds(connection, job.lease):
+            return
+    with site.database.writing() as connection:
+        leases.release(connection, job.lease)
+
+
+def settle(site: Site, plan: Plan, now: Standing) -> bool:
+    """Finish every submission whose cells are all done or given up; says whether there was one."""
+    done = False
+    for one in plan.active:
+        if one.state == "scoring" and all(map(now.is_over, plan.waits[one.id])):
+            done |= _settle_one(site, one, plan, now)
+    return done
+
+
+def _settle_one(site: Site, submission: Submission, plan: Plan, now: Standing) -> bool:
+    """A metric is finished when it has scored every generator; a generator, when some metric has scored it."""
+    waits = plan.waits[submission.id]
+    failed = {cell: now.failed[cell] for cell in sorted(waits - now.present)}
+    platform = any(failure.platform for failure in failed.values())
+    reasons = list(dict.fromkeys(failure.reason for failure in failed.values()))
+    fails = bool(failed) and (submission.kind == "metric" or platform or len(failed) == len(waits))
+    with site.database.writing() as connection:
+        if submissions.get(connection, submission.id).state != "scoring":
+            return True
+        moment = site.clock()
+        if fails:
+            log = "\n".join(reasons)
+            submissions.advance(
+                connection,
+                submission.id,
+                "failed",
+                actor="site",
+                now=moment,
+                reason=reasons[0][:LONGEST_REASON],
+                platform=platform,
+                log=log,
+            )
+        else:
+            log = f"scored: {len(waits) - len(failed)} of {len(waits)} cells"
+            log = "\n".join((log, *(f"not scored: {reason}" for reason in reasons)))
+            submissions.advance(connection, submission.id, "scored", actor="site", now=moment, log=log)
+    return True
+
+
+def _check(site: Site, job: Job, cancelled: Cancelled) -> None:
+    assert job.submission is not None
+    if job.submission.kind == "generator":
+        _check_generator(site, job, job.submission)
+    else:
+        _check_metric(site, job, job.submission, cancelled)
+
+
+def _check_generator(site: Site, job: Job, submission: Submission) -> None:
+    """Read what was kept once more: the board may have changed since it came in."""
+    board = plan_board(site, job.board).board
+    try:
+        texts = BlobTexts(site.blobs, submission.blob, board.position)()
+        missing = sum(text is None for text in texts)
+        problem = f"no output for {missing} of {len(texts)} instances; send it in again" if missing else None
+    except InvalidBoard as error:
+        problem = f"the board's instances have changed since: {error}"
+    if problem is not None:
+        _finish(site, job, "rejected", reason=problem)
+    else:
+        _finish(site, job, "scoring", log=f"checked: {len(board.instances)} outputs")
+
+
+def _check_metric(site: Site, job: Job, submission: Submission, cancelled: Cancelled) -> None:
+    try:
+        program, log = open_submitted(site, submission, cancelled=cancelled)
+    except InvalidInput as error:
+        problems = getattr(error, "problems", ())
+        text = "\n".join(map(str, problems)) or str(error)
+        _finish(site, job, "rejected", reason=str(error), log=text)
+        return
+    if cancelled():
+        return
+    card = program.card
+    settings = {
+        **submission.settings,
+        "column": card.name,
+        "signature": program.signature,
+        "needs_references": card.needs_references,
+        "needs_input": card.needs_input,
+        "higher_is_better": card.higher_is_better,
+        "training_data": card.training_data,
+        "deterministic": card.deterministic,
+        "summary": card.summary,
+    }
+    _finish(site, job, "trial", log=f"checked: {program.signature}\n{log}".strip(), settings=settings)
+
+
+def _try(site: Site, job: Job, cancelled: Cancelled) -> None:
+    assert job.submission is not None
+    plan = plan_board(site, job.board)
+    program, _ = open_submitted(site, job.submission, cancelled=cancelled)
+    row = _trial_row(plan, program)
+    if row is None:
+        _finish(site, job, "rejected", reason="no output of this board has all that the metric needs to be tried on")
+        return
+    batch, _ = cell_batch(plan.board, MissingCell(program, _key(plan.board, program), row))
+    found = try_program(
+        program,
+        batch,
+        rows=len(plan.rows),
+        listen=_Listener(site, job),
+        cancelled=cancelled,
+        quoting=not plan.settings.hidden_references,
+    )
+    if not cancelled():
+        _judge_trial(site, job, found, quoting=not plan.settings.hidden_references)
+
+
+def _judge_trial(site: Site, job: Job, found: Trial, *, quoting: bool) -> None:
+    if found.problem is None:
+        low, high = found.estimate
+        scores = ", ".join(f"{score:.4g}" for score in found.scores) if quoting else f"{len(found.scores)} scores"
+        log = f"trial passed: {scores}; the whole board may take {low:.0f} to {high:.0f} seconds"
+        _finish(site, job, "scoring", log=log)
+    elif found.platform:
+        _give_up(site, job, found.problem)
+    else:
+        _finish(site, job, "rejected", reason=found.problem, log=f"trial failed: {found.problem}")
+
+
+def _key(board: Board, metric: Metric) -> ColumnKey:
+    return column_key(board, metric, board.references)
+
+
+def _trial_row(plan: Plan, program: ProgramMetric) -> Outputs | None:
+    """The first row with something for the metric to score."""
+    key = _key(plan.board, program)
+    for row in plan.rows:
+        if not plan.board.is_reference(row, key.column.references):
+            batch, _ = cell_batch(plan.board, MissingCell(program, key, row))
+            if len(batch):
+                return row
+    return None
+
+
+def _score(site: Site, job: Job, cancelled: Cancelled) -> None:
+    wanted = job.wanted
+    assert wanted is not None
+    plan = plan_board(site, job.board)
+    if column_key(plan.board, wanted.scorer, wanted.key.column.references) != wanted.key:
+        # The owner changed the board since: these scores would stand under what the metric no longer sees.
+        return
+    try:
+        metric = _metric(site, wanted, cancelled)
+    except InvalidInput as error:
+        raise StoreFailed(f"{wanted.scorer.name} can't be opened any more: {error}") from error
+    running = _Running(site, job, cancelled, quoting=not plan.settings.hidden_references)
+    cells = [MissingCell(metric, wanted.key, wanted.row)]
+    try:
+        report = compute_cells(plan.board, _LeasedCells(site, job), cells, running)
+    except InvalidInput as error:
+        _fail_cell(site, job, f"{wanted.row.name} can't be scored: {error}", platform=False)
+        return
+    for failure in report.failures.values():
+        if not cancelled():
+            _fail_cell(site, job, failure, platform=running.platform)
+
+
+def _metric(site: Site, wanted: Wanted, cancelled: Cancelled) -> Metric:
+    if wanted.scorer.metric is not None:
+        return wanted.scorer.metric
+    assert wanted.scorer.submission is not None
+    program = site.cache.get(("program", wanted.scorer.signature))
+    if program is None or not program.folder.exists():
+        program, _ = open_submitted(site, wanted.scorer.submission, cancelled=cancelled)
+        if program.signature != wanted.scorer.signature:
+            raise StoreFailed(
+                f"{program.name} is {program.signature} here, but was checked as {wanted.scorer.signature}; "
+                "send it in again, or run all workers with the same Python"
+            )
+        site.cache["program", wanted.scorer.signature] = program
+    return program
+
+
+class _LeasedCells:
+    """Where a job's cell goes: kept if the lease still holds, in one transaction with giving the lease back."""
+
+    def __init__(self, site: Site, job: Job) -> None:
+        self.site, self.job = site, job
+
+    def columns(self) -> tuple[ColumnKey, ...]:
+        return ()
+
+    def present(self, key: ColumnKey) -> frozenset[str]:  # noqa: ARG002 - the contract's
+        return frozenset()
+
+    def load(self, key: ColumnKey, versions: Iterable[str]) -> Mapping[str, Floats]:  # noqa: ARG002 - the contract's
+        return {}
+
+    def save(self, key: ColumnKey, version: str, parts: Mapping[str, Floats], *, seconds: float) -> None:
+        with self.site.database.writing() as connection:
+            if leases.holds(connection, self.job.lease):
+                write_cell(connection, self.job.board, key, version, parts, seconds=seconds, now=self.site.clock())
+                leases.release(connection, self.job.lease)
+
+
+class _Running:
+    """Runs a cell's tasks here, a program with its log and a way to stop it."""
+
+    def __init__(self, site: Site, job: Job, cancelled: Cancelled, *, quoting: bool) -> None:
+        self.site, self.job, self.cancelled, self.quoting, self.platform = site, job, cancelled, quoting, False
+
+    def run(self, tasks: Iterable[Task]) -> Iterator[Result]:
+        for task in tasks:
+            if self.cancelled():
+                return
+            yield self._run_program(task, task.metric) if isinstance(task.metric, ProgramMetric) else run_task(task)
+
+    def _run_program(self, task: Task, program: ProgramMetric) -> Result:
+        if not len(task.batch):
+            return Result(task.key, {"": np.empty(0)}, 0.0)
+        try:
+            done = run_program(
+                program,
+                task.batch,
+                listen=_Listener(self.site, self.job),
+                cancelled=self.cancelled,
+                quoting=self.quoting,
+            )
+        except MetricFailed as error:
+            return Result(task.key, None, 0.0, str(error))
+        self.platform |= done.outcome.platform
+        parts = None if done.scores is None else {"": done.scores}
+        return Result(task.key, parts, done.outcome.seconds, done.problem)
+
+
+class _Listener:
+    """Puts what a program writes into its submission's log, until that is finished."""
+
+    def __init__(self, site: Site, job: Job) -> None:
+        self.site, self.job = site, job
+
+    def __call__(self, stream: str, text: str) -> None:  # noqa: ARG002 - one log for both
+        if self.job.submission is not None and not self.job.submission.is_terminal and text.strip():
+            with self.site.database.writing() as connection:
+                now = self.site.clock()
+                trail.write_log(connection, self.job.submission.id, text, now=now, stream="program")
+
+
+def _refresh(site: Site, job: Job, _: Cancelled) -> None:
+    audience: Audience = "owners" if job.subject == "owners" else "public"
+    live = live_board(site, job.board, audience=audience)
+    try:
+        refresh(site, job.board, audience, job.lease)
+    except BillboardsError as error:
+        site.cache["unrankable", live.name, audience] = live.generation
+        with site.database.writing() as connection:
+            leases.release(connection, job.lease)
+            detail = {"reason": str(error), "audience": audience}
+            trail.note(
+                connection, "site", "ranking.failed", job.board, now=site.clock(), board=job.board, detail=detail
+            )
+
+
+def _finish(
+    site: Site,
+    job: Job,
+    to: str,
+    *,
+    reason: str | None = None,
+    log: str | None = None,
+    platform: bool = False,
+    settings: Mapping[str, object] | None = None,
+) -> None:
+    """Bring a job's submission into its next state, if the lease holds and nobody has cancelled it meanwhile."""
+    assert job.submission is not None
+    now = site.clock()
+    with site.database.writing() as connection:
+        if not leases.holds(connection, job.lease):
+            return
+        leases.release(connection, job.lease)
+        if submissions.get(connection, job.submission.id).state != job.submission.state:
+            return
+        if settings is not None:
+            submissions.change(
+                connection, job.submission.id, "submission.checked", actor="site", now=now, settings=dict(settings)
+            )
+        submissions.advance(
+            connection, job.submission.id, to, actor="site", now=now, reason=reason, log=log, platform=platform
+        )
+
+
+def _fail_cell(site: Site, job: Job, reason: str, *, platform: bool, times: int = 1) -> None:
+    assert job.wanted is not None
+    now = site.clock()
+    with site.database.writing() as connection:
+        if not leases.holds(connection, job.lease):
+            return
+        leases.release(connection, job.lease)
+        cell, short = job.wanted.cell, reason[:LONGEST_REASON]
+        attempts = write_failure(connection, job.board, cell, reason=short, platform=platform, now=now, times=times)
+        detail = {"metric": job.wanted.scorer.name, "row": job.wanted.row.name, "reason": short, "attempts": attempts}
+        trail.note(connection, "site", "cell.failed", job.board, now=now, board=job.board, detail=detail)
+        if job.submission is not None:
+            trail.write_log(connection, job.submission.id, reason, now=now)
+
+
+def _give_up(site: Site, job: Job, reason: str, *, times: int = 1) -> None:
+    """A fault of the platform: a cell is tried again a few times, a check or trial fails, refunded, a ranking waits."""
+    if job.kind == "cell":
+        _fail_cell(site, job, reason, platform=True, times=times)
+    elif job.submission is not None:
+        _finish(site, job, "failed", reason=reason, log=reason, platform=True)
+    else:
+        now = site.clock()
+        with site.database.writing() as connection:
+            leases.put_off(connection, job.lease, until=now + PUT_OFF)
+            detail = {"reason": reason}
+            trail.note(connection, "site", f"{job.kind}.put-off", job.board, now=now, board=job.board, detail=detail)

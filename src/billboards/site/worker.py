@@ -1,0 +1,151 @@
+"""A worker: one process that does one job after the other until it is told to stop.
+
+While it works, a thread renews its lease and looks whether somebody has cancelled what it is doing. On SIGTERM it gives
+the job back at once. It is started with a pipe for its standard input: when that closes, whoever started it is gone,
+and it ends too, so that nothing is left running behind a killed server.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import sys
+import threading
+from argparse import ArgumentParser
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from types import FrameType
+
+from billboards.errors import BillboardsError, StoreFailed
+from billboards.site.home import Site, notice_changes, open_site
+from billboards.site.notices import send_due
+from billboards.site.work import Job, hand_back, next_job, run_job
+from billboards.store import leases, submissions
+
+#: Seconds between looks at the board folders.
+LOOK = 2.0
+
+
+class Heartbeat:
+    """Keeps a job's lease alive while it is worked on, and knows when the work is no longer wanted."""
+
+    def __init__(self, site: Site, job: Job) -> None:
+        self.site, self.job = site, job
+        self.unwanted = threading.Event()
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._beat, daemon=True)
+
+    def __enter__(self) -> Heartbeat:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        self._thread.join()
+
+    def _beat(self) -> None:
+        seconds = self.site.settings.lease_seconds
+        # Cancelling should not take as long as a lease lasts.
+        while not self._over.wait(min(seconds / 3, 2.0)):
+            try:
+                if not self._renew(seconds):
+                    self.unwanted.set()
+                    return
+            except StoreFailed as error:
+                print(f"worker: {error}", file=sys.stderr)
+
+    def _renew(self, seconds: float) -> bool:
+        with self.site.database.writing() as connection:
+            if not leases.renew(connection, self.job.lease, now=self.site.clock(), seconds=seconds):
+                return False
+            if self.job.submission is None:
+                return True
+            state = submissions.get(connection, self.job.submission.id).state
+            return state not in ("cancelled", "withdrawn", "failed")
+
+
+def work(site: Site, name: str, stop: threading.Event) -> None:
+    """Do jobs until told to stop."""
+    looked = float("-inf")
+    while not stop.is_set():
+        try:
+            if site.clock() - looked >= LOOK:
+                notice_changes(site)
+                looked = site.clock()
+            if not work_once(site, name, stop):
+                stop.wait(site.settings.poll_seconds)
+        except BillboardsError as error:
+            print(f"worker {name}: {error}", file=sys.stderr, flush=True)
+            stop.wait(1.0)
+
+
+def work_once(site: Site, name: str, stop: threading.Event | None = None) -> bool:
+    """Do one job, if there is one."""
+    job = next_job(site, name)
+    if job is None:
+        return False
+    stopped: Callable[[], bool] = (lambda: False) if stop is None else stop.is_set
+    with Heartbeat(site, job) as heartbeat:
+        run_job(site, job, cancelled=lambda: stopped() or heartbeat.unwanted.is_set())
+    hand_back(site, job)
+    return True
+
+
+def work_until_done(site: Site, name: str = "worker") -> int:
+    """Do jobs as long as there are any; returns how many."""
+    count = 0
+    while work_once(site, name):
+        count += 1
+    return count
+
+
+def send_notices(site: Site, stop: threading.Event) -> None:
+    """Send what waits in the outbox until told to stop; should this end otherwise, the worker ends with it."""
+    try:
+        while not stop.wait(max(site.settings.poll_seconds, 0.2)):
+            try:
+                send_due(site)
+            except BillboardsError as error:
+                print(f"notices: {error}", file=sys.stderr, flush=True)
+    finally:
+        stop.set()
+
+
+def end_with_parent(stop: Callable[[], None]) -> None:
+    """Call `stop` when the standard input closes: the process that held its other end is gone."""
+
+    def wait_for_end() -> None:
+        with suppress(OSError):
+            while os.read(0, 1024):
+                pass
+        stop()
+
+    threading.Thread(target=wait_for_end, daemon=True).start()
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = ArgumentParser("billboards worker")
+    parser.add_argument("data", type=Path)
+    parser.add_argument("--name", default=f"{socket.gethostname()}-{os.getpid()}")
+    parsed = parser.parse_args(arguments)
+    stop = threading.Event()
+
+    def on_signal(_: int, __: FrameType | None) -> None:
+        stop.set()
+
+    signal.signal(signal.SIGTERM, on_signal)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    end_with_parent(stop.set)
+    site = open_site(parsed.data)
+    courier = threading.Thread(target=send_notices, args=(site, stop), daemon=True)
+    courier.start()
+    work(site, f"{parsed.name}-{os.getpid()}", stop)
+    courier.join(15)
+    site.close()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,71 @@
+"""Submitted files, by the digest of their content.
+
+A file is written under a temporary name, flushed to disk and moved into place, so a name that exists holds all of its
+content, whatever was killed when. The same content is kept once.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from billboards.errors import StoreFailed
+
+
+@dataclass(frozen=True)
+class Blobs:
+    """A folder of files named by their sha256."""
+
+    root: Path
+
+    def put(self, content: bytes) -> str:
+        """Keep some content; returns its name."""
+        name = hashlib.sha256(content).hexdigest()
+        path = self.path(name)
+        try:
+            if not path.exists():
+                path.parent.mkdir(parents=True, exist_ok=True)
+                self._write(path, content)
+        except OSError as error:
+            raise StoreFailed(f"{path}: can't be written: {error.strerror or error}; free some space") from error
+        return name
+
+    def read(self, name: str) -> bytes:
+        """The content behind a name, checked against it."""
+        try:
+            content = self.path(name).read_bytes()
+        except OSError as error:
+            raise StoreFailed(f"{self.path(name)}: can't be read: {error.strerror or error}") from error
+        if hashlib.sha256(content).hexdigest() != name:
+            raise StoreFailed(f"{self.path(name)}: is damaged; restore it from a backup")
+        return content
+
+    def path(self, name: str) -> Path:
+        """Where the content of this name lies, or would lie."""
+        return self.root / name[:2] / name
+
+    @staticmethod
+    def _write(path: Path, content: bytes) -> None:
+        handle, work = tempfile.mkstemp(prefix=".", suffix=".part", dir=path.parent)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            Path(work).replace(path)
+            _sync_folder(path.parent)
+        finally:
+            Path(work).unlink(missing_ok=True)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Put the folder's new entry on disk as well."""
+    if hasattr(os, "O_DIRECTORY"):
+        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

@@ -1,0 +1,1 @@
+"""The history of the site's tables, one module per step."""

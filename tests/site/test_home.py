@@ -1,0 +1,89 @@
+"""A data folder opened: boards found and registered once, settings checked, and nothing of the owner's written."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from small_sites import Harbour, make_board
+
+from billboards.boards.writing import write_board
+from billboards.errors import InvalidBoard, InvalidInput, StoreFailed, UnknownName
+from billboards.site.boards import live_board
+from billboards.site.home import open_site
+from billboards.site.settings import SiteSettings, read_site_settings
+from billboards.site.worker import work_until_done
+
+
+def test_boards_inside_and_elsewhere_are_registered_and_remembered(tmp_path: Path) -> None:
+    write_board(make_board(), tmp_path / "elsewhere")
+    site = open_site(tmp_path / "data", boards=[tmp_path / "elsewhere"])
+    assert [board.name for board in site.boards()] == ["ferry"]
+    site.close()
+    again = open_site(tmp_path / "data")
+    assert live_board(again, "ferry").board.instances == make_board().instances
+    again.close()
+
+
+def test_two_boards_cannot_share_a_name_but_one_may_move(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        write_board(make_board(), tmp_path / name)
+    site = open_site(tmp_path / "data", boards=[tmp_path / "one"])
+    site.close()
+    with pytest.raises(InvalidInput, match=r"there is a board ferry already, in .*one; give one of them another name"):
+        open_site(tmp_path / "data", boards=[tmp_path / "two"])
+    shutil.rmtree(tmp_path / "one")
+    moved = open_site(tmp_path / "data", boards=[tmp_path / "two"])
+    assert live_board(moved, "ferry").board.name == "ferry"
+    moved.close()
+
+
+def test_a_board_with_mistakes_is_refused_with_them(tmp_path: Path) -> None:
+    folder = write_board(make_board(), tmp_path / "broken")
+    (folder / "instances.jsonl").write_text('{"id": 7}\n')
+    with pytest.raises(InvalidBoard, match='"id" must be text in quotes'):
+        open_site(tmp_path / "data", boards=[folder])
+
+
+def test_an_unknown_board_is_named_with_those_there_are(harbour: Harbour) -> None:
+    with pytest.raises(UnknownName, match="no board named 'fery'; did you mean ferry"):
+        live_board(harbour.site, "fery")
+
+
+def test_the_site_writes_nothing_into_a_board_folder(harbour: Harbour) -> None:
+    folder = harbour.site.data / "boards" / "ferry"
+    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    work_until_done(harbour.site)
+    assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
+
+
+def test_a_live_board_is_built_once_for_each_change(harbour: Harbour) -> None:
+    first = live_board(harbour.site, "ferry")
+    assert live_board(harbour.site, "ferry") is first
+    work_until_done(harbour.site)
+    assert live_board(harbour.site, "ferry").generation > first.generation
+
+
+def test_a_data_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
+    (tmp_path / "data").write_text("in the way")
+    with pytest.raises(StoreFailed, match="can't be made"):
+        open_site(tmp_path / "data")
+
+
+def test_site_settings_have_defaults_and_wrong_ones_are_named(tmp_path: Path) -> None:
+    assert read_site_settings(tmp_path) == SiteSettings()
+    for text, error, says in (
+        ("lease_second = 3", UnknownName, "did you mean lease_seconds"),
+        ('attempts = "many"', InvalidInput, "attempts must be int; found 'many'"),
+        ('[mail]\nhost = "x"', InvalidInput, r"\[mail\]: sender is missing"),
+        ("mail = 3", InvalidInput, "mail must be"),
+        ("not toml", InvalidInput, "can't be read"),
+    ):
+        (tmp_path / "site.toml").write_text(text)
+        with pytest.raises(error, match=says):
+            read_site_settings(tmp_path)
+    (tmp_path / "site.toml").write_text('[oidc]\nissuer = "https://id.example.org"\nclient_id = "c"\n')
+    found = read_site_settings(tmp_path)
+    assert found.oidc is not None
+    assert found.oidc.role == "submitter"

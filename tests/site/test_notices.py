@@ -1,0 +1,190 @@
+"""Notices reach real servers: a webhook with a signature that can be checked, a mail, and another try when refused."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from email import message_from_bytes
+from email.message import Message
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import pytest
+from aiosmtpd.controller import Controller
+from small_sites import Harbour, MakeHarbour
+
+from billboards.errors import InvalidInput, Refused
+from billboards.site import access, submitting
+from billboards.site.notices import ATTEMPTS, SIGNATURE, send_due
+from billboards.store import deliveries, submissions
+from billboards.store.deliveries import Delivery
+
+
+@dataclass
+class Receiver:
+    """A web server that notes what it is sent and answers as it is told."""
+
+    answers: list[int]
+    seen: list[tuple[str, bytes]] = field(default_factory=list)
+    url: str = ""
+
+
+@contextmanager
+def receiving(*answers: int) -> Iterator[Receiver]:
+    receiver = Receiver(list(answers))
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers["Content-Length"]))
+            receiver.seen.append((self.headers[SIGNATURE], body))
+            self.send_response(receiver.answers.pop(0) if receiver.answers else 200)
+            self.end_headers()
+
+        def log_message(self, format: str, *args: Any) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    receiver.url = f"http://127.0.0.1:{server.server_address[1]}/hook"
+    yield receiver
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+def finish_one(harbour: Harbour, name: str = "tug", **person: Any) -> str:
+    raw = harbour.outputs()
+    one = submitting.submit_generator(harbour.site, harbour.person("ann", **person), "ferry", name, raw).submission
+    with harbour.site.database.writing() as connection:
+        for state in ("checking", "scoring", "scored"):
+            submissions.advance(connection, one.id, state, actor="test", now=harbour.clock())
+    return one.id
+
+
+def outbox(harbour: Harbour) -> list[Delivery]:
+    with harbour.site.database.reading() as connection:
+        return list(deliveries.list_deliveries(connection))
+
+
+def test_a_webhook_hears_of_the_end_with_a_signature_that_fits(harbour: Harbour) -> None:
+    with receiving() as receiver:
+        hook = access.add_webhook(harbour.site, harbour.owner, receiver.url)
+        one = finish_one(harbour)
+        assert send_due(harbour.site) == 1
+        assert send_due(harbour.site) == 0
+    ((signature, body),) = receiver.seen
+    assert signature == "sha256=" + hmac.new(hook.secret.encode(), body, hashlib.sha256).hexdigest()
+    said = json.loads(body)
+    assert (said["event"], said["submission"]["id"], said["submission"]["state"]) == (
+        "submission.scored",
+        one,
+        "scored",
+    )
+    assert [notice.state for notice in outbox(harbour)] == ["sent"]
+
+
+def test_what_is_refused_is_tried_again_later_each_time(harbour: Harbour) -> None:
+    with receiving(500, 503) as receiver:
+        access.add_webhook(harbour.site, harbour.owner, receiver.url)
+        finish_one(harbour)
+        waits = []
+        while outbox(harbour)[0].state == "waiting":
+            send_due(harbour.site)
+            notice = outbox(harbour)[0]
+            waits.append(notice.next_at - harbour.clock.now)
+            assert send_due(harbour.site) == 0
+            harbour.clock.now = notice.next_at
+    assert len(receiver.seen) == 3
+    assert waits[:2] == [10.0, 20.0]
+    assert outbox(harbour)[0].state == "sent"
+
+
+def test_after_a_number_of_attempts_a_notice_is_given_up_with_the_reason(harbour: Harbour) -> None:
+    with receiving(*[500] * ATTEMPTS) as receiver:
+        access.add_webhook(harbour.site, harbour.owner, receiver.url)
+        finish_one(harbour)
+        for _ in range(ATTEMPTS + 2):
+            send_due(harbour.site)
+            harbour.clock.now += 1e6
+    assert len(receiver.seen) == ATTEMPTS
+    assert [(notice.state, notice.reason) for notice in outbox(harbour)] == [("given up", "answered 500")]
+
+
+def test_a_webhook_that_is_nowhere_stops_nobody(harbour: Harbour) -> None:
+    with receiving() as gone:
+        pass
+    access.add_webhook(harbour.site, harbour.owner, gone.url)
+    finish_one(harbour)
+    assert send_due(harbour.site) == 0
+    assert "ConnectError" in (outbox(harbour)[0].reason or "")
+
+
+def test_only_an_owners_webhook_may_point_into_the_servers_network(harbour: Harbour) -> None:
+    with receiving() as receiver:
+        access.add_webhook(harbour.site, harbour.person("ann"), receiver.url)
+        finish_one(harbour)
+        assert send_due(harbour.site) == 0
+    assert receiver.seen == []
+    (notice,) = outbox(harbour)
+    assert (notice.state, notice.reason) == ("given up", "127.0.0.1 lies in the server's own network")
+
+
+def test_a_webhook_hears_of_its_own_team_only_and_may_be_removed(harbour: Harbour) -> None:
+    ben = harbour.person("ben")
+    access.add_webhook(harbour.site, ben, "https://example.org/hook")
+    own = access.add_webhook(harbour.site, harbour.person("ann"), "https://example.org/ann")
+    finish_one(harbour)
+    assert [notice.target for notice in outbox(harbour)] == ["https://example.org/ann"]
+    with pytest.raises(Refused, match="no webhook"):
+        access.remove_webhook(harbour.site, ben, own.id)
+    access.remove_webhook(harbour.site, harbour.person("ann"), own.id)
+    assert send_due(harbour.site) == 0
+    assert outbox(harbour)[0].reason == "the webhook was removed"
+
+
+def test_an_address_that_is_none_is_refused(harbour: Harbour) -> None:
+    for url in ("ftp://example.org", "javascript:alert(1)", "https://"):
+        with pytest.raises(InvalidInput, match="is no web address"):
+            access.add_webhook(harbour.site, harbour.owner, url)
+
+
+class Letters:
+    """A mail server's letter box."""
+
+    def __init__(self) -> None:
+        self.letters: list[Message] = []
+
+    async def handle_DATA(self, server: Any, session: Any, envelope: Any) -> str:  # noqa: N802 - the library's name
+        self.letters.append(message_from_bytes(envelope.content))
+        return "250 taken"
+
+
+def test_the_submitter_gets_a_mail_that_says_how_it_ended(make_harbour: MakeHarbour) -> None:
+    box = Letters()
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    server = Controller(box, hostname="127.0.0.1", port=port)
+    server.start()
+    mail = f'[mail]\nhost = "127.0.0.1"\nport = {port}\nsender = "b@example.org"\n'
+    try:
+        harbour = make_harbour(settings=f'base_url = "https://boards.example.org"\n{mail}')
+        one = finish_one(harbour, email="ann@example.org")
+        assert send_due(harbour.site) == 1
+    finally:
+        server.stop()
+    (letter,) = box.letters
+    assert (letter["To"], letter["Subject"]) == ("ann@example.org", "[ferry] tug is scored")
+    assert f"https://boards.example.org/submissions/{one}" in letter.get_payload()
+
+
+def test_without_a_mail_server_a_mail_is_given_up_with_the_reason(harbour: Harbour) -> None:
+    finish_one(harbour, email="ann@example.org")
+    assert send_due(harbour.site) == 0
+    assert [(n.state, n.reason) for n in outbox(harbour)] == [("given up", "there is no [mail] in site.toml")]

@@ -1,0 +1,39 @@
+"""The owner's page explains every setting and every state there is."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import fields
+from pathlib import Path
+
+from billboards.site.notices import ATTEMPTS, FIRST_WAIT, SIGNATURE
+from billboards.site.settings import (
+    MAIL_PASSWORD,
+    OIDC_SECRET,
+    BoardSettings,
+    MailSettings,
+    OidcSettings,
+    Phase,
+    SiteSettings,
+)
+from billboards.store.submissions import TRANSITIONS
+
+PAGE = (Path(__file__).resolve().parents[2] / "docs" / "running-a-site.md").read_text("utf-8")
+
+
+def test_every_setting_is_explained() -> None:
+    words = set(re.findall(r"`\[?([\w]+)\]?`", PAGE))
+    for kind in (BoardSettings, Phase, SiteSettings, MailSettings, OidcSettings):
+        assert {f.name for f in fields(kind)} - words == set(), kind.__name__
+    assert {MAIL_PASSWORD, OIDC_SECRET} <= words
+
+
+def test_every_state_is_named() -> None:
+    assert [state for state in TRANSITIONS if state not in PAGE] == []
+
+
+def test_the_numbers_of_the_page_are_the_programs() -> None:
+    assert SIGNATURE in PAGE
+    assert f"after {FIRST_WAIT:.0f} seconds" in PAGE
+    assert {8: "eight"}[ATTEMPTS] in PAGE
+    assert f"| {SiteSettings().lease_seconds:.0f}, {SiteSettings().attempts} |" in PAGE

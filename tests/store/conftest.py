@@ -1,0 +1,28 @@
+"""A site's database with a board and an account in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from billboards.store import accounts, registry
+from billboards.store.accounts import Account
+from billboards.store.database import Database
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Iterator[Database]:
+    made = Database(f"sqlite:///{tmp_path / 'site.sqlite'}")
+    made.upgrade()
+    with made.writing() as connection:
+        registry.add_board(connection, "ferry", "somewhere", "f", now=1.0)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def account(database: Database) -> Account:
+    with database.writing() as connection:
+        return accounts.add_account(connection, "ann", "submitter", actor="test", now=1.0, email="ann@example.org")
