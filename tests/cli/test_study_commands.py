@@ -111,3 +111,36 @@ def test_bad_names_are_one_line_on_stderr_and_exit_code_2(
     assert captured.out == ""
     assert captured.err.count("\n") == 1
     assert said in captured.err
+
+
+def test_every_two_metrics_as_json(board: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("compare", board, "--draws", 50, "--unit", "instances", "--json") == 0
+    document = json.loads(capsys.readouterr().out)
+    assert (document["kind"], document["unit"], document["draws"]) == ("metric_pairs", "instances", 50)
+    assert len(document["compared"]) == 3
+    assert {"difference", "p", "holm", "bh", "n", "accuracy", "p_accuracy", "pairs"} <= set(document["compared"][0])
+
+
+def test_one_name_alone_can_t_be_compared(board: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("compare", board, "BLEU") == 2
+    assert "BLEU must be compared with another" in capsys.readouterr().err
+
+
+def test_values_of_every_statistic(board: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("sensitivity", board, "--draws", 10, "--values", "--csv") == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "statistic,name,value,p,n"
+    assert any(line.startswith('"kendall-c, by item",chrF,') for line in lines)
+
+
+def test_overrating_with_generators_as_a_sample(board: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("overrating", board, "--human", "B", "--crossed", "--jobs", 1, "--json") == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["crossed"] is True
+    assert {"instances", "generators", "residual"} == set(document["metrics"][0]["components"])
+
+
+def test_a_report_without_studies(board: Path, tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    assert run("report", board, "-o", page, "--no-references", "--no-studies", "--human", "A", "--jobs", 1) == 0
+    assert 'id="hybrids"' not in page.read_text(encoding="utf-8")

@@ -11,9 +11,11 @@ from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING
 
 from billboards.cli import options
+from billboards.errors import MissingPart
 
 if TYPE_CHECKING:
     from billboards.errors import Problem
+    from billboards.metrics.base import Metric
     from billboards.service.recompute import Recomputed
 
 
@@ -50,15 +52,16 @@ def run(arguments: Namespace) -> int:
 def _recompute(arguments: Namespace) -> tuple[tuple[Recomputed, ...], tuple[str, ...]]:
     from billboards.boards.folder import open_board
     from billboards.cli.output import note
-    from billboards.metrics.base import Metric
     from billboards.metrics.discovery import known_metrics, metric
     from billboards.service.recompute import recompute
 
     def known(name: str) -> Metric | None:
-        return metric(name) if name in known_metrics() else None
+        return metric(name) if name in known_metrics() and _is_usable(metric(name)) else None
 
     board = open_board(arguments.board)
-    alternatives = [one for one in map(metric, known_metrics()) if one.card.needs_references and not one.card.slow]
+    everything = [*map(metric, known_metrics()), metric("METEOR", early_nltk=True)]
+    quick = [one for one in everything if one.card.needs_references and not one.card.slow]
+    alternatives = list(filter(_is_usable, quick))
     return recompute(
         board,
         known,
@@ -67,6 +70,14 @@ def _recompute(arguments: Namespace) -> tuple[tuple[Recomputed, ...], tuple[str,
         seed=arguments.seed,
         on_progress=lambda name: note(f"recomputing {name} …"),
     )
+
+
+def _is_usable(metric: Metric) -> bool:
+    """Whether the programs and data that a metric needs are here."""
+    try:
+        return bool(metric.signature)
+    except MissingPart:
+        return False
 
 
 def _print(problems: list[Problem], recomputed: tuple[Recomputed, ...], unknown: tuple[str, ...]) -> None:

@@ -1,6 +1,7 @@
-"""Build the demo board, score it, rank it, and write and open its report.
+"""Build the demo board, score it, rank it, write its report, and open the site on it.
 
-The board is small and illustrative: imaginary bulletins, eight little programs that write them, one human writer.
+The board is small and illustrative: imaginary bulletins, eight little programs that write them, one human writer. The
+site stays open until Ctrl-C; `--no-site` ends once the report is written.
 """
 
 from __future__ import annotations
@@ -13,7 +14,10 @@ from billboards.cli import options
 
 def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("-o", "--out", type=Path, default=Path("demo-board"), metavar="DIR", help="default: demo-board")
-    parser.add_argument("--no-open", action="store_true", help="don't open the report in a browser")
+    parser.add_argument("--site", type=Path, default=Path("demo-site"), metavar="DATA", help="default: demo-site")
+    parser.add_argument("--port", type=int, default=8000, metavar="N", help="the site's (default 8000; 0: a free one)")
+    parser.add_argument("--no-site", action="store_true", help="end with the report; open no site")
+    parser.add_argument("--no-open", action="store_true", help="open nothing in a browser")
     options.add_jobs(parser)
 
 
@@ -26,10 +30,19 @@ def run(arguments: Namespace) -> int:
     if not (arguments.out / "board.toml").exists():
         write_board(build_board(), arguments.out)
         note(f"wrote the demo board to {arguments.out}")
-    where, jobs = str(arguments.out), ["--jobs", str(arguments.jobs)]
-    shown = [] if arguments.no_open else ["--open"]
-    for command in (["score", where, *jobs], ["rank", where], ["report", where, *jobs, *shown]):
+    for command in _commands(arguments):
         code = main(command)
         if code:
             return code
     return 0
+
+
+def _commands(arguments: Namespace) -> list[list[str]]:
+    """What a newcomer would type, one after the other."""
+    where, jobs = str(arguments.out), ["--jobs", str(arguments.jobs)]
+    shown = [] if arguments.no_open else ["--open"]
+    looked_at = [["score", where, *jobs], ["rank", where]]
+    if arguments.no_site:
+        return [*looked_at, ["report", where, *jobs, *shown]]
+    site = ["serve", str(arguments.site), "--board", where, "--port", str(arguments.port), *shown]
+    return [*looked_at, ["report", where, *jobs], site]

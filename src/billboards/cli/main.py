@@ -33,7 +33,10 @@ COMMANDS = {
     "agreement": ("agreement", "hold two sources of judgments against each other, such as crowd and experts"),
     "references": ("references", "measure what one more reference is worth to each metric"),
     "report": ("report", "write one self-contained HTML page about a board"),
+    "serve": ("serve", "open the site: boards on the web, submissions, and the workers that score them"),
+    "submit": ("submit", "send a generator or a metric to a site, and wait for what comes of it"),
     "history": ("history", "list past rankings of a board, or show one"),
+    "bertscore": ("bertscore", "fetch a model, choose its layer, make a baseline, or see a matching for BERTScore"),
     "metrics": ("metrics", "list the metrics that are installed, or one metric's card"),
 }
 

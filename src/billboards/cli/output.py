@@ -5,9 +5,12 @@ from __future__ import annotations
 import sys
 from argparse import Namespace
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from billboards.reports.tables import Table
+
+if TYPE_CHECKING:
+    from billboards.api import Result
 
 
 def emit(arguments: Namespace, tables: Sequence[Table], document: Callable[[], Mapping[str, Any]]) -> None:
@@ -29,6 +32,12 @@ def emit(arguments: Namespace, tables: Sequence[Table], document: Callable[[], M
 
         for table in tables:
             print_table(table, wide=arguments.wide)
+
+
+def show(arguments: Namespace, result: Result[Any]) -> int:
+    """Print a result of the Python API as the arguments ask; the exit code of a command that did what it was asked."""
+    emit(arguments, result.tables, lambda: result.document)
+    return 0
 
 
 def note(text: str) -> None:

@@ -25,10 +25,10 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace) -> int:
     from billboards import api
-    from billboards.cli.output import emit
+    from billboards.cli.output import show
     from billboards.cli.progress import scoring_progress
 
-    with scoring_progress() as show:
+    with scoring_progress() as progress:
         result = api.references(
             api.open(arguments.board),
             arguments.metric,
@@ -36,7 +36,6 @@ def run(arguments: Namespace) -> int:
             most=arguments.most,
             seed=arguments.seed,
             jobs=arguments.jobs,
-            on_progress=show,
+            on_progress=progress,
         )
-    emit(arguments, result.tables, lambda: result.document)
-    return 0
+    return show(arguments, result)

@@ -1,0 +1,148 @@
+"""Open the site: boards on the web, submissions from both sides, and the workers that score them.
+
+Everything lies in one data folder. On this machine alone (the default) nobody has to log in, and whoever comes is the
+owner; any other address is served only once somebody can log in: `--token NAME` makes an owner and prints a token.
+"""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from billboards.cli import options
+
+if TYPE_CHECKING:
+    import socket
+
+    from billboards.site.home import Site
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "data",
+        type=Path,
+        nargs="?",
+        default=Path("billboards-site"),
+        metavar="DATA",
+        help="the data folder, made on first use (default: billboards-site)",
+    )
+    parser.add_argument(
+        "--board",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="FOLDER",
+        help="put this board folder on the site too; may be repeated (boards in DATA/boards are there anyway)",
+    )
+    parser.add_argument("--host", default="127.0.0.1", metavar="ADDRESS", help="where to listen (default 127.0.0.1)")
+    parser.add_argument("--port", type=_port, default=8000, metavar="N", help="default 8000; 0 takes a free one")
+    parser.add_argument(
+        "--workers", type=options.positive, default=2, metavar="N", help="processes that score (default 2)"
+    )
+    parser.add_argument("--open", action="store_true", help="open it in a browser")
+    parser.add_argument("--token", metavar="NAME", help="make the owner NAME if need be, print a token, and end")
+
+
+def _port(text: str) -> int:
+    if not text.isdigit() or int(text) > 65535:
+        raise ArgumentTypeError(f"{text!r} is no port; choose a number from 0 to 65535")
+    return int(text)
+
+
+#: What the extra `site` installs, as it is imported.
+NEEDED = ("alembic", "authlib", "fastapi", "httpx", "python_multipart", "sqlalchemy", "uvicorn")
+
+
+def _check_installed(packages: Sequence[str] = NEEDED) -> None:
+    from importlib.util import find_spec
+
+    from billboards.errors import MissingPart
+
+    missing = [name for name in packages if find_spec(name) is None]
+    if missing:
+        raise MissingPart(
+            f"the site needs {', '.join(missing)}, not installed; install it with `pip install 'billboards[site]'`"
+        )
+
+
+def run(arguments: Namespace) -> int:
+    _check_installed()
+    from billboards.cli.output import note
+    from billboards.errors import InvalidInput
+    from billboards.site.access import login_configured, login_expected, new_owner_token
+    from billboards.site.home import open_site
+    from billboards.site.processes import Child, worker_command
+    from billboards.site.processes import run as supervise
+
+    site = open_site(arguments.data, boards=arguments.board)
+    if arguments.token is not None:
+        print(new_owner_token(site, arguments.token))
+        return 0
+    local = is_loopback(arguments.host)
+    if not local and not login_configured(site):
+        raise InvalidInput(
+            f"{arguments.host} can be reached by others, and nobody could log in; "
+            f"make an owner first: `billboards serve {arguments.data} --token NAME`"
+        )
+    listening = _listen(arguments.host, arguments.port)
+    web = web_command(site, listening.fileno(), login=not local or login_expected(site))
+    children = [Child("web", web, (listening.fileno(),))]
+    names = [f"worker-{k + 1}" for k in range(arguments.workers)]
+    children += [Child(name, worker_command(site.data, name)) for name in names]
+    host, port = listening.getsockname()[:2]
+    _say_sandbox()
+    address = f"http://{f'[{host}]' if ':' in host else host}:{port}/"
+    note(f"the site is open at {address} (Ctrl-C ends it)")
+    if arguments.open:
+        _open(address)
+    supervise(children)
+    listening.close()
+    return 0
+
+
+def web_command(site: Site, listening: int, *, login: bool) -> list[str]:
+    """How the web server is started."""
+    import sys
+
+    command = [sys.executable, "-m", "billboards.cli.web_process", str(site.data), "--listening", str(listening)]
+    return [*command, "--login"] if login else command
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach an address."""
+    import ipaddress
+
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    """The socket, taken before anything is started: a server that is started again finds it open."""
+    import socket
+
+    from billboards.errors import InvalidInput
+
+    try:
+        family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        return socket.create_server(address[:2], family=family, backlog=512)
+    except OSError as error:
+        raise InvalidInput(f"can't listen on {host}, port {port}: {error}; choose another with --port") from error
+
+
+def _say_sandbox() -> None:
+    from billboards.cli.output import note
+    from billboards.execution.sandbox import sandbox_available
+
+    found = sandbox_available()
+    if not found:
+        note(f"submitted metrics run only if you mark them as trusted: {found.reason}")
+
+
+def _open(address: str) -> None:
+    import webbrowser
+
+    webbrowser.open(address)

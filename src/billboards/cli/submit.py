@@ -1,0 +1,89 @@
+"""Submit a generator or a metric to a site, and wait for what comes of it.
+
+billboards submit generator outputs.jsonl --to http://127.0.0.1:8000 --board demo --name my-system
+billboards submit metric my-metric/ --to http://127.0.0.1:8000 --board demo
+
+A token is read from the environment variable BILLBOARDS_TOKEN, so that it stands in no history of commands. The command
+ends with 0 when the submission is scored, 2 when it is rejected for a mistake, and 1 when it failed; the site's log is
+printed then. Ctrl-C stops the waiting, not the submission.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from billboards.client import Client
+
+TOKEN = "BILLBOARDS_TOKEN"
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("kind", choices=("generator", "metric"), help="what is submitted")
+    parser.add_argument(
+        "path", type=Path, metavar="PATH", help="outputs (JSON lines or one a line), or a metric's folder, zip or .py"
+    )
+    parser.add_argument("--to", required=True, metavar="URL", help="the site, as in http://127.0.0.1:8000")
+    parser.add_argument("--board", required=True, metavar="NAME", help="the board on that site")
+    parser.add_argument("--name", help="the entry's name (default: the file's)")
+    parser.add_argument("--description", metavar="TEXT", help="what it is, in a sentence")
+    parser.add_argument("--paper", metavar="URL", help="where it is described")
+    parser.add_argument("--url", metavar="URL", help="its home or code")
+    parser.add_argument("--anonymous", action="store_true", help="show a pseudonym until it is revealed")
+    parser.add_argument("--contrastive", action="store_true", help="a second entry, not the team's primary one")
+    parser.add_argument("--no-wait", dest="wait", action="store_false", help="end once the site has it")
+    parser.add_argument("--json", action="store_true", help="print the submission as JSON")
+
+
+def run(arguments: Namespace) -> int:
+    from billboards.client import Client
+
+    with Client(arguments.to, os.environ.get(TOKEN)) as site:
+        send = site.submit_generator if arguments.kind == "generator" else site.submit_metric
+        sent = send(arguments.board, arguments.name or arguments.path.stem, arguments.path, **_said(arguments))
+        print(f"received as {sent['id']}; {_page(arguments.to, sent['id'])} shows how it goes", file=sys.stderr)
+        found = site.wait(sent["id"], on_progress=_Teller()) if arguments.wait else sent
+        return _report(site, found, arguments)
+
+
+def _said(arguments: Namespace) -> dict[str, Any]:
+    words = ("description", "paper", "url")
+    entry = "contrastive" if arguments.contrastive else "primary"
+    return {**{word: getattr(arguments, word) for word in words}, "anonymous": arguments.anonymous, "entry": entry}
+
+
+def _page(site: str, submission: str) -> str:
+    return f"{site.rstrip('/')}/submissions/{submission}"
+
+
+class _Teller:
+    """Says each new state once."""
+
+    def __init__(self) -> None:
+        self.last: Any = None
+
+    def __call__(self, found: dict[str, Any]) -> None:
+        progress = found.get("progress") or {}
+        cells = f", {progress['done']} of {progress['total']} cells" if progress.get("total") else ""
+        said = f"{found['state']}{cells}"
+        if said != self.last:
+            print(said, file=sys.stderr)
+            self.last = said
+
+
+def _report(site: Client, found: dict[str, Any], arguments: Namespace) -> int:
+    if arguments.json:
+        print(json.dumps(found, indent=1, ensure_ascii=False))
+    elif found["state"] == "scored":
+        print(f"{found['name']} is on the board: {arguments.to.rstrip('/')}/boards/{arguments.board}")
+    elif found["reason"]:
+        print(f"{found['state']}: {found['reason']}")
+    if found["state"] == "failed":
+        for line in site.log(found["id"]):
+            print(line["text"].rstrip("\n"), file=sys.stderr)
+    return {"rejected": 2, "failed": 1, "cancelled": 1, "withdrawn": 1}.get(found["state"], 0)

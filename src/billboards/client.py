@@ -1,0 +1,223 @@
+"""A site from Python: read boards and rankings, submit generators and metrics, wait for what comes of them.
+
+    from billboards.client import Client
+
+    site = Client("https://boards.example.org", token="bb_…")
+    sent = site.submit_generator("wmt20-zh-en", "my-system", "outputs.jsonl")
+    print(site.wait(sent["id"])["state"])
+
+Answers are the interface's own JSON objects (described under /docs of the site). A network that fails is tried again
+where that can't do anything twice; every refusal is an `InvalidInput` or a `SiteFailed` that says what the site said.
+"""
+
+from __future__ import annotations
+
+import io
+import time
+import zipfile
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+from urllib.parse import quote
+
+from billboards.errors import InvalidInput, MissingPart, SiteFailed
+
+TERMINAL = frozenset({"scored", "rejected", "failed", "cancelled", "withdrawn"})
+#: How often a request is tried when the site can't be reached or asks to wait.
+ATTEMPTS = 4
+
+Json = dict[str, Any]
+
+
+class Client:
+    """A connection to one site, as a visitor or as who holds a token."""
+
+    def __init__(self, url: str, token: str | None = None, *, timeout: float = 60.0) -> None:
+        try:
+            import httpx
+        except ImportError as error:
+            raise MissingPart("the client needs httpx; install it with `pip install 'billboards[site]'`") from error
+        headers = {"user-agent": "billboards-client"} | ({"authorization": f"Bearer {token}"} if token else {})
+        self._failures = (httpx.TransportError,)
+        try:
+            self._http = httpx.Client(base_url=f"{url.rstrip('/')}/api/v1", headers=headers, timeout=timeout)
+        except (httpx.InvalidURL, ValueError) as error:
+            raise InvalidInput(f"{url!r} is no address of a site: {error}") from error
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._http.close()
+
+    def account(self) -> Json:
+        """Who the token belongs to."""
+        return self._object("GET", "/account")
+
+    def boards(self) -> list[Json]:
+        """Every board of the site."""
+        found: list[Json] = self._json("GET", "/boards")
+        return found
+
+    def board(self, board: str) -> Json:
+        """What a board is, and how it takes submissions."""
+        return self._object("GET", f"/boards/{_word(board)}")
+
+    def ranking(self, board: str, key: str | int | None = None) -> Json:
+        """What a board says now, or said in a kept ranking, by its id or number."""
+        kept = "ranking" if key is None else f"rankings/{_word(str(key))}"
+        return self._object("GET", f"/boards/{_word(board)}/{kept}")
+
+    def rankings(self, board: str) -> Iterator[Json]:
+        """Every ranking a board has had, the latest first, without what they say."""
+        return self._pages(f"/boards/{_word(board)}/rankings")
+
+    def instances(self, board: str) -> Iterator[Json]:
+        """The instances of a board."""
+        return self._pages(f"/boards/{_word(board)}/instances", limit=1000)
+
+    def outputs(self, board: str, generator: str) -> Iterator[Json]:
+        """A generator's outputs."""
+        return self._pages(f"/boards/{_word(board)}/generators/{_word(generator)}/outputs", limit=1000)
+
+    def scores(self, board: str, metric: str) -> Iterator[Json]:
+        """A metric's scores, generator by generator."""
+        return self._pages(f"/boards/{_word(board)}/metrics/{_word(metric)}/scores")
+
+    def judgments(self, board: str) -> Iterator[Json]:
+        """What people said."""
+        return self._pages(f"/boards/{_word(board)}/judgments", limit=1000)
+
+    def submit_generator(self, board: str, name: str, outputs: str | Path, **said: Any) -> Json:
+        """Send a generator's outputs (JSON lines, or one text a line); `said` is what the form asks beside them."""
+        path = Path(outputs)
+        files = {"file": (path.name, _bytes(path))}
+        return self._object("POST", f"/boards/{_word(board)}/generators", data=_fields(name, said), files=files)
+
+    def submit_metric(self, board: str, name: str, program: str | Path, **said: Any) -> Json:
+        """Send a metric: a folder or zip archive with run.sh, or one Python file with a function `score`."""
+        path = Path(program)
+        files = {"file": (f"{path.name}.zip", _zipped(path)) if path.is_dir() else (path.name, _bytes(path))}
+        return self._object("POST", f"/boards/{_word(board)}/metrics", data=_fields(name, said), files=files)
+
+    def submissions(self, **chosen: str) -> Iterator[Json]:
+        """Submissions one may see, the latest first; `board`, `kind` and `state` choose among them."""
+        return self._pages("/submissions", **chosen)
+
+    def submission(self, submission: str) -> Json:
+        """How far a submission has come."""
+        return self._object("GET", f"/submissions/{_word(submission)}")
+
+    def log(self, submission: str) -> Iterator[Json]:
+        """A submission's log, oldest first."""
+        return self._pages(f"/submissions/{_word(submission)}/log", limit=1000)
+
+    def act(self, submission: str, action: str) -> Json:
+        """`cancel`, `retry`, `withdraw` or `reveal` a submission."""
+        return self._object("POST", f"/submissions/{_word(submission)}/{_word(action)}")
+
+    def wait(
+        self,
+        submission: str,
+        *,
+        timeout: float | None = None,
+        poll: float = 1.0,
+        on_progress: Callable[[Json], None] | None = None,
+    ) -> Json:
+        """Wait until a submission is scored, rejected, failed, cancelled or withdrawn; returns it as it then is."""
+        end = None if timeout is None else time.monotonic() + timeout
+        while True:
+            found = self.submission(submission)
+            if on_progress is not None:
+                on_progress(found)
+            if found["state"] in TERMINAL:
+                return found
+            if end is not None and time.monotonic() > end:
+                raise SiteFailed(f"submission {submission} is still {found['state']}; ask for it again later")
+            time.sleep(poll)
+
+    def _pages(self, path: str, **query: Any) -> Iterator[Json]:
+        cursor: str | None = None
+        while True:
+            page = self._json("GET", path, params=query if cursor is None else {**query, "cursor": cursor})
+            yield from page["items"]
+            cursor = page["next"]
+            if cursor is None:
+                return
+
+    def _object(self, method: str, path: str, **sent: Any) -> Json:
+        found: Json = self._json(method, path, **sent)
+        return found
+
+    def _json(self, method: str, path: str, **sent: Any) -> Any:
+        for attempt in range(1, ATTEMPTS + 1):
+            try:
+                response = self._http.request(method, path, **sent)
+            except self._failures as error:
+                if method != "GET" or attempt == ATTEMPTS:
+                    raise SiteFailed(f"{self._http.base_url}: can't be reached: {error}") from error
+                time.sleep(0.2 * 2**attempt)
+                continue
+            if response.status_code not in (429, 503) or attempt == ATTEMPTS:
+                return _answer(response)
+            time.sleep(_patience(response.headers.get("retry-after"), attempt))
+        raise AssertionError("the last attempt returns or raises")
+
+
+def _answer(response: Any) -> Any:
+    """What the site said; a refusal is raised with its own words."""
+    try:
+        said = response.json() if response.content else None
+    except ValueError:
+        said = None
+    if response.status_code < 400:
+        return said
+    detail = said.get("detail") if isinstance(said, Mapping) else None
+    problems = said.get("problems") if isinstance(said, Mapping) else None
+    text = "; ".join(map(str, problems)) if problems else str(detail or f"status {response.status_code}")
+    raise (InvalidInput if response.status_code in (400, 404, 413, 422) else SiteFailed)(text)
+
+
+def _patience(stated: str | None, attempt: int) -> float:
+    return min(float(stated), 30.0) if stated is not None and stated.isdecimal() else 0.2 * 2**attempt
+
+
+def _fields(name: str, said: Mapping[str, Any]) -> dict[str, Any]:
+    """What a form sends; what is None is not sent, and truth is written as JSON writes it."""
+    given = {"name": name, **said}
+    return {
+        key: str(value).lower() if isinstance(value, bool) else value
+        for key, value in given.items()
+        if value is not None
+    }
+
+
+def _word(text: str) -> str:
+    return quote(text, safe="")
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise InvalidInput(f"{path}: can't be read: {error.strerror or error}") from error
+
+
+def _zipped(folder: Path) -> bytes:
+    """A folder as a zip archive; the same files give the same bytes, so that a program's digest stays."""
+    found = io.BytesIO()
+    with zipfile.ZipFile(found, "w", zipfile.ZIP_DEFLATED) as archive:
+        for path in sorted(folder.rglob("*")):
+            hidden = any(part.startswith(".") or part == "__pycache__" for part in path.relative_to(folder).parts)
+            if path.is_file() and not hidden:
+                entry = zipfile.ZipInfo(path.relative_to(folder).as_posix(), (1980, 1, 1, 0, 0, 0))
+                entry.external_attr = 0o644 << 16
+                entry.compress_type = zipfile.ZIP_DEFLATED
+                archive.writestr(entry, path.read_bytes())
+    return found.getvalue()

@@ -1,0 +1,147 @@
+"""What a board says now and has said: rankings, ensembles, and how places moved."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from fastapi import Depends, Request
+from pydantic import BaseModel, Field
+
+from billboards.errors import UnknownName
+from billboards.site.access import Viewer
+from billboards.site.boards import LiveBoard, live_board
+from billboards.store import snapshots
+from billboards.store.documents import ensemble_document, ranking_document, ranking_from_document
+from billboards.store.snapshots import Snapshot
+from billboards.web.api.paging import Cursor, Limit, Page, page_of, read_cursor, write_cursor
+from billboards.web.api.tagging import tagged_router
+from billboards.web.looking import Look
+from billboards.web.permissions import Permission, site_of
+
+router = tagged_router("rankings")
+Reader = Annotated[Viewer, Depends(Permission("read"))]
+
+
+class Move(BaseModel):
+    """Who changed place; null where it was or is not ranked."""
+
+    side: str
+    name: str
+    before: int | None
+    after: int | None
+
+
+class RankingHead(BaseModel):
+    """A kept ranking in a list."""
+
+    id: str = Field(description="a digest of all it says; the same content has the same id")
+    number: int
+    created: float
+    cause: dict[str, Any] = Field(description="what came in or went since the one before")
+    moves: list[Move]
+    ensemble: str | None = Field(description="the ensemble's signature")
+
+
+class RankingFacts(RankingHead):
+    """A kept ranking with everything it says."""
+
+    ranking: dict[str, Any]
+    overrating: dict[str, Any] | None
+
+
+class PlaceFacts(BaseModel):
+    """Where somebody stood in one ranking; `value` is a correlation, or a mean score."""
+
+    number: int
+    name: str
+    rank: int | None
+    value: float | None
+
+
+class EnsembleFacts(BaseModel):
+    """An ensemble that was fitted, complete enough to be applied."""
+
+    signature: str
+    created: float
+    ensemble: dict[str, Any]
+
+
+@router.get("/boards/{board}/ranking")
+def read_ranking(request: Request, board: str, viewer: Reader) -> RankingFacts:
+    """What the board says now."""
+    live = live_board(site_of(request), board, audience=viewer.audience)
+    if live.snapshot is None or live.document is None:
+        raise UnknownName(f"ranking of {board}", "latest", ())
+    return _facts(live, live.snapshot, live.document)
+
+
+@router.get("/boards/{board}/rankings")
+def list_rankings(
+    request: Request, board: str, viewer: Reader, limit: Limit = 20, cursor: Cursor = None
+) -> Page[RankingHead]:
+    """Every ranking the board has had, the latest first."""
+    site = site_of(request)
+    name = live_board(site, board, audience=viewer.audience).name
+    place = read_cursor(cursor, int)
+    with site.database.reading() as connection:
+        found = snapshots.list_snapshots(
+            connection, name, viewer.audience, before=place[0] if place else None, limit=limit + 1
+        )
+    page: Page[RankingHead] = page_of(found, limit, _head, lambda one: write_cursor(one.number))
+    return page
+
+
+@router.get("/boards/{board}/rankings/{key}")
+def read_past_ranking(request: Request, board: str, key: str, viewer: Reader) -> RankingFacts:
+    """A kept ranking, by its id or its number."""
+    site = site_of(request)
+    live = live_board(site, board, audience=viewer.audience)
+    number = int(key) if key.isdecimal() and key.isascii() and len(key) < 10 else None
+    with site.database.reading() as connection:
+        kept = snapshots.snapshot(connection, live.name, key if number is None else number, viewer.audience)
+        document = snapshots.document(connection, kept)
+    return _facts(live, kept, document)
+
+
+@router.get("/boards/{board}/history/{side}")
+def read_history(
+    request: Request, board: str, side: Literal["metric", "generator"], viewer: Reader, name: str | None = None
+) -> list[PlaceFacts]:
+    """Every place of every metric or generator (or of one), ranking by ranking."""
+    site = site_of(request)
+    live_board(site, board, audience=viewer.audience)
+    with site.database.reading() as connection:
+        found = snapshots.history(connection, board, side, name=name, audience=viewer.audience)
+    return [PlaceFacts(number=p.number, name=p.name, rank=p.rank, value=p.value) for p in found]
+
+
+@router.get("/boards/{board}/ensembles")
+def list_ensembles(request: Request, board: str, viewer: Reader) -> list[EnsembleFacts]:
+    """Every ensemble ever fitted on the board, the latest first."""
+    site = site_of(request)
+    live_board(site, board, audience=viewer.audience)
+    with site.database.reading() as connection:
+        found = snapshots.list_ensembles(connection, board, hidden=viewer.audience == "owners")
+    return [
+        EnsembleFacts(signature=one.signature, created=created, ensemble=ensemble_document(one))
+        for one, created in found
+    ]
+
+
+def _head(snapshot: Snapshot) -> RankingHead:
+    return RankingHead(
+        id=snapshot.id,
+        number=snapshot.number,
+        created=snapshot.created,
+        cause=dict(snapshot.cause),
+        moves=[Move(**{key: move[key] for key in Move.model_fields}) for move in snapshot.moves],
+        ensemble=snapshot.ensemble,
+    )
+
+
+def _facts(live: LiveBoard, snapshot: Snapshot, document: dict[str, Any]) -> RankingFacts:
+    """A ranking with what this audience may not see taken out."""
+    look = Look(live)
+    said = document["ranking"]
+    masked = said if look.judged else ranking_document(look.masked(ranking_from_document(said)))
+    return RankingFacts(**_head(snapshot).model_dump(), ranking=masked, overrating=document.get("overrating"))

@@ -1,0 +1,44 @@
+"""The first page: every board of the site, with who leads it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import APIRouter
+
+from billboards.reports.findings import best_metric
+from billboards.reports.wording import listed, value_text
+from billboards.web import addresses
+from billboards.web.asking import Ask, reading
+from billboards.web.looking import Look
+from billboards.web.rendering import Body
+from billboards.web.views.board import fact_lines
+
+router = APIRouter()
+
+
+def show_boards(ask: Ask) -> Body:
+    """All boards, by name."""
+    looks = [ask.pages.look(known.name, ask.viewer) for known in ask.site.boards()]
+    return ask.page("boards", boards=[_card(look) for look in looks])
+
+
+def _card(look: Look) -> dict[str, Any]:
+    ranking = look.ranking
+    first = [] if ranking is None else [g.name for g in ranking.generators if g.rank == 1]
+    best = None if ranking is None else best_metric(ranking)
+    ensemble = None if ranking is None else ranking.ensemble
+    snapshot = look.live.snapshot
+    return {
+        "title": look.title,
+        "href": addresses.board(look.name),
+        "task": look.board.card.task,
+        "facts": fact_lines(look.board, ranking)[:3],
+        "leaders": listed(first),
+        "best": None if best is None else (best.name, value_text(best.correlation, 3)),
+        "ensemble": None if ensemble is None else value_text(ensemble.correlation, 3),
+        "changed": None if snapshot is None else snapshot.created,
+    }
+
+
+router.add_route("/", reading(show_boards), include_in_schema=False)

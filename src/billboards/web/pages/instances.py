@@ -1,0 +1,190 @@
+"""The instance explorer: outputs found by text, score and disagreement, and all texts of one instance side by side."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from fastapi import APIRouter
+
+from billboards.domain import Instance
+from billboards.errors import InvalidInput, UnknownName
+from billboards.reports.tables import mean_digits
+from billboards.web import addresses
+from billboards.web.asking import Ask, reading
+from billboards.web.looking import Look
+from billboards.web.rendering import Body
+from billboards.web.views.explorer import PEOPLE, SORTS, Found, Search, explore
+from billboards.web.views.text_differences import Piece, found, marked
+
+router = APIRouter()
+
+#: Longer texts are cut in the list; the page of an instance shows all of them.
+CLIPPED = 420
+
+
+def show_instances(ask: Ask) -> Body:
+    """The outputs that a search finds."""
+    look = ask.look()
+    names = look.matrix.names
+    search = read_search(ask, look)
+    result = explore(look.board, look.matrix, search) if names else Found((), 0, 1, 1)
+    return ask.board_page(
+        "instances",
+        look,
+        "instances",
+        heading="Instances",
+        search=search,
+        found=result,
+        marks={k: found(one.text[:CLIPPED], search.text) for k, one in enumerate(result.outputs)},
+        clipped=CLIPPED,
+        metrics=names,
+        digits=mean_digits(one.score for one in result.outputs),
+        generators=list(look.board.row_position),
+        sorts=[(key, words) for key, words in SORTS.items() if look.judged or key in ("instance", "best", "worst")],
+        judged=look.judged and look.matrix.has_people,
+        page=_pager(ask, look, result),
+        plural="" if result.total == 1 else "s",
+    )
+
+
+def read_search(ask: Ask, look: Look) -> Search:
+    """What the reader looks for, from the address; what is no number is named."""
+    query, ranking = ask.query, look.ranking
+    names = look.matrix.names
+    default = ranking.ranked_by if ranking is not None and ranking.ranked_by in names else next(iter(names), "")
+    sort = query.get("sort") or "instance"
+    if sort not in SORTS:
+        raise UnknownName("order of outputs", sort, SORTS)
+    judged = look.judged
+    return Search(
+        text=query.get("text") or "",
+        metric=query.get("metric") or default or "",
+        generator=query.get("generator") or "",
+        low=_number(ask, "low"),
+        high=_number(ask, "high"),
+        people_low=_number(ask, "people_low") if judged else None,
+        people_high=_number(ask, "people_high") if judged else None,
+        disputed=_number(ask, "disputed") if judged else None,
+        sort=sort,  # type: ignore[arg-type]
+        page=int(_number(ask, "page") or 1),
+    )
+
+
+def _number(ask: Ask, name: str) -> float | None:
+    given = (ask.query.get(name) or "").strip()
+    if not given:
+        return None
+    try:
+        value = float(given)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value) or abs(value) > 1e15:
+        raise InvalidInput(f"{name} must be a number; found {given[:40]!r}")
+    return value
+
+
+def _pager(ask: Ask, look: Look, result: Found) -> dict[str, Any]:
+    kept = {key: value for key, value in ask.query.items() if key != "page"}
+
+    def leading_to(number: int) -> str | None:
+        there = 1 <= number <= result.last
+        return addresses.board(look.name, "instances") + addresses.asked({**kept, "page": number}) if there else None
+
+    return {
+        "number": result.page,
+        "last": result.last,
+        "before": leading_to(result.page - 1),
+        "after": leading_to(result.page + 1),
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class ShownText:
+    """One text of an instance: an output or a reference, marked against another, with its scores."""
+
+    name: str
+    kind: str
+    pieces: tuple[Piece, ...]
+    people: float | None
+    scores: tuple[tuple[str, float], ...]
+    is_compared: bool
+
+
+def show_instance(ask: Ask) -> Body:
+    """All texts of one instance."""
+    look = ask.look()
+    instance = _instance(look, ask.params["instance"])
+    k = look.board.position[instance.id]
+    texts = _texts(look, instance, k)
+    against = ask.query.get("against")
+    if against is None:
+        against = instance.references[0].name if instance.references else ""
+    if against and against not in texts:
+        raise UnknownName("text of this instance", against, texts)
+    metric = ask.query.get("metric") or ""
+    shown = [
+        _shown(look, name, kind, text, k, texts[against][1] if against else None, name == against)
+        for name, (kind, text) in texts.items()
+    ]
+    return ask.board_page(
+        "instance",
+        look,
+        "instances",
+        heading=f"Instance {instance.id}",
+        instance=instance,
+        references=[one for one in shown if one.kind == "reference"],
+        outputs=sorted((one for one in shown if one.kind != "reference"), key=lambda one: _best_first(one, metric)),
+        against=against,
+        names=list(texts),
+        metric=metric,
+        metrics=look.matrix.names,
+        lead=_lead(look),
+        before=None if k == 0 else look.board.instances[k - 1].id,
+        after=None if k + 1 == len(look.board.instances) else look.board.instances[k + 1].id,
+    )
+
+
+def _instance(look: Look, name: str) -> Instance:
+    if name not in look.board.position:
+        raise UnknownName("instance", name, look.board.position)
+    return look.board.instances[look.board.position[name]]
+
+
+def _texts(look: Look, instance: Instance, k: int) -> dict[str, tuple[str, str]]:
+    """Every text by its name: references as far as they may be read, then outputs."""
+    found: dict[str, tuple[str, str]] = {ref.name: ("reference", ref.text) for ref in instance.references}
+    for row in look.board.rows:
+        text = row.texts[k]
+        if text is not None and not (row.name in found and found[row.name][1] == text):
+            kind = "machine" if row.generator is None else row.generator.kind
+            found[row.name if row.name not in found else f"{row.name} (output)"] = (kind, text)
+    return found
+
+
+def _shown(look: Look, name: str, kind: str, text: str, k: int, against: str | None, is_compared: bool) -> ShownText:
+    row = look.board.row_position.get(name.removesuffix(" (output)"))
+    pieces = (Piece("same", text),) if against is None or is_compared else marked(text, against)
+    if row is None:
+        return ShownText(name, kind, pieces, None, (), is_compared)
+    scores = ((metric, float(look.matrix.of(metric)[row, k])) for metric in look.matrix.names)
+    people = float(look.matrix.view.human[row, k])
+    said = None if np.isnan(people) else people
+    return ShownText(name, kind, pieces, said, tuple((m, s) for m, s in scores if not np.isnan(s)), is_compared)
+
+
+def _best_first(text: ShownText, metric: str) -> tuple[bool, float]:
+    """Outputs by the chosen metric, else by people, those without a score last."""
+    value = dict(text.scores).get(metric) if metric and metric != PEOPLE else text.people
+    return value is None, -(value or 0.0)
+
+
+def _lead(look: Look) -> str:
+    ranking = look.ranking
+    return "" if ranking is None or ranking.ranked_by is None else ranking.ranked_by
+
+
+router.add_route("/boards/{board}/instances", reading(show_instances), include_in_schema=False)
+router.add_route("/boards/{board}/instances/{instance:path}", reading(show_instance), include_in_schema=False)

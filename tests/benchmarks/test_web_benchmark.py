@@ -1,0 +1,34 @@
+"""The benchmark of the site runs on a board too small to say anything about time, and weighs what it serves."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+SCRIPT = Path(__file__).resolve().parents[2] / "benchmarks" / "web.py"
+
+
+def printed(*arguments: str, **environment: str) -> str:
+    command = [sys.executable, str(SCRIPT), *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ, **environment})
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_the_board_page_is_weighed_and_compared_with_a_one_line_route() -> None:
+    lines = printed("--quick", "--rounds", "1", "--seconds", "0.2").splitlines()
+    assert lines[0].startswith("/boards/table: 5 generators × 8 columns, ")
+    assert lines[1] == "goal: at most 300,000 bytes compressed: met"
+    assert lines[2] == "fetched before the first view beside the page: 0"
+    figures = r" +\d+ requests per second, +\d+ µs of processor time each"
+    assert re.fullmatch(f"one-line route{figures}", lines[3])
+    assert re.fullmatch(f"board page{figures}", lines[4])
+    assert lines[-1].startswith("goal: at least 0.5×: ")
+
+
+def test_the_real_board_is_said_to_be_absent_where_it_is(tmp_path: Path) -> None:
+    found = printed(BILLBOARDS_SHARED=str(tmp_path))
+    assert found.startswith("wmt20-zh-en: not measured, data absent; set BILLBOARDS_SHARED")

@@ -1,0 +1,152 @@
+"""A real site on the demo board with a worker, and a real Chromium to look at it with.
+
+The browser is the system's own, found by name; where there is none, these tests skip and say so, which fails where all
+parts are said to be installed.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import pytest
+import uvicorn
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, expect, sync_playwright
+
+from billboards.boards.writing import write_board
+from billboards.demo.build import build_board
+from billboards.site.access import local_viewer
+from billboards.site.home import Site, open_site
+from billboards.site.submitting import change_settings
+from billboards.site.work import next_job, run_job
+from billboards.web.app import create_app
+
+ARGUMENTS = (
+    "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
+    "--disable-component-update --disable-sync"
+)
+SCREENSHOTS = Path(__file__).resolve().parents[2] / "docs" / "screenshots"
+METRICS = ("BLEU", "chrF", "ROUGE-1", "ROUGE-L", "length")
+
+
+@dataclass
+class Served:
+    """A site that is being served, with one worker at work."""
+
+    site: Site
+    address: str
+    _stop: threading.Event = field(default_factory=threading.Event)
+
+    def work(self) -> None:
+        """Do what there is to do until the end."""
+        while not self._stop.is_set():
+            job = next_job(self.site, "browser tests")
+            if job is None:
+                self._stop.wait(0.1)
+            else:
+                run_job(self.site, job)
+
+    def stop(self) -> None:
+        self._stop.set()
+
+
+@pytest.fixture(scope="session")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """The demo board on a free port of this machine, scored and ranked."""
+    home = tmp_path_factory.mktemp("site")
+    write_board(replace(build_board(), metrics=METRICS), home / "boards" / "demo")
+    site = open_site(home)
+    change_settings(site, local_viewer(site), "demo-bulletins", {"draws": 200})
+    while (job := next_job(site, "before")) is not None:
+        run_job(site, job)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = int(free.getsockname()[1])
+    server = uvicorn.Server(uvicorn.Config(create_app(site), host="127.0.0.1", port=port, log_level="error"))
+    found = Served(site, f"http://127.0.0.1:{port}")
+    threads = [threading.Thread(target=server.run), threading.Thread(target=found.work)]
+    for thread in threads:
+        thread.start()
+    while not server.started:
+        time.sleep(0.02)
+    yield found
+    found.stop()
+    server.should_exit = True
+    for thread in threads:
+        thread.join()
+    site.close()
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Browser]:
+    """The system's Chromium."""
+    program = os.environ.get("BILLBOARDS_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
+    if program is None:
+        pytest.skip("Chromium is not installed: apt-get install chromium, or name it in BILLBOARDS_CHROMIUM")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program, args=ARGUMENTS.split())
+        # A machine that does much else draws late; what never comes is still found out.
+        expect.set_options(timeout=30_000)
+        yield browser
+        browser.close()
+
+
+def is_complaint(said: ConsoleMessage) -> bool:
+    """Whether a browser complains; it also remarks on the status of a form that is shown again with its mistakes."""
+    return said.type in ("error", "warning") and "status of 422" not in said.text
+
+
+OpenPage = Callable[..., Page]
+
+
+@pytest.fixture
+def open_page(chromium: Browser, served: Served) -> Iterator[OpenPage]:
+    """Opens pages in browsers of all kinds; at the end none of them may have complained on its console."""
+    contexts: list[BrowserContext] = []
+    complaints: list[str] = []
+
+    def make(path: str = "/", **kind: object) -> Page:
+        settings = {"viewport": {"width": 1280, "height": 900}, "accept_downloads": True, **kind}
+        context = chromium.new_context(base_url=served.address, **settings)  # type: ignore[arg-type]
+        context.set_default_timeout(60_000)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("console", lambda said: complaints.append(said.text) if is_complaint(said) else None)
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.goto(path)
+        return page
+
+    yield make
+    for context in contexts:
+        context.close()
+    assert complaints == []
+
+
+def wait_for_pictures(page: Page) -> None:
+    """Wait until the charts in sight are drawn; the content policy forbids the usual way, which evaluates a string."""
+    drawn = """() => [...document.images].every((one) => (one.complete && one.naturalWidth > 0)
+        || one.getBoundingClientRect().top > innerHeight || one.getBoundingClientRect().bottom < 0)"""
+    for _ in range(600):
+        if page.evaluate(drawn):
+            return
+        page.wait_for_timeout(100)
+    raise AssertionError("a chart in sight was never drawn")
+
+
+@pytest.fixture
+def picture() -> Callable[[Page, str], None]:
+    """Keeps a picture of a page for the documentation, where BILLBOARDS_SCREENSHOTS asks for it."""
+
+    def keep(page: Page, name: str) -> None:
+        if os.environ.get("BILLBOARDS_SCREENSHOTS"):
+            SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+            wait_for_pictures(page)
+            page.screenshot(path=str(SCREENSHOTS / f"{name}.png"))
+
+    return keep

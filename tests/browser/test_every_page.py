@@ -1,0 +1,80 @@
+"""Every page in light and dark, wide and narrow: nothing that keeps people out, nothing wider than a phone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
+from playwright.sync_api import Page
+
+OpenPage = Callable[..., Page]
+Picture = Callable[[Page, str], None]
+
+BOARD = "/boards/demo-bulletins"
+PAGES = [
+    "/",
+    "/submissions",
+    "/nowhere",
+    BOARD,
+    f"{BOARD}?domain=weather&show=ranks&pin=chrF",
+    f"{BOARD}/metrics/chrF",
+    f"{BOARD}/metrics/BLEU?firm=yes",
+    f"{BOARD}/generators/Cleo",
+    f"{BOARD}/instances",
+    f"{BOARD}/instances/weather-01",
+    f"{BOARD}/compare",
+    f"{BOARD}/compare?first=Crier&second=Almanac",
+    f"{BOARD}/compare?first=chrF&second=BLEU",
+    f"{BOARD}/ensembles",
+    f"{BOARD}/rankings",
+    f"{BOARD}/rankings/1",
+    f"{BOARD}/submissions",
+    f"{BOARD}/submit",
+    f"{BOARD}/submit/generator",
+    f"{BOARD}/submit/metric",
+    f"{BOARD}/downloads",
+]
+
+
+def looked_at(open_page: OpenPage, path: str, **kind: object) -> Page:
+    """A page; one that is not there complains on the console, as it should, so it is asked for by its address alone."""
+    if path != "/nowhere":
+        return open_page(path, **kind)
+    page = open_page("/", **kind)
+    page.set_content(page.request.get(path).text())
+    return page
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_nothing_keeps_people_out_in_light_or_dark(open_page: OpenPage, path: str) -> None:
+    page = looked_at(open_page, path)
+    page.evaluate("document.querySelectorAll('details').forEach((one) => (one.open = true))")
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        found = Axe().run(page).response["violations"]
+        assert [
+            (scheme, one["id"], [node["html"][:200] for node in one["nodes"]])
+            for one in found
+            if one["impact"] in ("serious", "critical")
+        ] == []
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_no_page_is_wider_than_a_phone(open_page: OpenPage, path: str) -> None:
+    page = looked_at(open_page, path, viewport={"width": 390, "height": 800}, has_touch=True, is_mobile=True)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    clipped = page.evaluate(
+        """() => [...document.querySelectorAll('main *')].filter((one) => !one.closest('.scroll, .tabs, .unseen'))
+        .filter((one) => one.getBoundingClientRect().right > 391).map((one) => one.outerHTML.slice(0, 120))"""
+    )
+    assert clipped == []
+
+
+def test_pictures_of_the_board_in_the_dark_and_on_a_phone(open_page: OpenPage, picture: Picture) -> None:
+    dark = open_page(BOARD, color_scheme="dark")
+    assert dark.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(20, 23, 27)"
+    picture(dark, "board-dark")
+    phone = open_page(BOARD, viewport={"width": 390, "height": 800}, is_mobile=True)
+    phone.evaluate("document.querySelector('.finding').scrollIntoView({behavior: 'instant'})")
+    picture(phone, "board-phone")

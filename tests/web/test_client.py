@@ -1,0 +1,89 @@
+"""The Python client and `billboards submit`, against a site on loopback."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from api_sites import SmallSite, small_site
+from serving import served
+
+from billboards.cli.main import main
+from billboards.client import Client
+from billboards.errors import InvalidInput, SiteFailed
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> SmallSite:
+    return small_site(tmp_path_factory.mktemp("site"))
+
+
+@pytest.fixture(scope="module")
+def address(small: SmallSite) -> Iterator[str]:
+    with served(small) as found:
+        yield found
+
+
+def test_a_generator_is_sent_waited_for_and_read_back(small: SmallSite, address: str, tmp_path: Path) -> None:
+    path = tmp_path / "outputs.jsonl"
+    path.write_bytes(small.outputs())
+    with Client(address, small.tokens["team"]) as site:
+        sent = site.submit_generator("small", "by-client", path, description="a test")
+        states: list[str] = []
+        done = site.wait(sent["id"], timeout=60, poll=0.05, on_progress=lambda found: states.append(found["state"]))
+        assert done["state"] == states[-1] == "scored"
+        texts = [output["text"] for output in site.outputs("small", "by-client")]
+        assert len(texts) == 12
+        assert "by-client" in [item["generator"] for item in site.scores("small", "BLEU")]
+        assert next(one["id"] for one in site.submissions(board="small")) == sent["id"]
+        assert any("scored" in line["text"] for line in site.log(sent["id"]))
+        assert site.act(sent["id"], "withdraw")["state"] == "withdrawn"
+
+
+def test_pages_are_followed_to_their_end(address: str) -> None:
+    with Client(address) as site:
+        assert len(list(site.instances("small"))) == 12
+        assert len(list(site.judgments("small"))) == 72
+
+
+def test_every_mistake_comes_back_in_words(small: SmallSite, address: str, tmp_path: Path) -> None:
+    path = tmp_path / "outputs.jsonl"
+    path.write_text('{"instance": "nowhere", "text": "odd"}\n')
+    with Client(address, small.tokens["team"]) as site, pytest.raises(InvalidInput, match="nowhere"):
+        site.submit_generator("small", "broken", path)
+
+
+def test_a_refusal_says_what_the_site_said(address: str, tmp_path: Path) -> None:
+    path = tmp_path / "outputs.jsonl"
+    path.write_text("x\n")
+    with Client(address) as site, pytest.raises(SiteFailed, match="log in"):
+        site.submit_generator("small", "mine", path)
+
+
+def test_a_site_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with Client("http://127.0.0.1:9", timeout=1) as site, pytest.raises(SiteFailed, match="can't be reached"):
+        site.boards()
+
+
+def test_the_command_submits_and_tells_how_it_ends(
+    small: SmallSite, address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "from-command.jsonl"
+    path.write_bytes(small.outputs(word="indeed"))
+    monkeypatch.setenv("BILLBOARDS_TOKEN", small.tokens["team"])
+    code = main(["submit", "generator", str(path), "--to", address, "--board", "small"])
+    said = capsys.readouterr()
+    assert code == 0
+    assert "from-command is on the board" in said.out
+    assert "received as" in said.err
+
+
+def test_the_command_ends_with_2_for_a_mistake(
+    small: SmallSite, address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "short.txt"
+    path.write_text("one line only\n")
+    monkeypatch.setenv("BILLBOARDS_TOKEN", small.tokens["team"])
+    assert main(["submit", "generator", str(path), "--to", address, "--board", "small"]) == 2
+    assert "12" in capsys.readouterr().err
