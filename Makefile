@@ -3,9 +3,12 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test check studies benchmarks clean
+# What is compiled, and how: a change installs anew, because an editable install takes Python's changes only.
+KERNELS := setup.py $(wildcard tools/*.py src/billboards/metrics/kernels/*.[ch])
 
-demo: .venv/installed  ## build, score and rank the demo board, and open its report
+.PHONY: demo test check kernels studies benchmarks clean
+
+demo: .venv/installed  ## build, score and rank the demo board, and open the site on it (Ctrl-C ends it)
 	$(BIN)/billboards demo
 
 test: .venv/test  ## run the tests
@@ -17,32 +20,40 @@ check: .venv/check  ## style, types, import directions
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 
+kernels:  ## compile what is out of date, in place: quicker than installing anew
+	$(PYTHON) tools/build_kernels.py
+
 benchmarks: .venv/test  ## print our figures beside the peers'
 	$(BIN)/python benchmarks/startup.py
 	$(BIN)/python benchmarks/board.py
+	$(BIN)/python benchmarks/lexical.py
 	$(BIN)/python benchmarks/stats.py
 	$(BIN)/python benchmarks/stats_mixed.py
 	$(BIN)/python benchmarks/stats_wmt23.py
+	$(BIN)/python benchmarks/web.py
 
 studies: benchmarks  ## everything that takes long
 	$(BIN)/python benchmarks/stats_coverage.py
+	BILLBOARDS_KILLS=200 $(BIN)/python -m pytest -n 0 tests/site/test_kill.py tests/site/test_kill_server.py
+	$(BIN)/python benchmarks/lexical_sacrebleu.py
+	$(BIN)/python benchmarks/lexical_equality.py
 
 clean:
-	rm -rf .venv demo-board build
+	rm -rf .venv demo-board demo-site build src/billboards/metrics/kernels/*.so
 
 .venv/pip:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "billboards needs Python 3.11 or later; set PYTHON=")'
 	$(PYTHON) -m venv .venv
 	touch $@
 
-.venv/installed: .venv/pip pyproject.toml
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+.venv/installed: .venv/pip pyproject.toml $(KERNELS)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[site]'
 	touch $@
 
-.venv/test: .venv/pip pyproject.toml
+.venv/test: .venv/pip pyproject.toml $(KERNELS)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test]'
 	touch $@ .venv/installed
 
-.venv/check: .venv/pip pyproject.toml
+.venv/check: .venv/pip pyproject.toml $(KERNELS)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[check]'
 	touch $@ .venv/test .venv/installed

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Generator
 from pathlib import Path
 
 import pytest
 
 FORBID_SKIPS = "BILLBOARDS_FORBID_SKIPS"
+STAND_INS = Path(__file__).with_name("stand_ins")
 
 
 def find_shared_data() -> Path | None:
@@ -26,6 +28,26 @@ def shared_data() -> Path:
     if data is None:
         pytest.skip("the human-evaluation data are absent: set BILLBOARDS_SHARED or put shared/ beside the checkout")
     return data
+
+
+@pytest.fixture
+def small_wordnet(monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A WordNet of a few words, configured."""
+    monkeypatch.setenv("BILLBOARDS_WORDNET", str(STAND_INS / "wordnet"))
+    return STAND_INS / "wordnet"
+
+
+@pytest.fixture
+def spice_jar(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A jar, configured, that `java` runs as a small program with the interface of SPICE's."""
+    java, jar = tmp_path / "bin" / "java", tmp_path / "spice-1.0.jar"
+    java.parent.mkdir()
+    java.write_text(f'#!/bin/sh\nexec {sys.executable} {STAND_INS / "spice.py"} "$@"\n')
+    java.chmod(0o755)
+    jar.touch()
+    monkeypatch.setenv("PATH", f"{java.parent}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv("BILLBOARDS_SPICE", str(jar))
+    return jar
 
 
 @pytest.hookimpl(wrapper=True)

@@ -46,7 +46,15 @@ def test_a_ratio_is_printed_where_the_peers_numbers_are_the_same(growing: str) -
     assert "4 metrics, 100 draws, ensemble at lambda 1" in growing
     assert re.search(r"largest difference between the two: \S+ \(equal\)", growing)
     assert "largest difference between our BLEU and sacreBLEU's: 0.0e+00" in growing
-    assert len(re.findall(r"ours [\d.]+ s, peer [\d.]+ s: the peer takes [\d.]+× as long", growing)) == 3
+    assert len(re.findall(r"ours [\d.]+ s, peer [\d.]+ s: the peer takes [\d.]+× as long", growing)) == 4
+
+
+def test_a_refresh_is_held_against_the_score_matrix() -> None:
+    found = printed("board.py", "--quick", "--runs", "1", "--part", "refresh")
+    assert "refresh after one more generator, 15 metrics" in found
+    figures = re.findall(r"^ +(\d+) +([\d.]+)  rank with it((?: +-?[\d.]+)+)$", found, re.MULTILINE)
+    assert [(generators, matrix) for generators, matrix, _ in figures] == [("4", "0.0"), ("8", "0.0")]
+    assert [len(rest.split()) for *_, rest in figures] == [5, 5]
 
 
 def test_the_real_board_is_said_to_be_absent_where_it_is(tmp_path: Path) -> None:

@@ -1,0 +1,131 @@
+"""What BERTScore needs beside a board: a model, a layer, a baseline, and a look at one matching.
+
+billboards bertscore fetch MODEL                 download a model from the hub; scoring never does
+billboards bertscore tune BOARD                  which layer agrees best with people
+billboards bertscore baseline TEXTS -o FILE      the baseline for rescaling, from sentences, one a line
+billboards bertscore match OUTPUT REFERENCE      which tokens are matched, as an SVG picture
+"""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+
+from billboards.cli import options
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
+    fetch = actions.add_parser("fetch", help="download a model from the hub")
+    fetch.add_argument("model", metavar="MODEL", help="its name there, such as roberta-large")
+    fetch.add_argument("--offline", action="store_true", help="refuse to use the network, and end")
+    _add_tune(actions.add_parser("tune", help="which layer agrees best with people"))
+    _add_baseline(actions.add_parser("baseline", help="the baseline for rescaling, from a text file"))
+    match = actions.add_parser("match", help="which tokens are matched, as an SVG picture")
+    match.add_argument("output", metavar="OUTPUT", help="the output's text")
+    match.add_argument("reference", metavar="REFERENCE", help="the reference's text")
+    _add_model(match)
+    match.add_argument("--layer", type=int, metavar="N", help="the layer (default: the recommended one)")
+    match.add_argument("-o", "--out", type=Path, metavar="FILE", help="write it here (default: print it)")
+
+
+def _add_tune(parser: ArgumentParser) -> None:
+    options.add_board(parser)
+    _add_model(parser)
+    parser.add_argument("--idf", action="store_true", help="weigh tokens by how rare they are among the references")
+    options.add_view(parser)
+    parser.add_argument("--references", metavar="A,B", help="these references only (default: the board's)")
+    options.add_seed(parser)
+    options.add_format(parser)
+
+
+def _add_baseline(parser: ArgumentParser) -> None:
+    parser.add_argument("texts", type=Path, metavar="TEXTS", help="sentences of the language, one a line")
+    _add_model(parser)
+    parser.add_argument(
+        "--pairs",
+        type=options.positive,
+        default=10_000,
+        metavar="N",
+        help="random pairs (default 10000; the paper used 1M)",
+    )
+    options.add_seed(parser)
+    parser.add_argument("-o", "--out", type=Path, required=True, metavar="FILE", help="the file to write")
+
+
+def _add_model(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--model", default="minilm", metavar="MODEL", help="minilm (default), a folder, or a model fetched before"
+    )
+    parser.add_argument(
+        "--precision", default="fp32", choices=("fp32", "bf16", "fp16"), help="of the arithmetic (default fp32)"
+    )
+
+
+def run(arguments: Namespace) -> int:
+    return {"fetch": _fetch, "tune": _tune, "baseline": _baseline, "match": _match}[arguments.action](arguments)
+
+
+def _fetch(arguments: Namespace) -> int:
+    from billboards.metrics.neural.weights import fetch
+
+    print(fetch(arguments.model, offline=arguments.offline).folder)
+    return 0
+
+
+def _tune(arguments: Namespace) -> int:
+    from dataclasses import asdict
+
+    from billboards import api
+    from billboards.cli.output import emit
+    from billboards.metrics.neural.bertscore import BERTScore
+    from billboards.reports.layers import layers_table
+    from billboards.service.layers import tune_layer
+
+    board = api.open(arguments.board)
+    study = tune_layer(
+        board,
+        # Every layer is read; the one named here is not used.
+        BERTScore(arguments.model, 0, arguments.idf, precision=arguments.precision),
+        aggregate=arguments.aggregate,
+        references=options.chosen_references(board, arguments.references),
+        part=options.chosen_slice(arguments),
+        seed=arguments.seed,
+    )
+    emit(arguments, [layers_table(study)], lambda: {"schema": 1, "kind": "layers", **asdict(study)})
+    return 0
+
+
+def _baseline(arguments: Namespace) -> int:
+    from billboards.cli.output import note
+    from billboards.errors import InvalidInput
+    from billboards.metrics.neural.baselines import write_baseline
+    from billboards.metrics.neural.estimating import estimate_baseline
+
+    try:
+        lines = arguments.texts.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidInput(f"{arguments.texts}: can't be read as text: {error}") from error
+    baseline = estimate_baseline(
+        lines, arguments.model, pairs=arguments.pairs, precision=arguments.precision, seed=arguments.seed
+    )
+    write_baseline(baseline, arguments.out)
+    note(f"{arguments.out}: b of {len(baseline.values)} layers from {arguments.pairs:,} random pairs")
+    return 0
+
+
+def _match(arguments: Namespace) -> int:
+    from billboards.metrics.neural.heatmap import match
+
+    found = match(
+        arguments.output,
+        arguments.reference,
+        model=arguments.model,
+        layer=arguments.layer,
+        precision=arguments.precision,
+    )
+    if arguments.out is None:
+        print(found.svg())
+    else:
+        arguments.out.write_text(found.svg() + "\n", encoding="utf-8")
+    return 0

@@ -1,0 +1,1 @@
+"""Metrics that read with a neural network: one encoder engine, and the metrics on top of it."""

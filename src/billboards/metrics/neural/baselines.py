@@ -1,0 +1,104 @@
+"""Baseline rescaling (BERTScore, §3): (x - b) / (1 - b), with b the score of texts that have nothing in common.
+
+A baseline is a table with one row per layer and b for P, R and F1, in the files bert_score uses (`LAYER,P,R,F`). It is
+estimated from random pairs of sentences. Where no baseline is found there is no rescaling and no score, so a signature
+never promises what did not happen.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import random
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+
+from billboards.errors import InvalidInput, NotEnoughData
+from billboards.metrics.base import Floats
+
+HEADER = ("LAYER", "P", "R", "F")
+#: The baselines that come with this package, by the model's name.
+SHIPPED = Path(__file__).parent / "data"
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """b of each layer, for P, R and F1: layers × 3."""
+
+    values: Floats
+
+    def rescale(self, scores: Floats, layer: int | None) -> Floats:
+        """Scores (… × 3, or layers × … × 3 where `layer` is None) between about 0 and 1."""
+        b = self.row(layer) if layer is not None else self.values.reshape(-1, *(1,) * (scores.ndim - 2), 3)
+        rescaled: Floats = (scores - b) / (1 - b)
+        return rescaled
+
+    def row(self, layer: int) -> Floats:
+        if layer >= len(self.values):
+            raise InvalidInput(f"the baseline has the layers 0 to {len(self.values) - 1}; layer {layer} is none")
+        row: Floats = self.values[layer]
+        return row
+
+    def digest(self, layer: int) -> str:
+        """Eight characters that change with b."""
+        return hashlib.sha256(self.row(layer).astype("<f8").tobytes()).hexdigest()[:8]
+
+
+def read_baseline(path: Path) -> Baseline:
+    """The baseline in a file of bert_score's layout."""
+    if not path.is_file():
+        raise InvalidInput(f"{path}: no baseline there; `billboards bertscore baseline TEXTS -o FILE` makes one")
+    with path.open(encoding="utf-8", newline="") as file:
+        header, *rows = list(csv.reader(file)) or [[]]
+    if tuple(header) != HEADER:
+        raise InvalidInput(f"{path}:1: a baseline begins with the line {','.join(HEADER)}")
+    return Baseline(np.array([_read_row(path, number, cells) for number, cells in enumerate(rows)]).reshape(-1, 3))
+
+
+def _read_row(path: Path, number: int, cells: Sequence[str]) -> list[float]:
+    try:
+        layer, *values = map(float, cells)
+    except ValueError:
+        layer, values = -1.0, []
+    if layer != number or len(values) != 3 or not all(-1 <= value < 1 for value in values):
+        raise InvalidInput(f"{path}:{number + 2}: expected layer {number} and three numbers below 1, found {cells}")
+    return values
+
+
+def write_baseline(baseline: Baseline, path: Path) -> None:
+    """A file that bert_score reads, too."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w", encoding="utf-8", newline="") as file:
+        rows = csv.writer(file, lineterminator="\n")
+        rows.writerow(HEADER)
+        rows.writerows((layer, *(f"{value:.8f}" for value in row)) for layer, row in enumerate(baseline.values))
+
+
+def find_baseline(model: str, language: str | None = None) -> Baseline:
+    """The baseline that ships with this package, or with bert_score where that is installed."""
+    own = SHIPPED / f"{model}.tsv"
+    if own.is_file():
+        return read_baseline(own)
+    peer = find_spec("bert_score")
+    if language and peer is not None and peer.origin is not None:
+        theirs = Path(peer.origin).parent / "rescale_baseline" / language / f"{model}.tsv"
+        if theirs.is_file():
+            return read_baseline(theirs)
+    raise InvalidInput(
+        f"no baseline is known for {model}; `billboards bertscore baseline TEXTS -o FILE` makes one, "
+        "and baseline=FILE uses it"
+    )
+
+
+def random_pairs(texts: Iterable[str], pairs: int, seed: int) -> tuple[list[str], list[str]]:
+    """Pairs of two different texts, drawn at random from distinct ones that aren't blank."""
+    distinct = list(dict.fromkeys(text for text in (line.strip() for line in texts) if text))
+    if len(distinct) < 2:
+        raise NotEnoughData(f"a baseline needs two different texts or more; {len(distinct)} were given")
+    draw = random.Random(seed)
+    drawn = [draw.sample(range(len(distinct)), 2) for _ in range(pairs)]
+    return [distinct[first] for first, _ in drawn], [distinct[second] for _, second in drawn]

