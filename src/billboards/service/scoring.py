@@ -22,7 +22,7 @@ from billboards.store.base import CellStore, ColumnKey
 Floats = NDArray[np.float64]
 
 #: Outputs per task; a slow metric gets fewer, so that progress is seen and all workers end together.
-CHUNK, SLOW_CHUNK = 250, 20
+CHUNK, SLOW_CHUNK = 2000, 20
 #: Outputs scored in one call by a metric that takes generators together; an interrupt loses at most these.
 TOGETHER = 50_000
 

@@ -291,7 +291,7 @@ def test_wmt20_zh_en_is_complete_and_comet_correlates_as_published(shared_data: 
     assert [c.name for c in board.imported if c.is_ensemble] == ["ensemble"]
     assert (board.instances[0].document, board.instances[0].domain) == ("xinhua-zh-01.6565", "news")
     assert board.references == ("Human-A", "Human-B")
-    assert board.metrics == ("BLEU", "chrF", "chrF++", "ROUGE-1", "ROUGE-2", "ROUGE-3", "ROUGE-L", "length",
+    assert board.metrics == ("BLEU", "chrF", "chrF++", "TER", "ROUGE-1", "ROUGE-2", "ROUGE-3", "ROUGE-L", "length",
                              "repetition-3", "abstractness-2")  # fmt: skip
     correlation, count = pooled_pearson(board, "COMET")
     assert (round(correlation, 4), count) == (0.5513, 16000)

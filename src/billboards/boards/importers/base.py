@@ -25,12 +25,11 @@ from billboards.errors import ImportRefused, InvalidInput
 
 Floats = NDArray[np.float64]
 
-#: What a new board computes by itself; TER is known too, but needs about 100 ms an output.
-_OF_REFERENCES = ("BLEU", "chrF", "chrF++", "ROUGE-1", "ROUGE-2", "ROUGE-3", "ROUGE-L")
+#: What a new board computes by itself.
+_OF_REFERENCES = ("BLEU", "chrF", "chrF++", "TER", "ROUGE-1", "ROUGE-2", "ROUGE-3", "ROUGE-L")
 _OF_OUTPUTS = ("length", "repetition-3")
 _OF_INPUTS = ("abstractness-2",)
 _STATISTIC = re.compile(r"length|(repetition|abstractness)-\d+")
-TER_NOTE = "TER is left out of the board's metrics because it is slow; add it to `metrics` in board.toml if you want it"
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,6 @@ from pathlib import Path
 import numpy as np
 
 from billboards.boards.importers.base import (
-    TER_NOTE,
     Floats,
     Imported,
     board_name,
@@ -88,7 +87,7 @@ def import_board(
         output_language=profile.output_language,
         card=profile.card if judged else replace(profile.card, protocol=None, annotators=None),
     )
-    notes = (*notes, *score_notes, TER_NOTE)
+    notes = (*notes, *score_notes)
     if judged is None:
         return Imported(result, (*notes, "no judgments were given, so metrics can't be ranked; add --judgments"))
     laid = lay_judgments(result, judged.ranking_as("overall"), may_lack_systems=False)

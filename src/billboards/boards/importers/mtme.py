@@ -18,7 +18,6 @@ from pathlib import Path
 import numpy as np
 
 from billboards.boards.importers.base import (
-    TER_NOTE,
     Floats,
     Imported,
     board_name,
@@ -289,7 +288,6 @@ def _notes(source: Path, pair: str, board: Board) -> Iterator[str]:
         missing = sum(int(np.isnan(scores).sum()) for scores in column.values.values())
         if missing:
             yield f"{missing} scores of {column.source_name} are None; they stay missing"
-    yield TER_NOTE
 
 
 def export_board(board: Board, target: Path, *, language_pair: str | None = None, replace: bool = False) -> Path:

@@ -16,7 +16,6 @@ from pathlib import Path
 import numpy as np
 
 from billboards.boards.importers.base import (
-    TER_NOTE,
     Floats,
     Imported,
     board_name,
@@ -221,7 +220,7 @@ def _notes(table: Table, content: TableContent, board: Board) -> Iterator[str]:
     if human:
         yield f"taken for people by their names: {some(human)}"
     yield from _coverage(board)
-    yield f"{TER_NOTE}; say there, too, which [languages] input and output are in"
+    yield "say in board.toml which [languages] input and output are in"
 
 
 def _coverage(board: Board) -> Iterator[str]:
