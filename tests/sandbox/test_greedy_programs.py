@@ -19,9 +19,9 @@ GREEDY: dict[str, tuple[dict[str, str | float], set[str], str]] = {
         "more than 24 processes",
     ),
     "a fork bomb of the shell": (
-        {"sh": "bomb() { bomb & bomb & sleep 30; }; bomb"},
-        {"processes", "exit code"},
-        "processes",
+        {"sh": "bomb() { bomb & bomb & sleep 30; }; bomb", "wall_seconds": 5},
+        {"processes", "exit code", "wall time"},
+        "24 processes",
     ),
     "a thread bomb": (
         {

@@ -163,6 +163,9 @@ def _sentence(verdict: Verdict, ending: Ending, limits: Limits, *, quoting: bool
         "file size": f"wrote a file of more than {_size(limits.file_bytes)}; write less, {ask} file_bytes",
         "cancelled": "was cancelled while it ran",
     }
+    if verdict == "wall time":
+        # What it was refused earlier may be why it never came to an end.
+        return f"{sentences[verdict]}{_hint(ending, limits)}"
     if verdict in sentences:
         return sentences[verdict]
     if verdict == "broken":
