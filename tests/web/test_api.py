@@ -64,6 +64,11 @@ def test_the_ranking_has_metrics_generators_and_a_permalink(ranked: SmallSite) -
     assert ranked.ask("visitor", "GET", "/boards/small/rankings").json()["items"][0]["number"] == 1
 
 
+def test_an_owner_reads_the_same_rankings_where_nothing_is_hidden(ranked: SmallSite) -> None:
+    for path in ("/boards/small/rankings", "/boards/small/rankings/1", "/boards/small/history/metric"):
+        assert ranked.ask("owner", "GET", path).json() == ranked.ask("visitor", "GET", path).json()
+
+
 def test_scores_are_one_list_per_generator_with_null_where_there_is_none(ranked: SmallSite) -> None:
     items = ranked.ask("visitor", "GET", "/boards/small/metrics/BLEU/scores").json()["items"]
     by_name = {item["generator"]: item["scores"] for item in items}

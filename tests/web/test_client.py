@@ -87,3 +87,18 @@ def test_the_command_ends_with_2_for_a_mistake(
     monkeypatch.setenv("BILLBOARDS_TOKEN", small.tokens["team"])
     assert main(["submit", "generator", str(path), "--to", address, "--board", "small"]) == 2
     assert "12" in capsys.readouterr().err
+
+
+def test_the_command_sends_a_python_file_as_a_metric_once_it_says_what_it_was_trained_on(
+    small: SmallSite, address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "words.py"
+    path.write_text("def score(outputs, references, inputs):\n    return [float(len(o.split())) for o in outputs]\n")
+    monkeypatch.setenv("BILLBOARDS_TOKEN", small.tokens["team"])
+    command = ["submit", "metric", str(path), "--to", address, "--board", "small", "--needs", "nothing"]
+    assert main(command) == 2
+    assert "--training-data none" in capsys.readouterr().err
+    assert main([*command, "--training-data", "none"]) == 0
+    with Client(address) as site:
+        metrics = site.ranking("small")["ranking"]["metrics"]
+        assert "words" in [metric["name"] for metric in metrics]

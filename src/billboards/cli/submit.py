@@ -2,6 +2,10 @@
 
 billboards submit generator outputs.jsonl --to http://127.0.0.1:8000 --board demo --name my-system
 billboards submit metric my-metric/ --to http://127.0.0.1:8000 --board demo
+billboards submit metric overlap.py --to http://127.0.0.1:8000 --board demo --training-data none
+
+A metric says what it is in its folder's metric.toml; for one without, such as a single Python file, --lower-is-better,
+--needs and --training-data say it.
 
 A token is read from the environment variable BILLBOARDS_TOKEN, so that it stands in no history of commands. The command
 ends with 0 when the submission is scored, 2 when it is rejected for a mistake, and 1 when it failed; the site's log is
@@ -36,6 +40,17 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--url", metavar="URL", help="its home or code")
     parser.add_argument("--anonymous", action="store_true", help="show a pseudonym until it is revealed")
     parser.add_argument("--contrastive", action="store_true", help="a second entry, not the team's primary one")
+    parser.add_argument("--lower-is-better", action="store_true", help="of a metric without metric.toml")
+    parser.add_argument(
+        "--needs",
+        metavar="LIST",
+        default="references",
+        help="what a metric without metric.toml is shown: references, input, both with a comma, or nothing "
+        "(default references)",
+    )
+    parser.add_argument(
+        "--training-data", metavar="TEXT", help="what a metric without metric.toml was trained on, or none"
+    )
     parser.add_argument("--no-wait", dest="wait", action="store_false", help="end once the site has it")
     parser.add_argument("--json", action="store_true", help="print the submission as JSON")
 
@@ -45,7 +60,8 @@ def run(arguments: Namespace) -> int:
 
     with Client(arguments.to, os.environ.get(TOKEN)) as site:
         send = site.submit_generator if arguments.kind == "generator" else site.submit_metric
-        sent = send(arguments.board, arguments.name or arguments.path.stem, arguments.path, **_said(arguments))
+        said = _said(arguments) | _declared(arguments)
+        sent = send(arguments.board, arguments.name or arguments.path.stem, arguments.path, **said)
         print(f"received as {sent['id']}; {_page(arguments.to, sent['id'])} shows how it goes", file=sys.stderr)
         found = site.wait(sent["id"], on_progress=_Teller()) if arguments.wait else sent
         return _report(site, found, arguments)
@@ -55,6 +71,22 @@ def _said(arguments: Namespace) -> dict[str, Any]:
     words = ("description", "paper", "url")
     entry = "contrastive" if arguments.contrastive else "primary"
     return {**{word: getattr(arguments, word) for word in words}, "anonymous": arguments.anonymous, "entry": entry}
+
+
+def _declared(arguments: Namespace) -> dict[str, str]:
+    """What a metric without a manifest of its own says of itself."""
+    from billboards.errors import InvalidInput
+
+    if arguments.kind == "generator" or (arguments.path.suffix != ".py" and arguments.training_data is None):
+        return {}
+    if arguments.training_data is None:
+        raise InvalidInput("say what the metric was trained on with --training-data, or --training-data none")
+    manifest = {
+        "higher_is_better": not arguments.lower_is_better,
+        "needs": [word for word in arguments.needs.replace("nothing", "").split(",") if word],
+        "training_data": arguments.training_data,
+    }
+    return {"manifest": json.dumps(manifest)}
 
 
 def _page(site: str, submission: str) -> str:

@@ -9,14 +9,13 @@ from pydantic import BaseModel, Field
 
 from billboards.errors import UnknownName
 from billboards.site.access import Viewer
-from billboards.site.boards import LiveBoard, live_board
 from billboards.store import snapshots
 from billboards.store.documents import ensemble_document, ranking_document, ranking_from_document
 from billboards.store.snapshots import Snapshot
 from billboards.web.api.paging import Cursor, Limit, Page, page_of, read_cursor, write_cursor
 from billboards.web.api.tagging import tagged_router
 from billboards.web.looking import Look
-from billboards.web.permissions import Permission, site_of
+from billboards.web.permissions import Permission, look_of, site_of
 
 router = tagged_router("rankings")
 Reader = Annotated[Viewer, Depends(Permission("read"))]
@@ -69,10 +68,11 @@ class EnsembleFacts(BaseModel):
 @router.get("/boards/{board}/ranking")
 def read_ranking(request: Request, board: str, viewer: Reader) -> RankingFacts:
     """What the board says now."""
-    live = live_board(site_of(request), board, audience=viewer.audience)
-    if live.snapshot is None or live.document is None:
+    look = look_of(request, board, viewer)
+    snapshot, document = look.live.snapshot, look.live.document
+    if snapshot is None or document is None:
         raise UnknownName(f"ranking of {board}", "latest", ())
-    return _facts(live, live.snapshot, live.document)
+    return _facts(look, snapshot, document)
 
 
 @router.get("/boards/{board}/rankings")
@@ -80,12 +80,11 @@ def list_rankings(
     request: Request, board: str, viewer: Reader, limit: Limit = 20, cursor: Cursor = None
 ) -> Page[RankingHead]:
     """Every ranking the board has had, the latest first."""
-    site = site_of(request)
-    name = live_board(site, board, audience=viewer.audience).name
+    look = look_of(request, board, viewer)
     place = read_cursor(cursor, int)
-    with site.database.reading() as connection:
+    with site_of(request).database.reading() as connection:
         found = snapshots.list_snapshots(
-            connection, name, viewer.audience, before=place[0] if place else None, limit=limit + 1
+            connection, look.name, look.told, before=place[0] if place else None, limit=limit + 1
         )
     page: Page[RankingHead] = page_of(found, limit, _head, lambda one: write_cursor(one.number))
     return page
@@ -94,13 +93,12 @@ def list_rankings(
 @router.get("/boards/{board}/rankings/{key}")
 def read_past_ranking(request: Request, board: str, key: str, viewer: Reader) -> RankingFacts:
     """A kept ranking, by its id or its number."""
-    site = site_of(request)
-    live = live_board(site, board, audience=viewer.audience)
+    look = look_of(request, board, viewer)
     number = int(key) if key.isdecimal() and key.isascii() and len(key) < 10 else None
-    with site.database.reading() as connection:
-        kept = snapshots.snapshot(connection, live.name, key if number is None else number, viewer.audience)
+    with site_of(request).database.reading() as connection:
+        kept = snapshots.snapshot(connection, look.name, key if number is None else number, look.told)
         document = snapshots.document(connection, kept)
-    return _facts(live, kept, document)
+    return _facts(look, kept, document)
 
 
 @router.get("/boards/{board}/history/{side}")
@@ -108,20 +106,18 @@ def read_history(
     request: Request, board: str, side: Literal["metric", "generator"], viewer: Reader, name: str | None = None
 ) -> list[PlaceFacts]:
     """Every place of every metric or generator (or of one), ranking by ranking."""
-    site = site_of(request)
-    live_board(site, board, audience=viewer.audience)
-    with site.database.reading() as connection:
-        found = snapshots.history(connection, board, side, name=name, audience=viewer.audience)
+    look = look_of(request, board, viewer)
+    with site_of(request).database.reading() as connection:
+        found = snapshots.history(connection, look.name, side, name=name, audience=look.told)
     return [PlaceFacts(number=p.number, name=p.name, rank=p.rank, value=p.value) for p in found]
 
 
 @router.get("/boards/{board}/ensembles")
 def list_ensembles(request: Request, board: str, viewer: Reader) -> list[EnsembleFacts]:
     """Every ensemble ever fitted on the board, the latest first."""
-    site = site_of(request)
-    live_board(site, board, audience=viewer.audience)
-    with site.database.reading() as connection:
-        found = snapshots.list_ensembles(connection, board, hidden=viewer.audience == "owners")
+    look = look_of(request, board, viewer)
+    with site_of(request).database.reading() as connection:
+        found = snapshots.list_ensembles(connection, look.name, hidden=viewer.audience == "owners")
     return [
         EnsembleFacts(signature=one.signature, created=created, ensemble=ensemble_document(one))
         for one, created in found
@@ -139,9 +135,8 @@ def _head(snapshot: Snapshot) -> RankingHead:
     )
 
 
-def _facts(live: LiveBoard, snapshot: Snapshot, document: dict[str, Any]) -> RankingFacts:
+def _facts(look: Look, snapshot: Snapshot, document: dict[str, Any]) -> RankingFacts:
     """A ranking with what this audience may not see taken out."""
-    look = Look(live)
     said = document["ranking"]
     masked = said if look.judged else ranking_document(look.masked(ranking_from_document(said)))
     return RankingFacts(**_head(snapshot).model_dump(), ranking=masked, overrating=document.get("overrating"))
