@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
+from judge_server import JudgeServer
 
 FORBID_SKIPS = "BILLBOARDS_FORBID_SKIPS"
 STAND_INS = Path(__file__).with_name("stand_ins")
@@ -48,6 +49,21 @@ def spice_jar(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("PATH", f"{java.parent}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.setenv("BILLBOARDS_SPICE", str(jar))
     return jar
+
+
+@pytest.fixture(scope="session")
+def standing_judge_server() -> Iterator[JudgeServer]:
+    """A language model's endpoint on this machine."""
+    with JudgeServer() as server:
+        yield server
+
+
+@pytest.fixture
+def judge_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No judge is named, and answers are kept in a file of the test's own."""
+    for name in ("URL", "KEY", "MODEL", "PRICES", "PER_MINUTE", "AT_ONCE", "SECONDS"):
+        monkeypatch.delenv(f"BILLBOARDS_JUDGE_{name}", raising=False)
+    monkeypatch.setenv("BILLBOARDS_JUDGE_CACHE", str(tmp_path / "judge" / "answers.sqlite"))
 
 
 @pytest.hookimpl(wrapper=True)

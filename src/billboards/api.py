@@ -40,8 +40,8 @@ from billboards.domain import (
 )
 from billboards.errors import InvalidInput, NotEnoughData
 from billboards.execution.local import executor
+from billboards.execution.packs import named_metric
 from billboards.metrics.base import Metric
-from billboards.metrics.discovery import metric
 from billboards.reports import comparisons, studies, tables
 from billboards.reports.frames import table_html, to_pandas, to_polars
 from billboards.service.agreement import study_agreement
@@ -561,7 +561,7 @@ def _metrics(board: Board, chosen: Sequence[str | Metric] | None) -> list[Metric
     names = board.metrics if chosen is None else chosen
     if not names:
         raise InvalidInput(f"board {board.name} names no metrics; name some, as in ['BLEU', 'chrF']")
-    return [one if isinstance(one, Metric) else metric(one) for one in names]
+    return [one if isinstance(one, Metric) else named_metric(one) for one in names]
 
 
 def _only_human(board: Board) -> str:

@@ -37,6 +37,8 @@ COMMANDS = {
     "submit": ("submit", "send a generator or a metric to a site, and wait for what comes of it"),
     "history": ("history", "list past rankings of a board, or show one"),
     "bertscore": ("bertscore", "fetch a model, choose its layer, make a baseline, or see a matching for BERTScore"),
+    "pack": ("pack", "build a metric that needs packages of its own, try it on a board, or list what was built"),
+    "judges": ("judges", "say what LLM judges were asked and answered, and what that took"),
     "metrics": ("metrics", "list the metrics that are installed, or one metric's card"),
 }
 

@@ -72,7 +72,7 @@ def add_metrics(parser: ArgumentParser) -> None:
         "--metric",
         action="append",
         metavar="NAME",
-        help="a metric, options in brackets as in 'chrF(beta=1)'; may be repeated (default: those the board names)",
+        help="a metric, options in brackets as in 'chrF(beta=1)', or pack:NAME; may be repeated (default: the board's)",
     )
 
 
@@ -118,13 +118,13 @@ def chosen_slice(arguments: Namespace) -> Slice:
 def chosen_metrics(board: Board, names: Sequence[str] | None) -> list[Metric]:
     """The metrics asked for, else those the board names; each once."""
     from billboards.errors import InvalidInput
-    from billboards.metrics.discovery import metric
+    from billboards.execution.packs import named_metric
 
     if not names and not board.metrics:
         raise InvalidInput(
             f'board {board.name} names no metrics; add `metrics = ["BLEU"]` to board.toml or use --metric'
         )
-    found = [metric(name) for name in names or board.metrics]
+    found = [named_metric(name) for name in names or board.metrics]
     return list({one.signature: one for one in found}.values())
 
 

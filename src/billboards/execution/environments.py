@@ -117,6 +117,12 @@ def build_environment(
     return _read(place)
 
 
+def find_environment(requirements: str, home: Path, *, wheels: Path | None = None) -> Environment | None:
+    """The environment for requirements where it has been made below `home`; None where it has not."""
+    place = home / _place_digest(parse_requirements(requirements), wheels)
+    return _read(place) if (place / RECORD).is_file() else None
+
+
 def _normal(match: re.Match[str]) -> str:
     """A requirement in the one spelling that equal ones share."""
     name = re.sub(r"[-_.]+", "-", match["name"]).lower()

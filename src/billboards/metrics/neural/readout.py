@@ -7,9 +7,13 @@ What a readout gives is all that is kept of a batch, so it also brings embedding
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -21,13 +25,19 @@ class Readout(Protocol):
     Numbers are float32 where the model computes in it, else float16.
     """
 
-    #: Under this name its embeddings are kept on disk.
-    name: ClassVar[str]
-    #: Whether layers are kept apart; a model that computes all at once is then asked for them.
+    #: Whether more than the top layer is read; a model that computes all at once is then asked for them.
     every: ClassVar[bool]
+    #: Whether layers are kept apart.
+    apart: ClassVar[bool]
+    #: Vectors of the model's width that are kept of each token, one after the other.
+    vectors: ClassVar[int]
 
-    def __call__(self, layers: Iterator[Tensor]) -> Tensor:
-        """Consume the layers of one batch."""
+    @property
+    def name(self) -> str:
+        """Under this name its embeddings are kept on disk."""
+
+    def __call__(self, layers: Iterator[Tensor], lengths: NDArray[np.int64]) -> Tensor:
+        """Consume the layers of one batch of texts, so many tokens each."""
 
     def __hash__(self) -> int:
         """Readouts are frozen: an encoder is kept by what is read off it."""
@@ -39,11 +49,28 @@ class TopLayer:
 
     name: ClassVar[str] = "top"
     every: ClassVar[bool] = False
+    apart: ClassVar[bool] = False
+    vectors: ClassVar[int] = 1
 
-    def __call__(self, layers: Iterator[Tensor]) -> Tensor:
+    def __call__(self, layers: Iterator[Tensor], lengths: NDArray[np.int64]) -> Tensor:  # noqa: ARG002
         for hidden in layers:
             top = hidden
         return normalise(top)
+
+
+@dataclass(frozen=True)
+class PlainTop:
+    """The last layer that is computed, as the model gives it: tokens × width."""
+
+    name: ClassVar[str] = "plain"
+    every: ClassVar[bool] = False
+    apart: ClassVar[bool] = False
+    vectors: ClassVar[int] = 1
+
+    def __call__(self, layers: Iterator[Tensor], lengths: NDArray[np.int64]) -> Tensor:  # noqa: ARG002
+        for hidden in layers:
+            top = hidden
+        return _kept(top)
 
 
 @dataclass(frozen=True)
@@ -52,11 +79,80 @@ class AllLayers:
 
     name: ClassVar[str] = "all"
     every: ClassVar[bool] = True
+    apart: ClassVar[bool] = True
+    vectors: ClassVar[int] = 1
 
-    def __call__(self, layers: Iterator[Tensor]) -> Tensor:
+    def __call__(self, layers: Iterator[Tensor], lengths: NDArray[np.int64]) -> Tensor:  # noqa: ARG002
         import torch
 
         return torch.stack([normalise(hidden) for hidden in layers])
+
+
+@dataclass(frozen=True)
+class PowerMeans:
+    """The last layers as unit vectors, by their power means for p of -∞, 1 and ∞: tokens × three widths.
+
+    That is the minimum, the mean and the maximum over the layers, place by place (MoverScore, §3.2).
+    """
+
+    layers: int
+    every: ClassVar[bool] = True
+    apart: ClassVar[bool] = False
+    vectors: ClassVar[int] = 3
+
+    @property
+    def name(self) -> str:
+        return f"powermeans{self.layers}"
+
+    def __call__(self, layers: Iterator[Tensor], lengths: NDArray[np.int64]) -> Tensor:  # noqa: ARG002
+        import torch
+
+        last = torch.stack([normalise(hidden) for hidden in deque(layers, self.layers)])
+        return torch.cat((last.amin(0), last.mean(0), last.amax(0)), -1)
+
+
+@dataclass(frozen=True)
+class LayerMix:
+    """A weighted sum of all layers (COMET, §2.2), each first normalised over the whole text if so wished."""
+
+    weights: tuple[float, ...]
+    normalised: bool
+    every: ClassVar[bool] = True
+    apart: ClassVar[bool] = False
+    vectors: ClassVar[int] = 1
+    #: The weights are part of the model, whose digest stands in the file's name, too.
+    name: ClassVar[str] = "mix"
+
+    def __call__(self, layers: Iterator[Tensor], lengths: NDArray[np.int64]) -> Tensor:
+        import torch
+
+        total, kind = torch.zeros(()), torch.float32
+        for weight, hidden in zip(self.weights, layers, strict=True):
+            kind = hidden.dtype
+            values = _over_texts(hidden.float(), lengths) if self.normalised else hidden.float()
+            total = total.to(hidden.device) + weight * values
+        return total if kind == torch.float32 else total.half()
+
+
+def _over_texts(values: Tensor, lengths: NDArray[np.int64]) -> Tensor:
+    """Mean 0 and variance 1 over all numbers of a text."""
+    import torch
+
+    many = torch.from_numpy(lengths).to(values.device)
+
+    def mean(rows: Tensor) -> Tensor:
+        found = torch.segment_reduce(rows.mean(1, keepdim=True), "mean", lengths=many, axis=0)
+        return found.repeat_interleave(many, 0)
+
+    centred = values - mean(values)
+    return centred / (mean(centred**2) + 1e-12).sqrt()
+
+
+def _kept(values: Tensor) -> Tensor:
+    """float32 as it is, half precision as float16."""
+    import torch
+
+    return values if values.dtype == torch.float32 else values.half()
 
 
 def normalise(values: Tensor) -> Tensor:

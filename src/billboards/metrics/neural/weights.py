@@ -9,17 +9,28 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 from billboards.errors import InvalidInput, MissingPart
 from billboards.metrics.neural.installed import need
 from billboards.metrics.neural.models import EMBEDDED, EMBEDDED_ON_HUB
 
 #: What decides a model's embeddings; pytorch_model.bin only where there are no safetensors.
-READ = ("config.json", "tokenizer*", "vocab*", "merges.txt", "spiece.model", "sentencepiece*.model")
+READ = (
+    "config.json",
+    "*processor_config.json",
+    "tokenizer*",
+    "vocab*",
+    "merges.txt",
+    "spiece.model",
+    "sentencepiece*.model",
+    "*.spm",
+)
 OFFLINE = ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE", "BILLBOARDS_OFFLINE")
 
 
@@ -33,14 +44,29 @@ class Weights:
     @property
     def digest(self) -> str:
         """Twelve characters that change with the weights, the configuration or the tokenizer."""
-        files = _deciding_files(self.folder)
-        stats = [path.stat() for path in files]
-        return _digest(tuple((path, s.st_size, s.st_mtime_ns) for path, s in zip(files, stats, strict=True)))
+        return digest_files(_deciding_files(self.folder))
 
     @property
     def label(self) -> str:
         """The name a signature shows: a folder's own name, without the path to it."""
         return self.folder.name if Path(self.name).is_dir() else self.name
+
+    @property
+    def reader(self) -> Path:
+        """The folder with the tokenizer."""
+        return self.folder
+
+    def load(self) -> Any:
+        """The model, ready to read."""
+        from billboards.metrics.neural.padded import load_model
+
+        return load_model(self.folder)
+
+    def longest_input(self, config: Any) -> int | None:
+        """How many tokens are read of a text, if that has an end."""
+        from billboards.metrics.neural.padded import longest_input
+
+        return longest_input(config)
 
 
 def locate(model: str) -> Weights:
@@ -56,7 +82,7 @@ def locate(model: str) -> Weights:
         return Weights(model, folder.resolve())
     if folder.is_dir():
         raise InvalidInput(f"{model} holds no model: config.json is missing there")
-    return Weights(model, _in_hub_cache(model))
+    return Weights(model, find_in_hub_cache(model))
 
 
 def fetch(model: str, *, offline: bool = False) -> Weights:
@@ -68,7 +94,16 @@ def fetch(model: str, *, offline: bool = False) -> Weights:
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import HfHubHTTPError, HFValidationError
 
-    wanted = ("*.json", "*.txt", "*.model", "*.safetensors", "pytorch_model.bin")
+    wanted = (
+        "*.json",
+        "*.txt",
+        "*.model",
+        "*.spm",
+        "*.safetensors",
+        "pytorch_model.bin",
+        "hparams.yaml",
+        "checkpoints/*.ckpt",
+    )
     try:
         return Weights(model, Path(snapshot_download(model, allow_patterns=list(wanted))))
     except (HfHubHTTPError, HFValidationError, OSError) as error:
@@ -76,7 +111,8 @@ def fetch(model: str, *, offline: bool = False) -> Weights:
         raise MissingPart(f"{model} could not be fetched: {reason}; a model's folder can be named instead") from error
 
 
-def _in_hub_cache(model: str) -> Path:
+def find_in_hub_cache(model: str) -> Path:
+    """The folder of a hub model that was fetched before."""
     need(f"the model {model}", "transformers")
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError
@@ -88,6 +124,12 @@ def _in_hub_cache(model: str) -> Path:
             f"the model {model} is not on this machine, and nothing is downloaded unasked: "
             f"`billboards bertscore fetch {model}` fetches it, or name a model's folder"
         ) from error
+
+
+def digest_files(files: Sequence[Path]) -> str:
+    """Twelve characters that change with these files; a file is read again only when it has changed."""
+    stats = [path.stat() for path in files]
+    return _digest(tuple((path, s.st_size, s.st_mtime_ns) for path, s in zip(files, stats, strict=True)))
 
 
 def _deciding_files(folder: Path) -> list[Path]:

@@ -1,0 +1,113 @@
+"""Build metrics that need packages of their own, try them on a board, or list what was built.
+
+A pack that was built is used as `pack:NAME` or `pack:FOLDER` wherever a metric is named. It runs in a sandbox.
+"""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from billboards.cli import options
+
+if TYPE_CHECKING:
+    from billboards.domain import Board
+    from billboards.execution.program import ProgramMetric
+    from billboards.metrics.base import Batch
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
+    _add_build(actions.add_parser("build", help="install what a pack requires, so that it can be used"))
+    _add_check(actions.add_parser("check", help="run a pack twice on a few outputs of a board"))
+    _add_home(actions.add_parser("list", help="every pack that was built, and whether it can be used"))
+
+
+def _add_build(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "folder", type=Path, metavar="FOLDER", help="a folder with metric.toml, run.sh or metric.py, requirements.txt"
+    )
+    parser.add_argument("--wheels", type=Path, metavar="DIR", help="take packages from this folder, not from an index")
+    parser.add_argument("--trusted", action="store_true", help="run it also where no sandbox can be built")
+    _add_home(parser)
+
+
+def _add_check(parser: ArgumentParser) -> None:
+    parser.add_argument("folder", metavar="FOLDER", help="a pack that was built: its folder, or its name")
+    options.add_board(parser)
+    parser.add_argument(
+        "--generator", metavar="NAME", help="whose outputs to try (default: the first with all it needs)"
+    )
+    _add_home(parser)
+
+
+def _add_home(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--home", type=Path, metavar="DIR", help="where packs are kept (default: as BILLBOARDS_PACKS says)"
+    )
+
+
+def run(arguments: Namespace) -> int:
+    return {"build": _build, "check": _check, "list": _list}[arguments.action](arguments)
+
+
+def _build(arguments: Namespace) -> int:
+    from billboards.cli.output import note
+    from billboards.execution.packs import PREFIX, build_pack
+
+    built = build_pack(arguments.folder, home=arguments.home, wheels=arguments.wheels, trusted=arguments.trusted)
+    if built.replaced is not None:
+        note(f"replaces the pack of the same name in {built.replaced}")
+    installed = () if built.environment is None else built.environment.installed
+    note(f"installed: {', '.join(installed) or 'nothing, since it requires nothing'}")
+    print(f"{PREFIX}{built.pack.name}")
+    return 0
+
+
+def _check(arguments: Namespace) -> int:
+    from billboards import api
+    from billboards.cli.output import note
+    from billboards.execution.packs import open_pack
+    from billboards.execution.trial import try_program
+
+    board = api.open(arguments.board)
+    program = open_pack(arguments.folder, home=arguments.home)
+    batch = _trial_batch(board, program, arguments.generator)
+    found = try_program(program, batch, rows=len(board.rows))
+    if found.problem is not None:
+        note(found.problem)
+        return 1
+    low, high = found.estimate
+    print(f"passed: {', '.join(f'{score:.4g}' for score in found.scores)}")
+    print(f"the whole board may take {low:.0f} to {high:.0f} seconds")
+    print(f"signature: {program.signature}")
+    return 0
+
+
+def _trial_batch(board: Board, program: ProgramMetric, generator: str | None) -> Batch:
+    """The first outputs that come with all that a program needs; of one generator where it is named."""
+    from billboards.errors import NotEnoughData
+    from billboards.service.scoring import MissingCell, cell_batch, column_key
+
+    key = column_key(board, program, board.references)
+    for row in board.rows if generator is None else [board.row(generator)]:
+        batch, _ = cell_batch(board, MissingCell(program, key, row))
+        if len(batch) and not board.is_reference(row, key.column.references):
+            return batch
+    needs = [need for need, is_needed in _needs(program) if is_needed]
+    asked = f", which needs {' and '.join(needs)}" if needs else ""
+    raise NotEnoughData(f"board {board.name} has no output to try {program.name} on{asked}")
+
+
+def _needs(program: ProgramMetric) -> tuple[tuple[str, bool], ...]:
+    return ("references", program.card.needs_references), ("inputs", program.card.needs_input)
+
+
+def _list(arguments: Namespace) -> int:
+    from billboards.execution.packs import built_packs, pack_state
+
+    for pack in built_packs(home=arguments.home):
+        trusted = " (trusted)" if pack.trusted else ""
+        print(f"{pack.name:16}{pack.folder}{trusted}: {pack_state(pack, home=arguments.home)}")
+    return 0

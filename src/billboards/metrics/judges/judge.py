@@ -1,0 +1,235 @@
+"""LLM judges: a model behind any endpoint that speaks the chat-completions interface scores outputs as it is told to.
+
+Nothing is sent unless the user names an endpoint and a model, by option or environment. The signature names both, every
+option and a digest of the prompt. Each distinct question is asked once, ever: raw answers are kept in a file.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from billboards.domain import MetricCard
+from billboards.errors import InvalidInput, MissingPart
+from billboards.metrics.base import Batch, Floats, Item, Metric
+from billboards.metrics.judges import templates
+from billboards.metrics.judges.answers import Answers
+from billboards.metrics.judges.asking import Asking, Parts, Question
+from billboards.metrics.judges.counting import Prices, Tally
+from billboards.metrics.judges.endpoint import Endpoint, need_httpx
+from billboards.metrics.judges.pace import SystemClock, shared_pace
+from billboards.metrics.judges.parsing import HIGHEST, LOWEST, MOST
+from billboards.metrics.judges.settings import MODEL, URL, Settings, checked_url
+from billboards.metrics.judges.templates import Template
+
+#: Raised when a change here changes scores and no prompt.
+REVISION = "1"
+NEEDS = f"an endpoint and a model, where {URL} and {MODEL} or the options say"
+TRAINING = "that of the model; it may have read public test sets, their references and judgments among them"
+LICENCE = "Apache-2.0 (this code); the model's and its provider's terms"
+FAILURES = (
+    "Judges prefer long, fluent texts and those of their own family, may be talked into a score by the text they "
+    "judge, and change when their provider changes them under the same name. Even at temperature 0 a second asking may "
+    "differ. "
+    "Texts leave the machine for the endpoint, and answers cost time and money."
+)
+log = logging.getLogger("billboards.judges")
+
+
+@dataclass(frozen=True)
+class Judge(Metric):
+    """What all judges share.
+
+    `kind` says in words what outputs are (`translation into English`); `input` and `references` whether the judge is
+    shown them; `max_tokens` bounds an answer, 0 leaves that to the endpoint.
+    """
+
+    model: str = ""
+    endpoint: str = ""
+    kind: str = "text"
+    input: bool = True
+    references: bool = True
+    temperature: float = 0.0
+    max_tokens: int = 0
+
+    multiple_references: ClassVar[Literal["own", "best"]] = "own"
+    # In one process, so that all generators share one pace and equal questions are asked once.
+    scores_together: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        if not self.kind.strip() or not self.kind.isprintable():
+            raise InvalidInput(f"{self.card.name}: kind={self.kind!r} must be a few words on one line, such as summary")
+        if not 0 <= self.temperature <= 2:
+            raise InvalidInput(f"{self.card.name}: temperature must lie from 0 to 2, found {self.temperature}")
+        if self.max_tokens < 0:
+            raise InvalidInput(f"{self.card.name}: max_tokens must be 0 (no bound) or more, found {self.max_tokens}")
+        # What is needed depends on the options, and scoring gives a metric only what its card asks for.
+        card = replace(type(self).card, needs_input=self.input, needs_references=self.references)
+        object.__setattr__(self, "card", card)
+
+    @property
+    def template(self) -> Template:
+        """The question, as these options put it."""
+        return self._template(self.kind, references=self.references, source=self.input)
+
+    @property
+    def used_model(self) -> str:
+        found = self.model or os.environ.get(MODEL, "")
+        if not found:
+            raise MissingPart(f"{self.card.name} needs a model: name one, as in {self.card.name}(model=…) or {MODEL}")
+        return found
+
+    @property
+    def used_endpoint(self) -> str:
+        found = self.endpoint or os.environ.get(URL, "")
+        if not found:
+            raise MissingPart(
+                f"{self.card.name} asks a language model, and no endpoint is named: set {URL} to an address that "
+                "speaks the chat-completions interface, such as https://judge.example.org/v1"
+            )
+        return checked_url(found)
+
+    @property
+    def signature(self) -> str:
+        need_httpx()
+        said = {f.name: getattr(self, f.name) for f in self._options()}
+        used = {"endpoint": self.used_endpoint, "model": self.used_model}
+        said |= used | {"prompt": self.template.digest, "revision": REVISION}
+        return "|".join((self.card.name, *(f"{key}:{value}" for key, value in said.items())))
+
+    def score(self, batch: Batch) -> Floats | Mapping[str, Floats]:
+        return self.score_rows([batch])[0]
+
+    def score_rows(self, batches: Sequence[Batch]) -> list[Floats | Mapping[str, Floats]]:
+        """Several generators at once; what they share is asked once."""
+        rows = [[self._texts(item) for item in batch.items()] for batch in batches]
+        found = self._ask({item: None for row in rows for item in row})
+        return [self._laid_out([found[item] for item in row]) for row in rows]
+
+    @abstractmethod
+    def _template(self, kind: str, *, references: bool, source: bool) -> Template: ...
+
+    def _parts(self) -> tuple[str, ...]:
+        """The names of the scores that an answer holds."""
+        return ("",)
+
+    def _texts(self, item: Item) -> Item:
+        """What the judge is shown of an output, and nothing else."""
+        return Item(item.output, item.references if self.references else (), item.input if self.input else None)
+
+    def _ask(self, items: Mapping[Item, None]) -> dict[Item, Parts]:
+        template, settings, tally = self.template, Settings.from_environment(), Tally(Prices.from_environment())
+        stop, url = threading.Event(), self.used_endpoint
+        pace, clock = shared_pace(url, settings.per_minute), SystemClock(stop)
+        questions = [self._question(template, item) for item in items]
+        with closing(Endpoint(url, settings.seconds, pace, clock, tally.add_retry)) as endpoint:
+            asking = Asking(endpoint, template, self._parameters(), Answers(settings.cache), tally, stop)
+            try:
+                found = asking.ask_all(questions, settings.at_once)
+            finally:
+                log.info("%s: %s", self.name, tally)
+        return dict(zip(items, found, strict=True))
+
+    def _question(self, template: Template, item: Item) -> Question:
+        shown = templates.shown(item, references=self.references, source=self.input)
+        return Question(item.output, template.messages(shown))
+
+    def _parameters(self) -> dict[str, Any]:
+        bound = {"max_tokens": self.max_tokens} if self.max_tokens else {}
+        return {"model": self.used_model, "temperature": self.temperature, **bound}
+
+    def _laid_out(self, scores: Sequence[Parts]) -> Floats | dict[str, Floats]:
+        return {part: np.array([one[part] for one in scores], np.float64) for part in self._parts()}
+
+
+@dataclass(frozen=True)
+class DirectAssessment(Judge):
+    """A score from 0 to 100."""
+
+    card: ClassVar[MetricCard] = MetricCard(
+        name="judge-DA",
+        summary="A language model's direct assessment of an output from 0 to 100, beside input and references",
+        needs_input=True,
+        needs_part=NEEDS,
+        range=(0.0, 100.0),
+        deterministic=False,
+        training_data=TRAINING,
+        licence=LICENCE,
+        paper="Kocmi and Federmann 2023, Large Language Models Are State-of-the-Art Evaluators of Translation Quality, "
+        "EAMT (GEMBA-DA); the prompt is our own",
+        failures=f"{FAILURES} Scores crowd on a few round numbers.",
+        slow=True,
+    )
+
+    def _template(self, kind: str, *, references: bool, source: bool) -> Template:
+        return templates.assessment(kind, references=references, source=source)
+
+
+@dataclass(frozen=True)
+class MQM(Judge):
+    """Errors with severities: critical 25, major 5, minor 1, together at most 25, negated."""
+
+    references: bool = False
+
+    card: ClassVar[MetricCard] = MetricCard(
+        name="judge-MQM",
+        summary="Errors that a language model finds in an output, weighed by severity (critical 25, major 5, minor 1) "
+        "up to 25 and negated",
+        needs_references=False,
+        needs_input=True,
+        needs_part=NEEDS,
+        range=(-MOST, 0.0),
+        deterministic=False,
+        training_data=TRAINING,
+        licence=LICENCE,
+        paper="Kocmi and Federmann 2023, GEMBA-MQM: Detecting Translation Quality Error Spans with GPT-4, WMT; weights "
+        "of Freitag et al. 2021, TACL; the prompt is our own",
+        failures=f"{FAILURES} Spans are taken as the model quotes them; long outputs reach -25 soon.",
+        slow=True,
+    )
+
+    def _template(self, kind: str, *, references: bool, source: bool) -> Template:
+        return templates.errors(kind, references=references, source=source)
+
+
+@dataclass(frozen=True)
+class Likert(Judge):
+    """Aspects from 1 to 5; their mean ranks, each is kept beside it."""
+
+    references: bool = False
+    aspects: str = "coherence+consistency+fluency+relevance"
+
+    card: ClassVar[MetricCard] = MetricCard(
+        name="judge-Likert",
+        summary="Mean of the aspects that a language model rates from 1 to 5, each of which is kept too",
+        needs_references=False,
+        needs_input=True,
+        needs_part=NEEDS,
+        range=(float(LOWEST), float(HIGHEST)),
+        deterministic=False,
+        training_data=TRAINING,
+        licence=LICENCE,
+        paper="Liu et al. 2023, G-Eval: NLG Evaluation using GPT-4 with Better Human Alignment, EMNLP; aspects of "
+        "Fabbri et al. 2021, SummEval, TACL; the prompt is our own, and answers are not weighed by their probability",
+        failures=f"{FAILURES} Five steps leave many ties; aspects that are asked for together influence one another.",
+        slow=True,
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        templates.checked_aspects(self.aspects)
+
+    def _template(self, kind: str, *, references: bool, source: bool) -> Template:
+        aspects = templates.checked_aspects(self.aspects)
+        return templates.likert(kind, aspects, references=references, source=source)
+
+    def _parts(self) -> tuple[str, ...]:
+        return ("mean", *templates.checked_aspects(self.aspects))

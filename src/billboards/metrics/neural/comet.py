@@ -1,0 +1,116 @@
+"""COMET and COMET-QE (Rei et al. 2020, 2021): a network trained on human ratings of translations reads input, output
+and, unless it is COMET-QE, a reference.
+
+Each text becomes a vector (a mix of an encoder's layers, pooled); an estimator gets the vectors, their products and
+their differences. The weights are Unbabel's checkpoints, which are named as an option and never fetched unasked. With
+several references the best counts.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from billboards.domain import MetricCard
+from billboards.metrics.base import Batch, Floats
+from billboards.metrics.neural.checkpoints import Checkpoint, Kind, estimator, locate_checkpoint
+from billboards.metrics.neural.engine import Where, start_engine
+from billboards.metrics.neural.learned import Learned, checked_precision, split_rows, warn_of_cuts
+from billboards.metrics.neural.sentences import Sides, score_sentences
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+
+@dataclass(frozen=True)
+class _Comet(Learned):
+    """What both metrics do; `model` is a checkpoint's folder or a hub model fetched before."""
+
+    model: str = ""
+
+    kind: ClassVar[Kind]
+
+    def weights(self) -> Checkpoint:
+        return locate_checkpoint(self.card.name, self.model, self.kind)
+
+    def score_rows(self, batches: Sequence[Batch]) -> list[Floats]:
+        checkpoint, precision = self.weights(), checked_precision(self, self.precision)
+        engine = start_engine(checkpoint, checkpoint.layer, precision, Where.from_environment(), checkpoint.readout())
+        estimate = estimator(checkpoint, engine.encoders[0].device)
+        given = [self._needed(batch) for batch in batches]
+        pool = checkpoint.pool
+        scores = score_sentences(engine, given, pool, lambda sides: estimate(self.features(sides)))  # type: ignore[arg-type]
+        warn_of_cuts(self, engine)
+        return split_rows(scores, batches)
+
+    def _needed(self, batch: Batch) -> Batch:
+        references = batch.references if self.card.needs_references else ()
+        return Batch(batch.outputs, references, batch.inputs, batch.language)
+
+    @abstractmethod
+    def features(self, sides: Sides) -> Tensor:
+        """What the estimator gets for each pair."""
+
+
+@dataclass(frozen=True)
+class Comet(_Comet):
+    """COMET: input, output and reference."""
+
+    kind: ClassVar[Kind] = "regression_metric"
+    card: ClassVar[MetricCard] = MetricCard(
+        name="COMET",
+        summary="Human rating of a translation as a network predicts it from the embeddings of input, output and "
+        "reference",
+        needs_input=True,
+        needs_part="torch, transformers and a checkpoint of Unbabel's that lies on this machine, with the tokenizer "
+        "of the model it was made from",
+        range=(None, None),
+        training_data="that of the checkpoint: human ratings of translations (WMT direct assessment, for "
+        "Unbabel/wmt22-comet-da those of 2017 to 2020). A board made of the same ratings flatters it",
+        licence="Apache-2.0 (this code); each checkpoint has its own",
+        paper="Rei et al. 2020, COMET: A Neural Framework for MT Evaluation, EMNLP",
+        failures="Misses wrong numbers and names, and rates fluent text in the wrong language or on another subject "
+        "too high. Scores of different checkpoints have different scales: compare only equal signatures. An empty "
+        "output gets a score like any other. Texts are cut where the model's input ends.",
+        slow=True,
+    )
+
+    def features(self, sides: Sides) -> Tensor:
+        import torch
+
+        out, ref, src = sides.output, sides.reference, sides.input
+        return torch.cat((out, ref, out * ref, (out - ref).abs(), out * src, (out - src).abs()), 1)
+
+
+@dataclass(frozen=True)
+class CometQE(_Comet):
+    """COMET-QE: input and output."""
+
+    kind: ClassVar[Kind] = "referenceless_regression_metric"
+    card: ClassVar[MetricCard] = MetricCard(
+        name="COMET-QE",
+        summary="Human rating of a translation as a network predicts it from the embeddings of input and output, "
+        "without a reference",
+        needs_references=False,
+        needs_input=True,
+        needs_part="torch, transformers and a checkpoint of Unbabel's that lies on this machine, with the tokenizer "
+        "of the model it was made from",
+        range=(None, None),
+        training_data="that of the checkpoint: human ratings of translations (WMT direct assessment). A board made of "
+        "the same ratings flatters it",
+        licence="Apache-2.0 (this code); each checkpoint has its own",
+        paper="Rei et al. 2021, Are References Really Needed? Unbabel-IST 2021 Submission for the Metrics Shared "
+        "Task, WMT",
+        failures="Rates a copied input, and fluent text with wrong numbers or names, too high. Scores of different "
+        "checkpoints have different scales: compare only equal signatures. Checkpoints of the later CometKiwi "
+        "are built otherwise and refused. Texts are cut where the model's input ends.",
+        slow=True,
+    )
+
+    def features(self, sides: Sides) -> Tensor:
+        import torch
+
+        out, src = sides.output, sides.input
+        return torch.cat((out, src, out * src, (out - src).abs()), 1)

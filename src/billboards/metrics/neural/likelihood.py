@@ -1,0 +1,236 @@
+"""How likely a language model finds a text: the sum of its own log-probabilities, token by token.
+
+An encoder-decoder reads one text and is asked for another, with the tokens that its tokenizer puts around a target; a
+causal model is asked for a text alone, after the token that begins one. A text longer than the model reads is cut
+there, and counted. An empty text is the token that ends a text: it is as likely as that the model ends at once.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from billboards.errors import InvalidInput
+from billboards.metrics.neural.encoder import PRECISIONS, Precision
+from billboards.metrics.neural.installed import need
+from billboards.metrics.neural.padded import longest_input, quiet
+from billboards.metrics.neural.tokens import NO_LIMIT
+from billboards.metrics.neural.weights import Weights
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+Kind = Literal["encoder-decoder", "causal"]
+#: The codes of what is read and of what is asked for, where a model knows several languages.
+Languages = tuple[str, str]
+NO_LANGUAGE = "none"
+ONE_LANGUAGE: Languages = (NO_LANGUAGE, NO_LANGUAGE)
+#: What transformers leaves out of a loss.
+IGNORED = -100
+
+
+class LanguageModel(ABC):
+    """A model with its own head and tokenizer on one device."""
+
+    loader: ClassVar[str]
+
+    def __init__(
+        self, weights: Weights, precision: Precision, device: str, languages: Languages = ONE_LANGUAGE
+    ) -> None:
+        need("this metric", "torch", "transformers")
+        import torch
+        from transformers import AutoConfig
+
+        self.weights, self.device = weights, torch.device(device)
+        config = AutoConfig.from_pretrained(weights.folder, local_files_only=True)
+        self._check_kind(config)
+        self.tokenizer = _tokenizer(weights, languages)
+        own = self.tokenizer.model_max_length
+        limits = (longest_input(config), own if own < NO_LIMIT else None)
+        self.limit = min((one for one in limits if one is not None), default=None)
+        self.model = _load(weights, self.loader, getattr(torch, PRECISIONS[precision])).to(self.device)
+
+    @property
+    def end(self) -> int:
+        """The token that ends a text."""
+        named = (self.tokenizer.eos_token_id, self.tokenizer.sep_token_id)
+        found = next((one for one in named if one is not None), None)
+        if found is None:
+            raise InvalidInput(f"the tokenizer of {self.weights.name} names no token that ends a text; use another")
+        return int(found)
+
+    @cached_property
+    def marks(self) -> frozenset[int]:
+        """Tokens that are no part of a text, such as a language's, less the one that ends it."""
+        # An unknown word is part of a text, though its token is a special one.
+        return frozenset(self.tokenizer.all_special_ids) - {self.end, self.tokenizer.unk_token_id}
+
+    @abstractmethod
+    def given_tokens(self, texts: Sequence[str]) -> tuple[list[list[int]], int]:
+        """What the model reads before it is asked, and how many texts were cut."""
+
+    @abstractmethod
+    def asked_tokens(self, texts: Sequence[str]) -> tuple[list[list[int]], int]:
+        """What the model is asked for, and how many texts were cut."""
+
+    @abstractmethod
+    def logits(self, given: Sequence[Sequence[int]], labels: Tensor) -> Tensor:
+        """The model's logits for each token that it is asked for; pairs × tokens × vocabulary."""
+
+    def sums(self, given: Sequence[Sequence[int]], asked: Sequence[Sequence[int]], *, marks: bool) -> Tensor:
+        """The sum of log-probabilities of each pair's tokens, as a column; without `marks` those count nothing."""
+        import torch
+
+        ids, there = _padded(asked, IGNORED)
+        counted = there if marks else there & ~np.isin(ids, list(self.marks))
+        labels, mask = torch.from_numpy(ids).to(self.device), torch.from_numpy(counted).to(self.device)
+        logits = self.logits(given, labels)
+        # One pair at a time: log-probabilities of a whole batch in full precision would double its memory.
+        rows = (
+            -torch.nn.functional.cross_entropy(row.float(), own, reduction="none", ignore_index=IGNORED)
+            for row, own in zip(logits, labels, strict=True)
+        )
+        return torch.stack([(row.double() * own).sum() for row, own in zip(rows, mask, strict=True)])[:, None]
+
+    @abstractmethod
+    def _check_kind(self, config: Any) -> None:
+        """Refuse a model that can't be asked in this way."""
+
+    def _encode(self, texts: Sequence[str], **how: Any) -> tuple[list[list[int]], int]:
+        found = [list(ids) for ids in self._call(texts, **how)]
+        long = [k for k, ids in enumerate(found) if self.limit is not None and len(ids) > self.limit]
+        if long:
+            cut = self._call([texts[k] for k in long], truncation=True, max_length=self.limit, **how)
+            for k, ids in zip(long, cut, strict=True):
+                found[k] = list(ids)
+        return [ids or [self.end] for ids in found], len(long)
+
+    def _call(self, texts: Sequence[str], *, target: bool = False, **how: Any) -> Any:
+        asked = {"text_target" if target else "text": list(texts)}
+        return self.tokenizer(**asked, verbose=False, **how)["input_ids"]
+
+    def _upload(self, lists: Sequence[Sequence[int]]) -> tuple[Tensor, Tensor]:
+        """Tokens padded to the longest, and where there are any."""
+        import torch
+
+        ids, there = _padded(lists, self.tokenizer.pad_token_id or 0)
+        return torch.from_numpy(ids).to(self.device), torch.from_numpy(there).long().to(self.device)
+
+
+class EncoderDecoder(LanguageModel):
+    """A model that reads one text and writes another: BART, T5, Marian, mBART and their kin."""
+
+    loader = "AutoModelForSeq2SeqLM"
+
+    def given_tokens(self, texts: Sequence[str]) -> tuple[list[list[int]], int]:
+        return self._encode(texts)
+
+    def asked_tokens(self, texts: Sequence[str]) -> tuple[list[list[int]], int]:
+        return self._encode(texts, target=True)
+
+    def logits(self, given: Sequence[Sequence[int]], labels: Tensor) -> Tensor:
+        ids, mask = self._upload(given)
+        # The model itself knows what its decoder begins with.
+        found: Tensor = self.model(input_ids=ids, attention_mask=mask, labels=labels, use_cache=False).logits
+        return found
+
+    def _check_kind(self, config: Any) -> None:
+        if not config.is_encoder_decoder:
+            raise InvalidInput(
+                f"{self.weights.name} is a {config.model_type} model, which reads no other text before it writes; "
+                "name an encoder-decoder, such as BART or T5"
+            )
+
+
+class Causal(LanguageModel):
+    """A model that writes on: GPT-2 and its kin."""
+
+    loader = "AutoModelForCausalLM"
+
+    @property
+    def beginning(self) -> int:
+        """The token after which a text begins."""
+        found = self.tokenizer.bos_token_id
+        return self.end if found is None else int(found)
+
+    def given_tokens(self, texts: Sequence[str]) -> tuple[list[list[int]], int]:
+        return [[self.beginning] for _ in texts], 0
+
+    def asked_tokens(self, texts: Sequence[str]) -> tuple[list[list[int]], int]:
+        return self._encode(texts, add_special_tokens=False)
+
+    def logits(self, given: Sequence[Sequence[int]], labels: Tensor) -> Tensor:
+        import torch
+
+        before = torch.cat((self._upload(given)[0], labels[:, :-1]), 1)
+        there = before != IGNORED
+        ids = before.masked_fill(~there, self.end)
+        found: Tensor = self.model(input_ids=ids, attention_mask=there.long(), use_cache=False).logits
+        return found
+
+    def _check_kind(self, config: Any) -> None:
+        names = config.architectures or ()
+        if config.is_encoder_decoder or not any(name.endswith(("ForCausalLM", "LMHeadModel")) for name in names):
+            said = ", ".join(names) or config.model_type
+            raise InvalidInput(f"{self.weights.name} is {said}, which is no causal model; name one such as GPT-2")
+
+
+def _tokenizer(weights: Weights, languages: Languages) -> Any:
+    """A model's tokenizer; one of several languages must be told which, and no other may."""
+    from transformers import AutoTokenizer
+
+    name, (source, target) = weights.name, languages
+    plain = AutoTokenizer.from_pretrained(weights.folder, local_files_only=True)
+    asks = hasattr(plain, "src_lang")
+    if any((language != NO_LANGUAGE) != asks for language in languages):
+        what = "reads several languages; name them as it does" if asks else "is not told languages; name none"
+        raise InvalidInput(f"{name} {what} (found {source!r} and {target!r})")
+    if not asks:
+        return plain
+    try:
+        found = AutoTokenizer.from_pretrained(weights.folder, local_files_only=True, src_lang=source, tgt_lang=target)
+        unknown = found.unk_token_id in {*found(text="")["input_ids"], *found(text_target="")["input_ids"]}
+    except KeyError:
+        unknown = True
+    if unknown:
+        raise InvalidInput(f"{name} knows no language {source!r} or {target!r}; its model card lists its codes")
+    return found
+
+
+def _load(weights: Weights, loader: str, dtype: Any) -> Any:
+    """A model with its head; one whose head is not in the files would give random numbers."""
+    import transformers
+
+    kind = getattr(transformers, loader)
+    with quiet():
+        model, info = kind.from_pretrained(weights.folder, local_files_only=True, dtype=dtype, output_loading_info=True)
+    if info["missing_keys"]:
+        missing = sorted(info["missing_keys"])
+        raise InvalidInput(
+            f"{weights.name} lacks {len(missing)} weights of a model that writes, first {missing[0]}; name another"
+        )
+    return model.eval().requires_grad_(False)
+
+
+def _padded(lists: Sequence[Sequence[int]], filler: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    lengths = np.array([len(ids) for ids in lists])
+    there = np.arange(lengths.max(initial=0)) < lengths[:, None]
+    ids = np.full(there.shape, filler, np.int64)
+    ids[there] = np.concatenate([np.asarray(one, np.int64) for one in lists])
+    return ids, there
+
+
+KINDS: dict[Kind, type[LanguageModel]] = {"encoder-decoder": EncoderDecoder, "causal": Causal}
+
+
+@lru_cache(maxsize=4)
+def language_model(
+    weights: Weights, kind: Kind, precision: Precision, device: str, languages: Languages = ONE_LANGUAGE
+) -> LanguageModel:
+    """A model that is kept for the next call."""
+    return KINDS[kind](weights, precision, device, languages)

@@ -1,0 +1,185 @@
+"""MoverScore (Zhao et al. 2019): how far an output's words must be moved to become a reference's.
+
+Words are contextual embeddings (power means over a model's last layers); their weights are idf, or alike. The words of
+the output are moved onto those of the reference at the least cost, by word mover's distance, and the score is 1 minus
+that cost. With several references the best counts. Punctuation and all but the first piece of a word are left out, and
+what stands around every text has no weight.
+"""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from billboards.domain import MetricCard
+from billboards.errors import InvalidInput
+from billboards.metrics.base import Batch, Floats
+from billboards.metrics.neural.encoder import Embedded
+from billboards.metrics.neural.engine import Engine, Where, start_engine
+from billboards.metrics.neural.idf import even_weights, idf_weights
+from billboards.metrics.neural.learned import Learned, check_language, checked_precision, split_rows, warn_of_cuts
+from billboards.metrics.neural.readout import PowerMeans
+from billboards.metrics.neural.tokens import Tokenizer
+from billboards.metrics.neural.transport import transport_cost
+from billboards.metrics.neural.windows import TokenWindow, plan_windows
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+#: One weight per token of the vocabulary, for the references and for the outputs of each generator.
+Tables = tuple[NDArray[np.float32], Sequence[NDArray[np.float32]]]
+#: n-grams × width, of length 1, and their weights.
+Grams = tuple[Floats, Floats]
+
+
+@dataclass(frozen=True)
+class MoverScore(Learned):
+    """1 - word mover's distance between contextual embeddings.
+
+    `ngram` words are moved together; `layers` last layers are read; `idf` weighs a token by its rarity on its own side,
+    among the references or among the generator's outputs. The distance is Euclidean as in the paper; `squared` is that
+    of the authors' first program.
+    """
+
+    ngram: int = 1
+    layers: int = 5
+    idf: bool = True
+    squared: bool = False
+
+    card: ClassVar[MetricCard] = MetricCard(
+        name="MoverScore",
+        summary="1 minus the least distance by which the words of the output can be moved onto those of the reference, "
+        "in contextual embeddings",
+        needs_part="torch, transformers and a model that lies on this machine",
+        range=(-3.0, 1.0),
+        training_data="none of its own; that of the model. The embedded all-MiniLM-L6-v2 was trained on 1.17 billion "
+        "English sentence pairs, questions and answers of the Web among them",
+        licence="Apache-2.0 (this code and the embedded model)",
+        paper="Zhao et al. 2019, MoverScore: Text Generation Evaluating with Contextualized Embeddings and Earth "
+        "Mover Distance, EMNLP",
+        failures="Slow: a linear programme for each pair of texts. Finds it difficult to see wrong facts, as all "
+        "metrics on embeddings do. With idf a score depends on the generator's other outputs. The authors' numbers "
+        "come from BERT fine-tuned on MNLI, and those of the embedded model are others. The embedded model reads "
+        "English only. Texts are cut where the model's input ends.",
+        slow=True,
+    )
+
+    def score_rows(self, batches: Sequence[Batch]) -> list[Floats]:
+        check_language(self, self.model, batches)
+        self._check_sizes()
+        precision = checked_precision(self, self.precision)
+        engine = start_engine(self.weights(), None, precision, Where.from_environment(), PowerMeans(self.layers))
+        found: dict[int, Floats] = {}
+        for group in self._groups(batches):
+            some = [batches[k] for k in group]
+            found |= zip(group, split_rows(self._score(engine, some), some), strict=True)
+        warn_of_cuts(self, engine)
+        return [found[k] for k in range(len(batches))]
+
+    def _check_sizes(self) -> None:
+        for option, value in (("ngram", self.ngram), ("layers", self.layers)):
+            if value < 1:
+                raise InvalidInput(f"MoverScore: {option} must be 1 or more, found {value}")
+
+    def _groups(self, batches: Sequence[Batch]) -> list[list[int]]:
+        """Batches that can be scored together: with idf, only those with the same references."""
+        groups: dict[object, list[int]] = {}
+        for k, batch in enumerate(batches):
+            groups.setdefault(tuple(map(tuple, batch.references)) if self.idf else None, []).append(k)
+        return list(groups.values())
+
+    def _score(self, engine: Engine, batches: Sequence[Batch]) -> Floats:
+        outputs = [text for batch in batches for text in batch.outputs]
+        references = [texts for batch in batches for texts in batch.references]
+        tables = self._tables(engine.tokenizer, batches)
+        generator = np.repeat(np.arange(len(batches)) * self.idf, [len(batch) for batch in batches])
+        left_out, around = left_out_tokens(engine.tokenizer), sorted(engine.tokenizer.around)
+
+        def move(window: TokenWindow, embedded: Embedded) -> Tensor:
+            return _Mover(self, window, embedded, tables, left_out, around).scores(generator[window.items])
+
+        best = np.full(len(outputs), -np.inf)
+        for items, found in engine.run(plan_windows(outputs, references, engine.window_characters), move):
+            np.maximum.at(best, items, found.numpy())
+        return best
+
+    def _tables(self, tokenizer: Tokenizer, batches: Sequence[Batch]) -> Tables:
+        if not self.idf:
+            return even_weights(tokenizer), [even_weights(tokenizer)]
+        own = [idf_weights(tokenizer, [batch.outputs]) for batch in batches]
+        return idf_weights(tokenizer, batches[0].references), own
+
+
+def left_out_tokens(tokenizer: Tokenizer) -> NDArray[np.bool_]:
+    """For each token of the vocabulary, whether it is punctuation or the rest of a word that was cut into pieces."""
+    pieces = tokenizer.inner.convert_ids_to_tokens(list(range(tokenizer.vocabulary)))
+    return np.array([piece.startswith("##") or piece.lstrip("▁Ġ") in set(string.punctuation) for piece in pieces])
+
+
+@dataclass(frozen=True)
+class _Mover:
+    """The texts of a window, moved onto one another."""
+
+    metric: MoverScore
+    window: TokenWindow
+    embedded: Embedded
+    tables: Tables
+    left_out: NDArray[np.bool_]
+    #: The tokens that every text gets.
+    around: Sequence[int]
+
+    def scores(self, generator: NDArray[np.intp]) -> Tensor:
+        """The score of each pair; a pair that comes several times is worked out once."""
+        import torch
+
+        pairs = np.stack((self.window.outputs, self.window.references, generator))
+        distinct, place = np.unique(pairs, axis=1, return_inverse=True)
+        found = [self._score(int(output), int(reference), int(who)) for output, reference, who in distinct.T]
+        return torch.tensor(np.array(found, np.float64)[place.ravel()])
+
+    def _score(self, output: int, reference: int, generator: int) -> float:
+        of_references, of_outputs = self.tables
+        written, weights = self._grams(output, of_outputs[generator])
+        wanted, demand = self._grams(reference, of_references)
+        if not (len(weights) and len(demand)):
+            # An empty text is at a right angle to everything.
+            return 1.0 - float(self._distance(np.zeros(1))[0])
+        return 1.0 - transport_cost(self._distance(written @ wanted.T), weights, demand)
+
+    def _distance(self, cosines: Floats) -> Floats:
+        square = np.clip(2 - 2 * cosines, 0.0, 4.0)
+        return square if self.metric.squared else np.sqrt(square)
+
+    def _grams(self, text: int, table: NDArray[np.float32]) -> Grams:
+        ids, start = self.window.tokens.of(text), int(self.embedded.starts[text])
+        weights, kept = table[ids].astype(np.float64), ~self.left_out[ids]
+        if not weights[kept].any():
+            weights, kept = self._alike(text, ids)
+        values = self.embedded.values[start : start + len(ids)].cpu().double().numpy()
+        return join_grams(values[kept], weights[kept], self.metric.ngram)
+
+    def _alike(self, text: int, ids: NDArray[np.int32]) -> tuple[Floats, NDArray[np.bool_]]:
+        """Where nothing that is kept has a weight, all of a text's own words count alike, or else its other tokens."""
+        own = ~np.isin(ids, self.around) & ~self.window.tokens.empty[text]
+        words = own & ~self.left_out[ids]
+        return np.ones(len(ids)), words if words.any() else own
+
+
+def join_grams(values: Floats, weights: Floats, n: int) -> Grams:
+    """Every n neighbours as their weighted mean, of length 1, with the sum of their weights; fewer than n are one.
+
+    What has no weight is nobody's cargo and is dropped, but only now: a neighbour without weight is a neighbour.
+    """
+    size = min(n, len(weights))
+    if not size:
+        return values, weights
+    runs = np.lib.stride_tricks.sliding_window_view(np.arange(len(weights)), size)
+    runs = runs[weights[runs].sum(1) > 0]
+    sums = weights[runs].sum(1)
+    means = (weights[runs][..., None] * values[runs]).sum(1) / sums[:, None]
+    return means / np.linalg.norm(means, axis=1, keepdims=True).clip(1e-12), sums
