@@ -6,7 +6,9 @@ was, nothing of the program is left, and the next, decent program scores as if n
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -94,10 +96,14 @@ def attack(secrets: Path, program: Callable[..., ProgramMetric]) -> Iterator[Cal
 
 
 def children() -> set[str]:
-    """The processes this one has started and not yet waited for, whichever thread did."""
-    found: set[str] = set()
-    for thread in Path("/proc/self/task").iterdir():
-        found |= set((thread / "children").read_text().split())
+    """The processes this one has started and not yet waited for."""
+    found = set()
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        # A process may end between being listed and being looked at.
+        with suppress(FileNotFoundError, ProcessLookupError):
+            parent = stat.read_text("utf-8", "replace").rpartition(")")[2].split()[1]
+            if parent == str(os.getpid()):
+                found.add(stat.parent.name)
     return found
 
 
