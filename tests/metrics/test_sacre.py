@@ -222,3 +222,11 @@ def test_an_order_without_n_grams_is_refused() -> None:
 def test_ter_is_lower_for_better_and_says_so() -> None:
     card = metric("TER").card
     assert (card.higher_is_better, card.slow, card.range) == (False, False, (0.0, None))
+
+
+def test_ter_prepares_references_twice_as_sacrebleu_does() -> None:
+    output, reference = "In the 1970's it was", "In the 1970's, it was good"
+    peer = SacreTER(normalized=True, no_punct=True).sentence_score(output, [reference])
+    found = metric("TER(normalized=True,no_punct=True)").score(Batch([output], [[reference]]))
+    assert peer.ref_length == len(["in", "the", "1970", "'s", "it", "was", "good"])
+    assert np.asarray(found).tolist() == [peer.score]

@@ -61,9 +61,14 @@ class TER(SacreMetric):
 
     def statistics(self, items: Items) -> Rows:
         prepare = self._preparation()
-        words = split_words(pack([prepare(text) for text in items.texts]))
+        texts, references = [prepare(text) for text in items.texts], items.references
+        if self.normalized or self.no_punct:
+            # sacreBLEU prepares references twice, and outputs once: "1970's, so" loses its comma first, its 's then.
+            references = (references + len(texts)).astype(np.int32)
+            texts += [prepare(text) for text in texts]
+        words = split_words(pack(texts))
         rows = np.empty((len(items), 2), np.float64)
-        given = (words.ids, words.offsets, items.outputs, items.references, items.bounds)
+        given = (words.ids, words.offsets, items.outputs, references, items.bounds)
         in_parts(lambda start, stop: _statistics(*given, start, stop, rows), len(items), smallest=8)
         return rows
 
