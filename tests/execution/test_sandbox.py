@@ -14,6 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from processes import is_running
 
 from billboards.errors import MissingPart
 from billboards.execution import confinement
@@ -103,7 +104,7 @@ def test_a_listener_that_raises_ends_the_program(folder: Path) -> None:
 
 @pytest.mark.usefixtures("confined")
 def test_several_programs_run_at_once_and_know_nothing_of_one_another(folder: Path) -> None:
-    works = [shell(folder, f'sleep .1; ls /proc | grep -c "^[0-9]" > /tmp/n; echo {k} > "$2"') for k in range(6)]
+    works = [shell(folder, f'sleep .1; ls /proc | grep -c "^[0-9]" > $TMPDIR/n; echo {k} > "$2"') for k in range(6)]
     with ThreadPoolExecutor(3) as pool:
         results = [outcome.result for outcome in pool.map(run, works)]
     assert results == [f"{k}\n".encode() for k in range(6)]
@@ -277,13 +278,3 @@ def wait_for(holds: Callable[[], bool]) -> bool:
     while not holds() and time.monotonic() < deadline:
         time.sleep(0.05)
     return holds()
-
-
-def is_running(mark: str) -> bool:
-    for arguments in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            if mark.encode() in arguments.read_bytes().split(b"\0"):
-                return True
-        except OSError:
-            continue
-    return False

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from processes import is_running
 
 from billboards.execution.program import ProgramRun
 
@@ -92,7 +93,7 @@ def test_a_program_has_no_capability_and_can_gain_none(attack: Attack) -> None:
 
 
 def test_a_setuid_shell_stays_nobodys(attack: Attack) -> None:
-    done = attack(sh="cp /bin/sh /tmp/sh; chmod 4755 /tmp/sh; /tmp/sh -p -c 'id -u'; id -u; exit 1")
+    done = attack(sh="cp /bin/sh $TMPDIR/sh; chmod 4755 $TMPDIR/sh; $TMPDIR/sh -p -c 'id -u'; id -u; exit 1")
     seen = done.outcome.stdout.split()
     assert len(set(seen)) == 1
     assert "0" not in seen
@@ -199,7 +200,7 @@ def test_signals_reach_nobody_outside(signals: str, words: str, attack: Attack) 
     "daemon",
     [
         "(setsid sleep {mark} >/dev/null 2>&1 &) &",
-        "nohup sleep {mark} > /tmp/out 2>&1 &",
+        "nohup sleep {mark} > $TMPDIR/out 2>&1 &",
         "trap '' HUP TERM INT; sh -c 'trap \"\" TERM HUP; exec sleep {mark}' &",
     ],
 )
@@ -212,7 +213,7 @@ def test_no_daemon_outlives_its_program(daemon: str, attack: Attack) -> None:
 
 
 def test_a_preloaded_library_is_the_programs_own_matter(attack: Attack) -> None:
-    done = attack(sh='export LD_PRELOAD=/tmp/evil.so PYTHONSTARTUP=/tmp/x; seq 3 > "$4"')
+    done = attack(sh='export LD_PRELOAD=$TMPDIR/evil.so PYTHONSTARTUP=$TMPDIR/x; seq 3 > "$4"')
     assert done.scores is not None
     assert done.scores.tolist() == [1, 2, 3]
 
@@ -243,13 +244,3 @@ def wait_for_end(mark: str) -> bool:
     while is_running(mark) and time.monotonic() < deadline:
         time.sleep(0.05)
     return is_running(mark)
-
-
-def is_running(mark: str) -> bool:
-    for arguments in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            if mark.encode() in arguments.read_bytes().split(b"\0"):
-                return True
-        except OSError:
-            continue
-    return False

@@ -96,7 +96,7 @@ GREEDY: dict[str, tuple[dict[str, str | float], set[str], str]] = {
         {"exit code"},
         "ended with exit code 4",
     ),
-    "a huge sparse file": ({"sh": "exec truncate -s 1T /tmp/x"}, {"file size"}, "a file of more than 8 MiB"),
+    "a huge sparse file": ({"sh": "exec truncate -s 1T $TMPDIR/x"}, {"file size"}, "a file of more than 8 MiB"),
     "too many files": (
         {"sh": "k=0; while true; do k=$((k + 1)); : > /tmp/$k; done"},
         {"files"},

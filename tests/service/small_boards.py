@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
 
 from billboards.boards.judgment_columns import JudgmentColumns
-from billboards.domain import Aggregate, Board, Dimension, Generator, Instance, MetricCard, Reference, row_of
+from billboards.domain import (
+    Aggregate,
+    Board,
+    Dimension,
+    Generator,
+    ImportedColumn,
+    Instance,
+    MetricCard,
+    Reference,
+    human_scores,
+    row_of,
+)
 from billboards.metrics.base import Batch, Floats, Metric
 
 
@@ -108,3 +119,16 @@ def small_board(instances: int = 12, generators: int = 4, *, seed: int = 1) -> B
         {"overall": Aggregate("overall", ("adequacy",))},
         "overall",
     )
+
+
+def noisy_board(noise: Mapping[str, float], instances: int = 50) -> Board:
+    """A board with imported metrics that are people's scores plus noise, on the four machines."""
+    board = small_board(instances=instances)
+    people = human_scores(board.judgments, board.aggregate(), board.dimensions, (6, instances))
+    random = np.random.default_rng(0)
+    columns = []
+    for name, spread in noise.items():
+        values = people + spread * random.normal(size=people.shape)
+        rows = {f"g{k}": values[k] for k in range(4)}
+        columns.append(ImportedColumn(name, name, f"imported:{name}", rows, ("A", "B")))
+    return replace(board, imported=tuple(columns))

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from small_boards import small_board
+from small_boards import noisy_board
 
 import billboards as bb
-from billboards.domain import Board, GeneratorComparison, ImportedColumn, MetricComparison, Unit, human_scores
+from billboards.domain import GeneratorComparison, MetricComparison, Unit
 from billboards.errors import InvalidInput, NotEnoughData, UnknownName
 from billboards.service.comparing import compare_generators, compare_metrics
 from billboards.service.metric_pairs import compare_all_metrics
@@ -18,19 +18,6 @@ from billboards.stats.clusters import benjamini_hochberg, holm
 from billboards.stats.pairs_permutation import permute_decisions
 from billboards.stats.pairwise import acc_eq
 from billboards.stats.significance import permute_correlations
-
-
-def noisy_board(noise: dict[str, float], instances: int = 50) -> Board:
-    """A board with imported metrics that are people's scores plus noise."""
-    board = small_board(instances=instances)
-    people = human_scores(board.judgments, board.aggregate(), board.dimensions, (6, instances))
-    random = np.random.default_rng(0)
-    columns = []
-    for name, spread in noise.items():
-        values = people + spread * random.normal(size=people.shape)
-        rows = {f"g{k}": values[k] for k in range(4)}
-        columns.append(ImportedColumn(name, name, f"imported:{name}", rows, ("A", "B")))
-    return replace(board, imported=tuple(columns))
 
 
 def test_a_better_metric_is_found_better_and_the_interval_holds_the_difference() -> None:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from small_boards import small_board
+from small_boards import noisy_board, small_board
 
 import billboards as bb
 from billboards.boards.judgment_columns import JudgmentColumns
-from billboards.domain import Aggregate, Board, Dimension, ImportedColumn, Judgments, human_scores
+from billboards.domain import Aggregate, Board, Dimension, Judgments, human_scores
 from billboards.errors import InvalidInput, NotEnoughData, UnknownName
 from billboards.service.agreement import study_agreement
 from billboards.service.ensembles import ensemble_scores
@@ -25,19 +24,6 @@ from billboards.stats.agreement import disagreement_corners, measure_agreement
 from billboards.stats.estimate import estimate_mean
 from billboards.stats.hybrid import correlate_hybrids, mix_hybrids, select_models
 from billboards.stats.power import labels_to_tell_generators_apart, tell_generators_apart, tell_metrics_apart
-
-
-def noisy_board(noise: Mapping[str, float], instances: int = 50) -> Board:
-    """A board with imported metrics that are people's scores plus noise, on the four machines."""
-    board = small_board(instances=instances)
-    people = human_scores(board.judgments, board.aggregate(), board.dimensions, (6, instances))
-    random = np.random.default_rng(0)
-    columns = []
-    for name, spread in noise.items():
-        values = people + spread * random.normal(size=people.shape)
-        rows = {f"g{k}": values[k] for k in range(4)}
-        columns.append(ImportedColumn(name, name, f"imported:{name}", rows, ("A", "B")))
-    return replace(board, imported=tuple(columns))
 
 
 def without(board: Board, metric: str, generator: str) -> Board:

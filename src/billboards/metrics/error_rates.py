@@ -19,7 +19,7 @@ from billboards.metrics.kernels.calling import F64, I32, I64, U32, Kernel
 from billboards.metrics.kernels.items import Items
 from billboards.metrics.kernels.texts import Texts, pack, remove_spaces, split_words
 from billboards.metrics.kernels.threads import in_parts
-from billboards.metrics.summed import Rows, SummedMetric
+from billboards.metrics.summed import Rows, SummedMetric, edit_rates
 
 _statistics = Kernel("_edits", "error_statistics", (U32, I64, I32, I32, I64, int, int, int, F64))
 #: One more than the highest code point.
@@ -48,8 +48,7 @@ class ErrorRate(SummedMetric):
 
     def scores_of(self, rows: Rows) -> Floats:
         """Edits per symbol, times 100; with no symbol in the reference, 100 for any edit at all."""
-        edits, lengths = rows[:, 0], rows[:, 1]
-        return 100 * np.divide(edits, lengths, out=(edits > 0).astype(np.float64), where=lengths > 0)
+        return edit_rates(rows)
 
 
 @dataclass(frozen=True)

@@ -50,3 +50,9 @@ class SummedMetric(Metric):
         for start in range(0, len(batch), SLICE):
             items = items_of(batch.part(start, start + SLICE))
             yield self.statistics(items), items.places
+
+
+def edit_rates(rows: Rows) -> Floats:
+    """Edits per symbol, times 100, from rows of both; where there is no symbol, 100 for any edit at all."""
+    edits, lengths = rows[:, 0], rows[:, 1]
+    return 100 * np.divide(edits, lengths, out=(edits > 0).astype(np.float64), where=lengths > 0)

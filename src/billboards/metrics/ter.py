@@ -21,7 +21,7 @@ from billboards.metrics.kernels.items import Items
 from billboards.metrics.kernels.texts import pack, split_words
 from billboards.metrics.kernels.threads import in_parts
 from billboards.metrics.sacre import SacreMetric
-from billboards.metrics.summed import Rows
+from billboards.metrics.summed import Rows, edit_rates
 
 if TYPE_CHECKING:
     from sacrebleu.metrics.base import Metric as Scorer
@@ -74,9 +74,7 @@ class TER(SacreMetric):
 
     def scores_of(self, rows: Rows) -> Floats:
         """Edits per reference word; with no word in the references, 100 for any edit at all."""
-        edits, lengths = rows[:, 0], rows[:, 1]
-        rates = np.divide(edits, lengths, out=(edits > 0).astype(np.float64), where=lengths > 0)
-        return 100 * rates
+        return edit_rates(rows)
 
     def _preparation(self) -> Callable[[str], str]:
         if not (self.normalized or self.no_punct):

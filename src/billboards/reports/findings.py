@@ -113,3 +113,13 @@ def _overrating(report: OverratingReport) -> str | None:
     sentence = f"{overrating_words(report)}; the most is {value_text(most.beta0, 2)} standard deviations"
     people = [estimate.name for estimate in report.metrics if verdict(estimate) == "overrates people"]
     return f"{sentence} ({one_line(most.name)})." + (f" The other way round: {listed(people)}." if people else "")
+
+
+def citation(ranking: Ranking) -> str:
+    """What a paper states so that the numbers can be found again."""
+    best = best_metric(ranking)
+    lines = [f"board      {ranking.board}, version {ranking.board_version}, {ranking.part}"]
+    lines += [f"ensemble   {ranking.ensemble.signature}"] if ranking.ensemble else []
+    lines += [f"metric     {best.name}: {best.signature}"] if best else []
+    lines += [f"statistic  {ranking.statistic}, {ranking.grouping}, judgments {ranking.aggregate}, seed {ranking.seed}"]
+    return "\n".join(map(one_line, lines))

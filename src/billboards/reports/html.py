@@ -29,7 +29,7 @@ from billboards.domain import (
 )
 from billboards.reports import comparisons, tables
 from billboards.reports import studies as study_tables
-from billboards.reports.findings import best_metric, findings, popular_metric
+from billboards.reports.findings import best_metric, citation, findings, popular_metric
 from billboards.reports.frames import table_html
 from billboards.reports.wording import clipped, linear_combination, one_line, resampled_text, statistic_name, value_text
 from billboards.store.documents import dumps, ranking_document
@@ -107,7 +107,7 @@ def report_html(
         card=_card(board),
         settings=_settings(ranking, versions or {"billboards": metadata.version("billboards")}),
         signatures=_signatures(ranking),
-        citation=_citation(ranking),
+        citation=citation(ranking),
         download=_data_uri("application/json", dumps(ranking_document(ranking))),
     )
     # Half a character, as JSON can smuggle in, would keep the page from being written as UTF-8.
@@ -315,13 +315,3 @@ def _signatures(ranking: Ranking) -> tables.Table:
     columns = (tables.TableColumn("name", "metric", "left"), tables.TableColumn("signature", "signature", "left"))
     rows = tuple({"name": m.name, "signature": m.signature} for m in ranking.metrics)
     return tables.Table("Signatures of the metrics", columns, rows)
-
-
-def _citation(ranking: Ranking) -> str:
-    """What a paper states so that the numbers can be found again."""
-    best = best_metric(ranking)
-    lines = [f"board      {ranking.board}, version {ranking.board_version}, {ranking.part}"]
-    lines += [f"ensemble   {ranking.ensemble.signature}"] if ranking.ensemble else []
-    lines += [f"metric     {best.name}: {best.signature}"] if best else []
-    lines += [f"statistic  {ranking.statistic}, {ranking.grouping}, judgments {ranking.aggregate}, seed {ranking.seed}"]
-    return "\n".join(map(one_line, lines))

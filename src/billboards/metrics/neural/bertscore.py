@@ -21,7 +21,7 @@ from billboards.metrics.base import Batch, Floats, Metric
 from billboards.metrics.neural.baselines import Baseline, find_baseline, read_baseline
 from billboards.metrics.neural.engine import Engine, Where, start_engine
 from billboards.metrics.neural.hashcode import hash_code
-from billboards.metrics.neural.idf import even_weights, idf_weights
+from billboards.metrics.neural.idf import even_weights, idf_weights, scored_together
 from billboards.metrics.neural.installed import installed_version, need
 from billboards.metrics.neural.learned import check_language, checked_precision, warn_of_cuts
 from billboards.metrics.neural.models import EMBEDDED, layer_for
@@ -114,7 +114,7 @@ class BERTScore(Metric):
         engine = self._engine(batches, self.used_layer)
         rescaling = self._rescaling()
         found: dict[int, Mapping[str, Floats]] = {}
-        for group in self._groups(batches):
+        for group in scored_together(batches, idf=self.idf):
             scores = self._score(engine, [batches[k] for k in group])
             if rescaling is not None:
                 scores = rescaling.rescale(scores, self.used_layer)
@@ -127,7 +127,7 @@ class BERTScore(Metric):
         """P, R and F1 at every layer, for each batch as layers × outputs × 3; never rescaled."""
         engine = self._engine(batches, None)
         found: dict[int, Floats] = {}
-        for group in self._groups(batches):
+        for group in scored_together(batches, idf=self.idf):
             scores = self._score(engine, [batches[k] for k in group])
             found |= zip(group, split_batches(scores, [batches[k] for k in group]), strict=True)
         warn_of_cuts(self, engine)
@@ -138,13 +138,6 @@ class BERTScore(Metric):
         check_language(self, self.model, batches)
         where, readout = Where.from_environment(), AllLayers() if layer is None else TopLayer()
         return start_engine(locate(self.model), layer, checked_precision(self, self.precision), where, readout)
-
-    def _groups(self, batches: Sequence[Batch]) -> list[list[int]]:
-        """Batches that can be scored together: with idf, only those with the same references."""
-        groups: dict[object, list[int]] = {}
-        for k, batch in enumerate(batches):
-            groups.setdefault(tuple(map(tuple, batch.references)) if self.idf else None, []).append(k)
-        return list(groups.values())
 
     def _score(self, engine: Engine, batches: Sequence[Batch]) -> Floats:
         outputs = [text for batch in batches for text in batch.outputs]

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from billboards.metrics.base import Batch
 from billboards.metrics.neural.tokens import Tokenizer
 
 #: How many texts are tokenised at once.
@@ -45,3 +46,11 @@ def given_weights(tokenizer: Tokenizer, weights: Mapping[int, float]) -> NDArray
     for token, weight in weights.items():
         every[token] = weight
     return every
+
+
+def scored_together(batches: Sequence[Batch], *, idf: bool) -> list[list[int]]:
+    """Batches that can be scored together: with idf, only those with the same references."""
+    groups: dict[object, list[int]] = {}
+    for k, batch in enumerate(batches):
+        groups.setdefault(tuple(map(tuple, batch.references)) if idf else None, []).append(k)
+    return list(groups.values())

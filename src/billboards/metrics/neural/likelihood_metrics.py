@@ -103,11 +103,6 @@ def _mean(found: Likelihoods, pairs: Sequence[Pair]) -> float:
     return sum(found.of[pair] for pair in pairs) / len(pairs)
 
 
-def _own_input(item: Item) -> str:
-    assert item.input is not None
-    return item.input
-
-
 @dataclass(frozen=True)
 class PrismRef(LikelihoodMetric):
     """The mean of both directions between output and reference: is each a paraphrase of the other?
@@ -141,8 +136,22 @@ class PrismRef(LikelihoodMetric):
         return self.language, self.language
 
 
+class _AfterInput(LikelihoodMetric):
+    """The output after the input, each in its language; the two are options, in each metric's own order."""
+
+    source_language: str
+    language: str
+
+    def _alternatives(self, item: Item) -> list[list[Pair]]:
+        assert item.input is not None
+        return [[(item.input, item.output)]]
+
+    def _languages(self) -> Languages:
+        return self.source_language, self.language
+
+
 @dataclass(frozen=True)
-class PrismSrc(LikelihoodMetric):
+class PrismSrc(_AfterInput):
     """The output after the input: is it what the model would have translated?
 
     `source_language` and `language` are the input's and the output's, where the model knows several.
@@ -166,12 +175,6 @@ class PrismSrc(LikelihoodMetric):
         failures=ENCODER_DECODER_FAILURES + " It ranks the model's own translations above better ones.",
         slow=True,
     )
-
-    def _alternatives(self, item: Item) -> list[list[Pair]]:
-        return [[(_own_input(item), item.output)]]
-
-    def _languages(self) -> Languages:
-        return self.source_language, self.language
 
 
 @dataclass(frozen=True)
@@ -216,7 +219,7 @@ class BARTScore(LikelihoodMetric):
 
 
 @dataclass(frozen=True)
-class BARTScoreSrc(LikelihoodMetric):
+class BARTScoreSrc(_AfterInput):
     """The output after the input, which the paper calls faithfulness."""
 
     normalised: bool = True
@@ -236,12 +239,6 @@ class BARTScoreSrc(LikelihoodMetric):
         failures=ENCODER_DECODER_FAILURES + " Outputs that copy the input score high.",
         slow=True,
     )
-
-    def _alternatives(self, item: Item) -> list[list[Pair]]:
-        return [[(_own_input(item), item.output)]]
-
-    def _languages(self) -> Languages:
-        return self.source_language, self.language
 
     def _normalised(self) -> bool:
         return self.normalised

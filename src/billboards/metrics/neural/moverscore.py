@@ -21,7 +21,7 @@ from billboards.errors import InvalidInput
 from billboards.metrics.base import Batch, Floats
 from billboards.metrics.neural.encoder import Embedded
 from billboards.metrics.neural.engine import Engine, Where, start_engine
-from billboards.metrics.neural.idf import even_weights, idf_weights
+from billboards.metrics.neural.idf import even_weights, idf_weights, scored_together
 from billboards.metrics.neural.learned import Learned, check_language, checked_precision, split_rows, warn_of_cuts
 from billboards.metrics.neural.readout import PowerMeans
 from billboards.metrics.neural.tokens import Tokenizer
@@ -75,7 +75,7 @@ class MoverScore(Learned):
         precision = checked_precision(self, self.precision)
         engine = start_engine(self.weights(), None, precision, Where.from_environment(), PowerMeans(self.layers))
         found: dict[int, Floats] = {}
-        for group in self._groups(batches):
+        for group in scored_together(batches, idf=self.idf):
             some = [batches[k] for k in group]
             found |= zip(group, split_rows(self._score(engine, some), some), strict=True)
         warn_of_cuts(self, engine)
@@ -85,13 +85,6 @@ class MoverScore(Learned):
         for option, value in (("ngram", self.ngram), ("layers", self.layers)):
             if value < 1:
                 raise InvalidInput(f"MoverScore: {option} must be 1 or more, found {value}")
-
-    def _groups(self, batches: Sequence[Batch]) -> list[list[int]]:
-        """Batches that can be scored together: with idf, only those with the same references."""
-        groups: dict[object, list[int]] = {}
-        for k, batch in enumerate(batches):
-            groups.setdefault(tuple(map(tuple, batch.references)) if self.idf else None, []).append(k)
-        return list(groups.values())
 
     def _score(self, engine: Engine, batches: Sequence[Batch]) -> Floats:
         outputs = [text for batch in batches for text in batch.outputs]

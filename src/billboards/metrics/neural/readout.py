@@ -44,21 +44,6 @@ class Readout(Protocol):
 
 
 @dataclass(frozen=True)
-class TopLayer:
-    """The last layer that is computed, as vectors of length 1: tokens × width."""
-
-    name: ClassVar[str] = "top"
-    every: ClassVar[bool] = False
-    apart: ClassVar[bool] = False
-    vectors: ClassVar[int] = 1
-
-    def __call__(self, layers: Iterator[Tensor], lengths: NDArray[np.int64]) -> Tensor:  # noqa: ARG002
-        for hidden in layers:
-            top = hidden
-        return normalise(top)
-
-
-@dataclass(frozen=True)
 class PlainTop:
     """The last layer that is computed, as the model gives it: tokens × width."""
 
@@ -68,9 +53,24 @@ class PlainTop:
     vectors: ClassVar[int] = 1
 
     def __call__(self, layers: Iterator[Tensor], lengths: NDArray[np.int64]) -> Tensor:  # noqa: ARG002
-        for hidden in layers:
-            top = hidden
-        return _kept(top)
+        return _kept(_last(layers))
+
+
+@dataclass(frozen=True)
+class TopLayer(PlainTop):
+    """The last layer that is computed, as vectors of length 1: tokens × width."""
+
+    name: ClassVar[str] = "top"
+
+    def __call__(self, layers: Iterator[Tensor], lengths: NDArray[np.int64]) -> Tensor:  # noqa: ARG002
+        return normalise(_last(layers))
+
+
+def _last(layers: Iterator[Tensor]) -> Tensor:
+    """The last of the layers; none of the others is held."""
+    for hidden in layers:
+        top = hidden
+    return top
 
 
 @dataclass(frozen=True)

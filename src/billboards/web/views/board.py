@@ -16,7 +16,14 @@ from starlette.datastructures import QueryParams
 from billboards.domain import Board, OverratingReport, Ranking, Slice
 from billboards.errors import InvalidInput
 from billboards.reports import tables
-from billboards.reports.findings import best_metric, best_metric_words, findings, overrating_words, popular_metric
+from billboards.reports.findings import (
+    best_metric,
+    best_metric_words,
+    citation,
+    findings,
+    overrating_words,
+    popular_metric,
+)
 from billboards.reports.wording import linear_combination, one_line, value_text
 from billboards.service.ranking import ENSEMBLE
 from billboards.web import addresses
@@ -155,16 +162,6 @@ def ranked_by_words(ranking: Ranking) -> Markup:
     standing = next((metric for metric in ranking.metrics if metric.name == lead), None)
     said = "" if standing is None else f", which agrees best with people ({value_text(standing.correlation, 3)})"
     return Markup("Generators are ranked by <strong>{lead}</strong>{said}.").format(lead=lead, said=said)
-
-
-def citation(ranking: Ranking) -> str:
-    """What a paper states so that the numbers can be found again."""
-    best = best_metric(ranking)
-    lines = [f"board      {ranking.board}, version {ranking.board_version}, {ranking.part}"]
-    lines += [f"ensemble   {ranking.ensemble.signature}"] if ranking.ensemble else []
-    lines += [f"metric     {best.name}: {best.signature}"] if best else []
-    lines += [f"statistic  {ranking.statistic}, {ranking.grouping}, judgments {ranking.aggregate}, seed {ranking.seed}"]
-    return "\n".join(map(one_line, lines))
 
 
 def card_lines(board: Board) -> list[tuple[str, str]]:
