@@ -1,0 +1,1 @@
+"""Several boards, one table: where a metric works and where not."""
