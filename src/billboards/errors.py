@@ -12,7 +12,8 @@
     ├── MetricFailed            a metric raised, or broke its contract
     ├── MissingPart             an optional package or program is not installed
     ├── StoreFailed             the disk or database below the board refused
-    └── SiteFailed              a site can't be reached, or refused a request
+    ├── SiteFailed              a site can't be reached, or refused a request
+    └── PlatformFailed          a crowd platform can't be reached, or answers what can't be understood
 
 Every message says what, where, and what to do next, and names the offender.
 """
@@ -122,3 +123,7 @@ class StoreFailed(BillboardsError):
 
 class SiteFailed(BillboardsError):
     """A site can't be reached, or refused a request."""
+
+
+class PlatformFailed(BillboardsError):
+    """A crowd platform can't be reached, or answers what can't be understood."""
