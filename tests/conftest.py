@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from judge_server import JudgeServer
+from postgres import PostgresServer, find_programs
 
 FORBID_SKIPS = "BILLBOARDS_FORBID_SKIPS"
 STAND_INS = Path(__file__).with_name("stand_ins")
@@ -29,6 +30,16 @@ def shared_data() -> Path:
     if data is None:
         pytest.skip("the human-evaluation data are absent: set BILLBOARDS_SHARED or put shared/ beside the checkout")
     return data
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[PostgresServer]:
+    """A PostgreSQL server; tests that need it skip, saying so, where it is not installed."""
+    programs = find_programs()
+    if programs is None:
+        pytest.skip("PostgreSQL's server is not installed; Debian has it as postgresql")
+    with PostgresServer(programs) as server:
+        yield server
 
 
 @pytest.fixture

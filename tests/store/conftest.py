@@ -12,9 +12,24 @@ from billboards.store.accounts import Account
 from billboards.store.database import Database
 
 
+@pytest.fixture(params=["sqlite", "postgresql"])
+def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Database]:
+    """Every promise of the store is kept on both databases."""
+    if request.param == "sqlite":
+        url = f"sqlite:///{tmp_path / 'site.sqlite'}"
+    else:
+        url = request.getfixturevalue("postgres").new_database()
+    yield from _filled(url)
+
+
 @pytest.fixture
-def database(tmp_path: Path) -> Iterator[Database]:
-    made = Database(f"sqlite:///{tmp_path / 'site.sqlite'}")
+def sqlite_database(tmp_path: Path) -> Iterator[Database]:
+    """For what only one of the two can be asked."""
+    yield from _filled(f"sqlite:///{tmp_path / 'site.sqlite'}")
+
+
+def _filled(url: str) -> Iterator[Database]:
+    made = Database(url)
     made.upgrade()
     with made.writing() as connection:
         registry.add_board(connection, "ferry", "somewhere", "f", now=1.0)

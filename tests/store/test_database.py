@@ -65,7 +65,7 @@ def test_a_database_of_a_later_version_is_refused(database: Database) -> None:
 
 
 def test_opening_again_changes_nothing(database: Database, tmp_path: Path) -> None:
-    again = Database(f"sqlite:///{tmp_path / 'site.sqlite'}")
+    again = Database(database.url)
     again.upgrade()
     with again.reading() as connection:
         assert registry.board(connection, "ferry").generation == 1

@@ -50,14 +50,14 @@ def plans(database: Database, asked: list[tuple[str, Any]]) -> str:
     return "\n".join(steps)
 
 
-def test_looking_what_is_there_reads_an_index_and_no_scores(database: Database) -> None:
-    cells = filled(database)
-    with statements(database) as asked:
+def test_looking_what_is_there_reads_an_index_and_no_scores(sqlite_database: Database) -> None:
+    cells = filled(sqlite_database)
+    with statements(sqlite_database) as asked:
         assert len(cells.all_present()) == 40
         assert len(cells.present(BLEU)) == 20
-        with database.reading() as connection:
+        with sqlite_database.reading() as connection:
             assert is_present(connection, "ferry", ("BLEU|v1", "c1", "v3"))
-    steps = [step for step in plans(database, asked).splitlines() if "cells" in step]
+    steps = [step for step in plans(sqlite_database, asked).splitlines() if "cells" in step]
     assert steps
     assert all("COVERING INDEX" in step for step in steps if "score_columns" not in step), steps
 

@@ -11,6 +11,7 @@ import threading
 from typing import Any
 
 from sqlalchemy import bindparam, func, select
+from sqlalchemy.exc import DBAPIError
 
 from billboards.errors import StoreFailed
 from billboards.store.database import Database
@@ -39,17 +40,25 @@ class Generations:
 
     def _ask(self, statement: str, values: tuple[str, ...] | dict[str, str]) -> int | None:
         try:
-            connection = self._connection()
-            cursor = connection.cursor()
-            cursor.execute(statement, values)
-            found = cursor.fetchone()
-            cursor.close()
-            if self._database.engine.dialect.name != "sqlite":
-                # Elsewhere the driver has begun a transaction, in which nothing new would ever be seen.
-                connection.rollback()
-        except self._mistakes as error:
+            return self._asked(statement, values)
+        except self._mistakes:
+            # The server may have been started again since; a new connection tells.
+            self._local.connection = None
+        try:
+            return self._asked(statement, values)
+        except (self._mistakes, DBAPIError) as error:
             self._local.connection = None
             raise StoreFailed(f"the site's database can't be read: {error}; see that it is there and whole") from error
+
+    def _asked(self, statement: str, values: tuple[str, ...] | dict[str, str]) -> int | None:
+        connection = self._connection()
+        cursor = connection.cursor()
+        cursor.execute(statement, values)
+        found = cursor.fetchone()
+        cursor.close()
+        if not self._database.is_sqlite:
+            # Elsewhere the driver has begun a transaction, in which nothing new would ever be seen.
+            connection.rollback()
         return None if found is None or found[0] is None else int(found[0])
 
     def _connection(self) -> Any:
