@@ -5,15 +5,18 @@ from datetime import UTC, datetime
 import pytest
 
 from billboards.errors import InvalidInput
+from billboards.human.campaign_plan import SENTENCE
 from billboards.human.platforms.prolific import FEES
 from billboards.human.platforms.publication import next_weekday_at_ten
 from billboards.human.platforms.quote import quote_in_words, quote_study
+from billboards.human.quote import count_answers
 
 
 def test_a_quote_counts_items_places_rewards_fees_and_the_standard_error() -> None:
-    quote = quote_study("prolific", FEES, generators=1, instances=800, hourly=1200, items_per_place=20)
-    # 800 answers are 90% of 889 items; 45 places of 10 minutes at 2.00.
-    assert (quote.items, quote.places, quote.minutes, quote.reward) == (889, 45, 10, 200)
+    _, answers = count_answers(800, SENTENCE)
+    quote = quote_study("prolific", FEES, answers=answers, generators=1, instances=800, hourly=1200)
+    # 800 labels are 90% of 889 answers; 45 places of 10 minutes at 2.00.
+    assert (quote.answers, quote.places, quote.minutes, quote.reward) == (889, 45, 10, 200)
     assert (quote.rewards, quote.fee, quote.total) == (9000, 3852, 12852)
     assert quote.worst_standard_error == pytest.approx(0.01768, abs=1e-5)
     assert (
@@ -23,14 +26,14 @@ def test_a_quote_counts_items_places_rewards_fees_and_the_standard_error() -> No
 
 def test_a_wage_below_the_platform_s_least_is_refused_and_one_below_its_advice_is_said() -> None:
     with pytest.raises(InvalidInput, match=r"at least 8.00 USD an hour, not 5.00 USD"):
-        quote_study("prolific", FEES, generators=1, instances=300, hourly=500)
-    lines = quote_in_words(quote_study("prolific", FEES, generators=1, instances=300, hourly=900))
+        quote_study("prolific", FEES, answers=334, generators=1, instances=300, hourly=500)
+    lines = quote_in_words(quote_study("prolific", FEES, answers=334, generators=1, instances=300, hourly=900))
     assert lines[-1] == "below the 12.00 USD an hour that prolific advises"
 
 
 def test_nothing_to_judge_has_no_price() -> None:
     with pytest.raises(InvalidInput, match="at least one of instances, not 0"):
-        quote_study("prolific", FEES, generators=1, instances=0, hourly=1200)
+        quote_study("prolific", FEES, answers=1, generators=1, instances=0, hourly=1200)
 
 
 @pytest.mark.parametrize(

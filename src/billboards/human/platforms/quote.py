@@ -16,10 +16,10 @@ from billboards.human.platforms.base import Fees
 
 @dataclass(frozen=True)
 class StudyQuote:
-    """A study's price: `items` answers in `places` places, each with a reward for so many minutes."""
+    """A study's price: `answers` in `places` places, each with a reward for so many minutes."""
 
     platform: str
-    items: int
+    answers: int
     items_per_place: int
     places: int
     minutes: int
@@ -58,38 +58,36 @@ def quote_study(
     platform: str,
     fees: Fees,
     *,
+    answers: int,
     generators: int,
     instances: int,
-    labels: int = 1,
-    test_share: float = 0.1,
     items_per_place: int = 20,
     seconds_per_item: float = 30.0,
     hourly: int,
 ) -> StudyQuote:
-    """The price of judging `instances` of each generator, with test questions among the items."""
-    for name, value in (("generators", generators), ("instances", instances), ("labels", labels)):
+    """The price of so many answers, test questions among them, on `instances` of each generator."""
+    for name, value in (("answers", answers), ("generators", generators), ("instances", instances)):
         if value < 1:
             raise InvalidInput(f"a quote needs at least one of {name}, not {value}")
-    if items_per_place < 1 or seconds_per_item <= 0 or not 0 <= test_share < 1:
-        raise InvalidInput("a quote needs items per place of at least 1, seconds above 0, test questions below 100%")
+    if items_per_place < 1 or seconds_per_item <= 0:
+        raise InvalidInput("a quote needs at least one item a place, and more than 0 seconds for it")
     if hourly < fees.least_hourly:
         raise InvalidInput(
             f"{platform} demands at least {money(fees.least_hourly, fees.currency)} an hour, not "
             f"{money(hourly, fees.currency)}; raise the pay"
         )
-    # The share is of all items: ten of a hundred test questions make a hundred of ninety answers.
-    items = math.ceil(generators * instances * labels / (1 - test_share))
     minutes = max(1, math.ceil(items_per_place * seconds_per_item / 60))
     reward = math.ceil(hourly * minutes / 60)
-    places = math.ceil(items / items_per_place)
-    return StudyQuote(platform, items, items_per_place, places, minutes, reward, fees, generators, instances)
+    places = math.ceil(answers / items_per_place)
+    return StudyQuote(platform, answers, items_per_place, places, minutes, reward, fees, generators, instances)
 
 
 def quote_in_words(quote: StudyQuote) -> tuple[str, ...]:
     """The quote as lines to read before one says yes."""
     currency = quote.fees.currency
     lines = [
-        f"{quote.items:,} items in {quote.places:,} places of {quote.items_per_place}, {quote.minutes} minutes each",
+        f"{quote.answers:,} answers in {quote.places:,} places of {quote.items_per_place}, "
+        f"{quote.minutes} minutes each",
         f"{money(quote.reward, currency)} a place: {money(quote.hourly, currency)} an hour",
         f"rewards {money(quote.rewards, currency)} + fees of {quote.fees.share:.1%} {money(quote.fee, currency)}"
         f" = {money(quote.total, currency)}, {money(quote.per_generator, currency)} a generator",
