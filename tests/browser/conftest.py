@@ -12,6 +12,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -65,6 +66,14 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     change_settings(site, local_viewer(site), "demo-bulletins", {"draws": 200})
     while (job := next_job(site, "before")) is not None:
         run_job(site, job)
+    with serving(site) as found:
+        yield found
+    site.close()
+
+
+@contextmanager
+def serving(site: Site) -> Iterator[Served]:
+    """A site on a free port of this machine, with a worker."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = int(free.getsockname()[1])
@@ -80,7 +89,6 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     server.should_exit = True
     for thread in threads:
         thread.join()
-    site.close()
 
 
 @pytest.fixture(scope="session")

@@ -16,7 +16,7 @@ from page_sites import ODD, SECRET, SLASHED, PageSite, page_site
 
 from billboards.boards.folder import open_board
 from billboards.store import snapshots
-from billboards.web.rendering import stylesheet_hash
+from billboards.web.rendering import stylesheet_hashes
 
 BOARD = "/boards/harbour"
 
@@ -96,7 +96,7 @@ def test_a_page_is_whole_and_escapes_every_name(small: PageSite, path: str) -> N
 def test_no_page_carries_a_script_or_style_that_the_content_policy_forbids(small: PageSite, path: str) -> None:
     answer = small.get(path)
     policy = answer.headers["content-security-policy"]
-    assert f"style-src '{stylesheet_hash()}'" in policy
+    assert f"style-src {' '.join(f'{chr(39)}{one}{chr(39)}' for one in stylesheet_hashes())};" in policy
     assert "unsafe" not in policy
     for tag, attributes in Tags(answer.text).found:
         assert "style" not in attributes
@@ -114,7 +114,8 @@ def test_every_link_of_the_board_leads_somewhere(small: PageSite) -> None:
             continue
         seen.add(path)
         answer = small.get(path)
-        assert answer.status_code == 200, path
+        # 202: the page of a matching asks again, as long as its model is being loaded.
+        assert answer.status_code in (200, 202), path
         if "html" in answer.headers["content-type"]:
             found = Tags(answer.text).found
             links = [str(attributes["href"]) for tag, attributes in found if tag == "a" and "href" in attributes]

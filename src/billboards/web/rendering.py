@@ -2,8 +2,8 @@
 
 A body is kept in the process under everything it depends on: path, query, class of viewer, and the generation of what
 it shows. So a page costs one look at the generation until something changes, and a browser that has it already is told
-so by its ETag. The one stylesheet stands inside each page and is allowed by its hash: the first view then needs no
-second round trip, at a cost of 4 kB compressed, and no page may carry any other style.
+so by its ETag. The stylesheet stands inside each page and is allowed by its hash: the first view then needs no second
+round trip, at a cost of 4 kB compressed, and no page may carry a style that is not one of the site's own.
 """
 
 from __future__ import annotations
@@ -149,7 +149,8 @@ def environment() -> Environment:
         "stamp": stamp,
     }
     made.globals |= {
-        "stylesheet": Markup(stylesheet()),
+        "stylesheet": Markup(stylesheet("site.css")),
+        "annotate_stylesheet": Markup(stylesheet("annotate.css")),
         "static": static_address,
         "release": metadata.version("billboards"),
         "to": addresses,
@@ -174,16 +175,21 @@ def stamp(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
 
 
-@cache
-def stylesheet() -> str:
-    """The site's one stylesheet, as it stands inside every page."""
-    return static_file("site.css").decode()
+#: Styles that may stand inside pages: what all have, and what annotators' have beside it.
+STYLESHEETS = ("site.css", "annotate.css")
 
 
 @cache
-def stylesheet_hash() -> str:
-    """The name by which the content policy allows the stylesheet and no other."""
-    return f"sha256-{base64.b64encode(hashlib.sha256(stylesheet().encode()).digest()).decode()}"
+def stylesheet(name: str) -> str:
+    """One of the site's stylesheets, as it stands inside pages."""
+    return static_file(name).decode()
+
+
+@cache
+def stylesheet_hashes() -> tuple[str, ...]:
+    """The names by which the content policy allows the stylesheets and no others."""
+    digests = (hashlib.sha256(stylesheet(name).encode()).digest() for name in STYLESHEETS)
+    return tuple(f"sha256-{base64.b64encode(digest).decode()}" for digest in digests)
 
 
 @cache
