@@ -8,53 +8,25 @@ from __future__ import annotations
 
 import os
 import shutil
-import socket
-import threading
-import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
-from pathlib import Path
+from dataclasses import replace
 
 import pytest
-import uvicorn
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, expect, sync_playwright
+from served_sites import SCREENSHOTS, Served, serving
 
 from billboards.boards.writing import write_board
 from billboards.demo.build import build_board
 from billboards.site.access import local_viewer
-from billboards.site.home import Site, open_site
+from billboards.site.home import open_site
 from billboards.site.submitting import change_settings
 from billboards.site.work import next_job, run_job
-from billboards.web.app import create_app
 
 ARGUMENTS = (
     "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
     "--disable-component-update --disable-sync"
 )
-SCREENSHOTS = Path(__file__).resolve().parents[2] / "docs" / "screenshots"
 METRICS = ("BLEU", "chrF", "ROUGE-1", "ROUGE-L", "length")
-
-
-@dataclass
-class Served:
-    """A site that is being served, with one worker at work."""
-
-    site: Site
-    address: str
-    _stop: threading.Event = field(default_factory=threading.Event)
-
-    def work(self) -> None:
-        """Do what there is to do until the end."""
-        while not self._stop.is_set():
-            job = next_job(self.site, "browser tests")
-            if job is None:
-                self._stop.wait(0.1)
-            else:
-                run_job(self.site, job)
-
-    def stop(self) -> None:
-        self._stop.set()
 
 
 @pytest.fixture(scope="session")
@@ -69,26 +41,6 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     with serving(site) as found:
         yield found
     site.close()
-
-
-@contextmanager
-def serving(site: Site) -> Iterator[Served]:
-    """A site on a free port of this machine, with a worker."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = int(free.getsockname()[1])
-    server = uvicorn.Server(uvicorn.Config(create_app(site), host="127.0.0.1", port=port, log_level="error"))
-    found = Served(site, f"http://127.0.0.1:{port}")
-    threads = [threading.Thread(target=server.run), threading.Thread(target=found.work)]
-    for thread in threads:
-        thread.start()
-    while not server.started:
-        time.sleep(0.02)
-    yield found
-    found.stop()
-    server.should_exit = True
-    for thread in threads:
-        thread.join()
 
 
 @pytest.fixture(scope="session")

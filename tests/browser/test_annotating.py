@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
-from conftest import SCREENSHOTS, Served, serving
 from playwright.sync_api import Browser, ConsoleMessage, Page, expect
+from served_sites import Served, serving
 from small_sites import make_board
 
 from billboards.boards.writing import write_board
@@ -96,7 +96,7 @@ def _done(opened: Page) -> int:
 
 
 def test_a_whole_campaign_by_keyboard_changes_the_ranking_when_it_closes(
-    harbour: Served, start: Start, page: Callable[..., Page]
+    harbour: Served, start: Start, page: Callable[..., Page], picture: Callable[[Page, str], None]
 ) -> None:
     campaign, (link,) = start("keys", "genie-summarisation", positive=0.0, negative=0.0)
     opened = page(link)
@@ -109,7 +109,7 @@ def test_a_whole_campaign_by_keyboard_changes_the_ranking_when_it_closes(
         opened.keyboard.press("Enter")
         expect(opened.get_by_role("heading", name="Input")).to_be_visible()
         if k == 0:
-            opened.screenshot(path=SCREENSHOTS / "annotating.png", full_page=True)
+            picture(opened, "annotating")
         for key in "345":
             opened.keyboard.press(key)
         opened.keyboard.press("Enter")
@@ -159,8 +159,8 @@ def test_a_campaign_on_a_phone_by_touch(harbour: Served, start: Start, page: Cal
         expect(opened.locator("#kept")).to_have_text("Kept.")
         opened.get_by_role("button", name="Submit").tap()
     expect(opened.get_by_text("nothing left for you to judge")).to_be_visible()
-    scores = sorted(value for one in _answers(harbour, campaign) for value in one.values())
-    assert scores == [50.0, 51.0, 52.0, 53.0]
+    scores = {value for one in _answers(harbour, campaign) for value in one.values()}
+    assert scores == {50.0, 51.0, 52.0, 53.0}
 
 
 def test_what_was_answered_before_a_crash_is_there_again(
