@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from billboards.store import leases
+from concurrent.futures import ThreadPoolExecutor
+
+from postgres import PostgresServer
+
+from billboards.store import leases, registry
 from billboards.store.database import Database
 from billboards.store.leases import Lease
 
 
 def take(database: Database, worker: str, now: float, seconds: float = 10.0) -> Lease | None:
-    with database.writing() as connection:
+    with database.claiming() as connection:
         return leases.acquire(connection, "ferry", "cell", "a", worker, now=now, seconds=seconds)
 
 
@@ -57,3 +61,33 @@ def test_a_job_given_back_is_counted_from_the_beginning(database: Database) -> N
     again = take(database, "two", 101.0)
     assert again is not None
     assert again.taken == 1
+
+
+def test_of_many_who_ask_at_once_one_gets_each_job(database: Database) -> None:
+    def claim(worker: int) -> list[str]:
+        got = []
+        for k in range(20):
+            with database.claiming() as connection:
+                if leases.acquire(connection, "ferry", "cell", f"c{k}", f"w{worker}", now=1.0, seconds=10.0):
+                    got.append(f"c{k}")
+        return got
+
+    with ThreadPoolExecutor(6) as pool:
+        claimed = [one for got in pool.map(claim, range(6)) for one in got]
+    assert sorted(claimed) == sorted(f"c{k}" for k in range(20))
+
+
+def test_a_claim_passes_over_a_lease_whose_result_is_being_written(postgres: PostgresServer) -> None:
+    database = Database(postgres.new_database())
+    database.upgrade()
+    with database.writing() as connection:
+        registry.add_board(connection, "ferry", "somewhere", "f", now=1.0)
+    first = take(database, "one", 100.0)
+    assert first is not None
+    with database.writing() as connection:
+        assert leases.holds(connection, first)
+        # The lease has expired; yet who holds it is writing at this moment, and nobody may take it now.
+        assert take(database, "two", 200.0) is None
+        leases.release(connection, first)
+    assert take(database, "two", 200.0) is not None
+    database.close()

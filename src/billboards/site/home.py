@@ -1,8 +1,9 @@
 """A site: one data folder with its database, its submitted files and its boards.
 
-    DATA/site.sqlite      all state
+    DATA/site.sqlite      all state, unless it is in PostgreSQL
     DATA/site.toml        what the owner decided about the site (optional)
     DATA/boards/NAME/     board folders, read but never written
+    DATA/suites/          suites' files, whose results are shown (optional)
     DATA/blobs/           submitted files, by digest
     DATA/metrics/         submitted metrics, unpacked; made again from the blobs when missing
     DATA/environments/    what submitted metrics asked to be installed
@@ -13,6 +14,7 @@ Every process opens the site for itself; that costs one look at the database whe
 from __future__ import annotations
 
 import hashlib
+import os
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -24,7 +26,7 @@ from billboards.boards.folder import open_board, read_settings_file
 from billboards.boards.lines import Problems
 from billboards.boards.settings import FILE as BOARD_FILE
 from billboards.errors import InvalidBoard, InvalidInput, StoreFailed
-from billboards.site.settings import SiteSettings, read_site_settings
+from billboards.site.settings import DATABASE, SiteSettings, read_site_settings
 from billboards.store import registry
 from billboards.store.blobs import Blobs
 from billboards.store.database import Database
@@ -44,6 +46,8 @@ class Site:
     settings: SiteSettings
     clock: Callable[[], float] = time.time
     login_required: bool = False
+    #: Suites' files that were named when the site was started; see `site.suites`.
+    suites: tuple[Path, ...] = ()
     #: What this process keeps of boards, by name and audience; see `site.boards`.
     cache: dict[Any, Any] = field(default_factory=dict, repr=False)
     lock: RLock = field(default_factory=RLock, repr=False)
@@ -65,6 +69,7 @@ def open_site(
     data: str | Path,
     *,
     boards: Iterable[str | Path] = (),
+    suites: Iterable[str | Path] = (),
     login_required: bool = False,
     clock: Callable[[], float] = time.time,
 ) -> Site:
@@ -75,15 +80,20 @@ def open_site(
     except OSError as error:
         raise StoreFailed(f"{root}: can't be made: {error.strerror or error}; name another data folder") from error
     settings = read_site_settings(root)
-    database = Database(f"sqlite:///{root / 'site.sqlite'}")
+    database = Database(database_address(root, settings))
     database.upgrade()
-    site = Site(root, database, Blobs(root / "blobs"), settings, clock, login_required)
+    site = Site(root, database, Blobs(root / "blobs"), settings, clock, login_required, tuple(map(Path, suites)))
     known = {one.folder for one in site.boards()}
     inside = sorted(path.parent for path in (root / "boards").glob(f"*/{BOARD_FILE}"))
     for folder in (*inside, *(Path(path).absolute() for path in boards)):
         if str(folder) not in known:
             register_board(site, folder)
     return site
+
+
+def database_address(data: Path, settings: SiteSettings) -> str:
+    """Where the site's state is: what the environment says, else site.toml, else a file in the data folder."""
+    return os.environ.get(DATABASE) or settings.database or f"sqlite:///{data / 'site.sqlite'}"
 
 
 def register_board(site: Site, folder: Path) -> str:

@@ -22,6 +22,8 @@ from billboards.errors import InvalidInput, Refused, UnknownName
 FILE = "site.toml"
 KINDS = ("generator", "metric")
 MAIL_PASSWORD, OIDC_SECRET = "BILLBOARDS_MAIL_PASSWORD", "BILLBOARDS_OIDC_SECRET"
+#: Where a site's database is, before what site.toml says: an address may hold a password.
+DATABASE = "BILLBOARDS_DATABASE"
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,8 @@ class BoardSettings:
     k: int = 3
     method: Method = "lasso"
     by: str | None = None
+    #: The aggregate or dimension of judgments that ranks; None is the last campaign's, else the folder's.
+    ranks: str | None = None
     draws: int = 1000
     seed: int = 0
     quiet: float = 0.0
@@ -163,6 +167,8 @@ class SiteSettings:
 
     title: str = "billboards"
     base_url: str = ""
+    #: The database's address, such as postgresql://host/name; empty is a SQLite file in the data folder.
+    database: str = ""
     lease_seconds: float = 60.0
     attempts: int = 3
     poll_seconds: float = 0.5
@@ -174,6 +180,8 @@ class SiteSettings:
     program_seconds: float = 600.0
     program_memory: int = 4 * 2**30
     wheels: str | None = None
+    #: Suites' files beside those in DATA/suites, relative to DATA.
+    suites: tuple[str, ...] = ()
     mail: MailSettings | None = None
     oidc: OidcSettings | None = None
 

@@ -31,6 +31,7 @@ from billboards.site.boards import BlobTexts, live_board
 from billboards.site.home import Site
 from billboards.site.programs import open_submitted
 from billboards.site.refresh import is_due, refresh
+from billboards.site.rolling import admit_generators
 from billboards.site.worklist import Plan, Standing, Wanted, plan_board, standing
 from billboards.store import leases, submissions, trail
 from billboards.store.base import ColumnKey, Floats
@@ -91,7 +92,7 @@ def next_job(site: Site, worker: str) -> Job | None:
 
 def _next_of(site: Site, name: str, worker: str) -> Job | None:
     plan, now = plan_board(site, name), standing(site, name)
-    while settle(site, plan, now):
+    while settle(site, plan, now) or admit_generators(site, name):
         plan, now = plan_board(site, name), standing(site, name)
     with site.database.reading() as connection:
         held = leases.held(connection, name, now=site.clock())
@@ -133,13 +134,15 @@ def _should_refresh(site: Site, plan: Plan, now: Standing, audience: Audience) -
 def _take(site: Site, board: str, candidate: _Candidate, worker: str) -> Job | None:
     now = site.clock()
     submission = candidate.submission
-    with site.database.writing() as connection:
+    # A submission's state changes with its lease, and only writers may change it.
+    changes = candidate.kind in ("check", "trial")
+    with site.database.writing() if changes else site.database.claiming() as connection:
         lease = leases.acquire(
             connection, board, candidate.kind, candidate.subject, worker, now=now, seconds=site.settings.lease_seconds
         )
         if lease is None:
             return None
-        if submission is not None and candidate.kind in ("check", "trial"):
+        if submission is not None and changes:
             submission = submissions.get(connection, submission.id)
             if submission.state == "received":
                 submission = submissions.advance(connection, submission.id, "checking", actor=worker, now=now)

@@ -4,13 +4,17 @@ A lease is a row that expires. It is taken by whoever is first to find it free o
 gone when the work is done; a worker that dies just stops renewing. `taken` counts how often a job changed hands without
 being finished, so that one which kills its workers can be told from one that was unlucky. Whoever writes a job's
 result first asks, in the same transaction, whether it still holds the lease.
+
+Leases are taken beside other writers: on PostgreSQL a claim locks the one row it is about and passes over rows that
+somebody else has locked, so that many workers ask at once and none waits for another.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from sqlalchemy import ColumnElement, Connection, and_, delete, insert, select, update
+from sqlalchemy import ColumnElement, Connection, and_, delete, select, update
+from sqlalchemy.dialects import postgresql, sqlite
 
 from billboards.store.schema import leases
 
@@ -31,23 +35,33 @@ class Lease:
 def acquire(
     connection: Connection, board: str, kind: str, subject: str, worker: str, *, now: float, seconds: float
 ) -> Lease | None:
-    """The lease, if it is free or expired; needs a writing transaction."""
-    where = _job(board, kind, subject)
-    held = connection.execute(select(leases.c.expires, leases.c.taken).where(where)).one_or_none()
-    if held is not None and held.expires > now:
+    """The lease, if it is free or expired; needs a claiming or a writing transaction."""
+    job = {"board": board, "kind": kind, "subject": subject}
+    first = Lease(board, kind, subject, worker, now + seconds, 1)
+    insert = postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
+    new = insert(leases).values(**job, **_values(first, now)).on_conflict_do_nothing().returning(leases.c.taken)
+    if connection.execute(new).one_or_none() is not None:
+        return first
+    free = select(leases.c.taken).where(_job(board, kind, subject), leases.c.expires <= now)
+    expired = connection.execute(free.with_for_update(skip_locked=True)).one_or_none()
+    if expired is None:
         return None
-    lease = Lease(board, kind, subject, worker, now + seconds, 1 if held is None else held.taken + 1)
-    values = {"worker": worker, "acquired": now, "expires": lease.expires, "taken": lease.taken}
-    if held is None:
-        connection.execute(insert(leases).values(board=board, kind=kind, subject=subject, **values))
-    else:
-        connection.execute(update(leases).where(where).values(**values))
+    lease = replace(first, taken=expired.taken + 1)
+    connection.execute(update(leases).where(_job(board, kind, subject)).values(**_values(lease, now)))
     return lease
+
+
+def _values(lease: Lease, now: float) -> dict[str, object]:
+    return {"worker": lease.worker, "acquired": now, "expires": lease.expires, "taken": lease.taken}
 
 
 def holds(connection: Connection, lease: Lease) -> bool:
     """Whether nobody else has taken the job since; in a writing transaction this stays true until its end."""
-    return connection.execute(select(leases.c.worker).where(_mine(lease))).one_or_none() is not None
+    mine = select(leases.c.worker).where(_mine(lease))
+    if connection.get_execution_options().get("writing"):
+        # Claims don't wait for writers, so the row is locked until what rests on it is written.
+        mine = mine.with_for_update()
+    return connection.execute(mine).one_or_none() is not None
 
 
 def renew(connection: Connection, lease: Lease, *, now: float, seconds: float) -> bool:
