@@ -31,12 +31,24 @@ benchmarks: .venv/test  ## print our figures beside the peers'
 	$(BIN)/python benchmarks/stats_mixed.py
 	$(BIN)/python benchmarks/stats_wmt23.py
 	$(BIN)/python benchmarks/web.py
+	$(BIN)/python benchmarks/transport.py
+	$(BIN)/python benchmarks/bertscore.py --device cpu --instances 20 --peer-rows 2 --runs 1
 
 studies: benchmarks  ## everything that takes long
 	$(BIN)/python benchmarks/stats_coverage.py
+	$(BIN)/python benchmarks/annotators.py
+	$(BIN)/python benchmarks/annotators_study.py
+	$(BIN)/python benchmarks/human_ratings.py
+	$(BIN)/python benchmarks/beametrics.py
 	BILLBOARDS_KILLS=200 $(BIN)/python -m pytest -n 0 tests/site/test_kill.py tests/site/test_kill_server.py
 	$(BIN)/python benchmarks/lexical_sacrebleu.py
 	$(BIN)/python benchmarks/lexical_equality.py
+	$(BIN)/python benchmarks/audit.py
+	$(BIN)/python benchmarks/audit_study.py
+	$(BIN)/python benchmarks/bertscore_study.py
+	$(BIN)/python benchmarks/learned_study.py
+	$(BIN)/python benchmarks/bertscore_memory.py
+	$(BIN)/python benchmarks/comet_equality.py both
 
 clean:
 	rm -rf .venv demo-board demo-site build src/billboards/metrics/kernels/*.so

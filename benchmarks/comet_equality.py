@@ -5,14 +5,18 @@ unbabel-comet wants an older transformers than this package, so it has an enviro
     python benchmarks/comet_equality.py write FOLDER           # here: tiny random checkpoints and our scores
     other/bin/python benchmarks/comet_equality.py compare FOLDER    # there: its scores beside ours
 
-`write FOLDER --checkpoint PATH` adds a real checkpoint that lies on this machine.
+`write FOLDER --checkpoint PATH` adds a real checkpoint that lies on this machine. `both` does one after the other, with
+the interpreter that BILLBOARDS_COMET_PYTHON names, or says that none is named.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import random
+import subprocess
+import tempfile
 import warnings
 from itertools import pairwise
 from pathlib import Path
@@ -122,14 +126,27 @@ def compare(folder: Path) -> None:
         print(f"{Path(place).name:30} n {len(ours)}  spread {max(theirs) - min(theirs):.3f}  differs by {largest:.1e}")
 
 
+def both() -> None:
+    """Write here and compare there."""
+    other = os.environ.get("BILLBOARDS_COMET_PYTHON")
+    if other is None:
+        print("COMET: not compared; set BILLBOARDS_COMET_PYTHON to a Python that has unbabel-comet")
+        return
+    with tempfile.TemporaryDirectory(prefix="billboards-comet-") as folder:
+        write(Path(folder).resolve(), [])
+        subprocess.run([other, __file__, "compare", folder], check=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("do", choices=("write", "compare"))
-    parser.add_argument("folder", type=Path)
+    parser.add_argument("do", choices=("write", "compare", "both"))
+    parser.add_argument("folder", type=Path, nargs="?", default=Path("comet-equality"))
     parser.add_argument("--checkpoint", action="append", default=[], help="a real checkpoint's folder")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
-    if arguments.do == "write":
+    if arguments.do == "both":
+        both()
+    elif arguments.do == "write":
         write(arguments.folder.resolve(), arguments.checkpoint)
     else:
         compare(arguments.folder.resolve())

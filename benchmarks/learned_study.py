@@ -37,15 +37,15 @@ def main() -> None:
         print("not measured, data absent; set BILLBOARDS_SHARED or put shared/ beside the checkout")
         return
     judged = {pair: read_wmt17(data / "wmt17_da" / f"testset_{pair}.tsv") for pair in pairs}
-    print(f"{'':28}" + "".join(f"{pair:>8}" for pair in pairs) + "    mean")
-    print(f"{'n':28}" + "".join(f"{len(human):8}" for *_, human in judged.values()))
+    print(f"{'':32}" + "".join(f"{pair:>8}" for pair in pairs) + "    mean")
+    print(f"{'n':32}" + "".join(f"{len(human):8}" for *_, human in judged.values()))
     for name in arguments.metric or METRICS:
         start, row = time.perf_counter(), []
         for outputs, references, _, human in judged.values():
             parts = score_checked(metric(name), Batch(outputs, [[text] for text in references]))
             row.append(r(next(iter(parts.values())), human))
         say(name, row)
-        print(f"{'':28}{time.perf_counter() - start:.0f} s")
+        print(f"{'':32}{time.perf_counter() - start:.0f} s")
 
 
 if __name__ == "__main__":

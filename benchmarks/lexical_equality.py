@@ -44,8 +44,8 @@ def board_of(name: str, data: Path) -> bb.Board:
     """One of the paper's two boards that are at hand."""
     if name == "cnndm":
         return bb.import_board("billboard", data / "billboard", board="cnndm", judgments=data / "THumB")
-    beside = {"judgments": data / "wmt-mqm-human-evaluation", "references": data / "wmt20_references"}
-    return bb.import_board("billboard", data / "billboard", board=name, **beside)
+    judgments, references = data / "wmt-mqm-human-evaluation", data / "wmt20_references"
+    return bb.import_board("billboard", data / "billboard", board=name, judgments=judgments, references=references)
 
 
 def batches_of(board: bb.Board) -> Iterator[tuple[str, Batch]]:

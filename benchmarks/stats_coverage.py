@@ -14,6 +14,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,7 +40,7 @@ def main() -> None:
     }
     kept = True
     for name, parts in boards.items():
-        folders = {part: shared / folder for part, folder in parts.items()}
+        folders: dict[str, Any] = {part: shared / folder for part, folder in parts.items()}
         view = view_board(bb.import_board("billboard", shared / "billboard", board=name, **folders), None)
         kept = study(name, view) and kept
     sys.exit(0 if kept else f"from {PROMISED_FROM} labels on, an interval covers less or more than promised")

@@ -16,7 +16,15 @@ from random import Random
 WORDS = tuple(f"{a}{b}{c}" for a in ("ka", "lo", "mi", "ren", "su") for b in "bdfgnt" for c in ("a", "el", "ir", "o"))
 METRICS = ("M1", "M2", "M3", "M4")
 HEADER = ("instance", "generator", "input", "reference", "output", "adequacy", "annotator", *METRICS)
-OPTIONS = ("--judgment", "adequacy", "--range", "adequacy=0:100", *(part for m in METRICS for part in ("--score", m)))
+_FACTS = (
+    *("task=Made up", "licence=CC0-1.0", "citation=None", "protocol=Drawn at random", "annotators=Nobody"),
+    *("output-language=en", "definition.adequacy=A number"),
+)
+OPTIONS = (
+    *("--judgment", "adequacy", "--range", "adequacy=0:100"),
+    *(part for metric in METRICS for part in ("--score", metric)),
+    *(part for fact in _FACTS for part in ("--fact", fact)),
+)
 
 
 def write_table(path: Path, *, generators: int, instances: int, seed: int = 0) -> None:

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from billboards.api import (
         Result,
         agreement,
+        audit_metrics,
+        card,
+        challenge,
         compare,
         compare_all,
         ensemble,
@@ -39,11 +42,15 @@ if TYPE_CHECKING:
     from billboards.errors import BillboardsError
     from billboards.metrics.base import Batch, Metric
     from billboards.metrics.discovery import metric
+    from billboards.suite_api import open_suite
 
 _HOMES = {
     "billboards.api": (
         "Result",
         "agreement",
+        "audit_metrics",
+        "card",
+        "challenge",
         "compare",
         "compare_all",
         "ensemble",
@@ -65,6 +72,7 @@ _HOMES = {
     "billboards.errors": ("BillboardsError",),
     "billboards.metrics.base": ("Batch", "Metric"),
     "billboards.metrics.discovery": ("metric",),
+    "billboards.suite_api": ("open_suite",),
 }
 
 #: Packages that are public as they are.
@@ -82,6 +90,9 @@ __all__ = [
     "Result",
     "Slice",
     "agreement",
+    "audit_metrics",
+    "card",
+    "challenge",
     "compare",
     "compare_all",
     "ensemble",
@@ -90,6 +101,7 @@ __all__ = [
     "import_board",
     "metric",
     "open",
+    "open_suite",
     "overrating",
     "power",
     "rank",

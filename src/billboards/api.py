@@ -15,17 +15,26 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 
+from billboards.audit.bench import Bench, Budget
+from billboards.audit.boards import audit_board
+from billboards.audit.challenges import challenge as run_challenge
+from billboards.audit.choosing import Method as SearchMethod
+from billboards.audit.choosing import Search
+from billboards.audit.entering import enter as enter_optimised
 from billboards.boards.folder import open_board
 from billboards.boards.writing import write_board
 from billboards.domain import (
     AgreementStudy,
     Board,
+    ChallengeReport,
     Column,
     EnsembleStudy,
     GeneratorComparison,
     HybridStudy,
     MeanEstimate,
+    MeasuredCard,
     Method,
+    MetricAudit,
     MetricComparison,
     MetricPairs,
     MetricStanding,
@@ -42,10 +51,12 @@ from billboards.errors import InvalidInput, NotEnoughData
 from billboards.execution.local import executor
 from billboards.execution.packs import named_metric
 from billboards.metrics.base import Metric
-from billboards.reports import comparisons, studies, tables
+from billboards.reports import audits, comparisons, studies, tables
+from billboards.reports.cards import card_tables
 from billboards.reports.frames import table_html, to_pandas, to_polars
 from billboards.service.agreement import study_agreement
 from billboards.service.board_studies import study_board
+from billboards.service.cards import measure_card
 from billboards.service.comparing import compare_generators, compare_metrics
 from billboards.service.ensembles import study_ensemble
 from billboards.service.estimating import estimate_generator
@@ -70,6 +81,7 @@ from billboards.stats.estimate import Target
 from billboards.stats.significance import permute_correlations
 from billboards.store import documents
 from billboards.store.base import CellStore
+from billboards.store.memory import MemoryCells
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -123,14 +135,18 @@ def save(board: Board, path: str | Path, *, force: bool = False) -> Board:
     return open_board(write_board(board, path, replace=force))
 
 
-def import_board(kind: str, source: str | Path, **options: Any) -> Board:
-    """A board from a public data set or a table, in memory; `save` writes it."""
+def import_board(kind: str, source: str | Path, *, facts: Mapping[str, str] | None = None, **options: Any) -> Board:
+    """A board from a public data set or a table, in memory; `save` writes it.
+
+    Its data card must be complete: `facts` states what the source doesn't tell, such as `{"task": "Translate news"}`.
+    """
+    from billboards.boards.cards import require_card, with_facts
     from billboards.boards.importers import IMPORTERS, load_importer
 
     load = load_importer(kind)
     paths = {argument.keyword for argument in IMPORTERS[kind].arguments if argument.is_path}
     given = {name: Path(value) if name in paths else value for name, value in options.items()}
-    return load(Path(source), **given).board
+    return require_card(with_facts(load(Path(source), **given).board, facts or {}))
 
 
 def score(
@@ -403,6 +419,65 @@ def agreement(
     return Result(found, shown_tables, documents.agreement_document(found))
 
 
+def card(board: Board) -> Result[MeasuredCard]:
+    """A board's data card: what its owner states, and everything about the data that can be counted."""
+    found = measure_card(board)
+    return Result(found, card_tables(found), documents.card_document(found))
+
+
+def audit_metrics(
+    board: Board,
+    metrics: Sequence[str] | None = None,
+    *,
+    method: SearchMethod = "auto",
+    sentences: int = 3,
+    candidates: str | Path | None = None,
+    model: str | None = None,
+    beams: int = 5,
+    against: Sequence[str] | None = None,
+    budget: int | None = None,
+    save: bool = False,
+    html: str | Path | None = None,
+    draws: int = 1000,
+    seed: int = 0,
+    jobs: int = 1,
+    on_progress: Callable[[Progress], None] | None = None,
+) -> Result[tuple[MetricAudit, ...]]:
+    """What metrics reward (default: every reference-free one): outputs made for each, and what others say of them.
+
+    `save` enters the outputs as generators that are never ranked, and keeps the verdicts in the folder.
+    """
+    bench = Bench(board, _cells(board) or MemoryCells(), executor(jobs), Budget(budget), on_progress)
+    search = Search(method, sentences, beams, candidates=None if candidates is None else Path(candidates), model=model)
+    done = audit_board(bench, metrics, against=against, search=search, draws=draws, seed=seed)
+    for one in done.found if save else ():
+        home_of(board).archive.keep_audit(one.audit)
+        enter_optimised(board, one.row, one.audit.how)
+    found = tuple(one.audit for one in done.found)
+    if html is not None:
+        from billboards.reports.audit_page import audit_html
+
+        Path(html).write_text(audit_html(found), encoding="utf-8")
+    shown = (audits.audits_table(found), *(table for one in found for table in audits.audit_tables(one)))
+    return Result(found, shown, documents.audits_document(found) | {"left_out": dict(done.left_out)})
+
+
+def challenge(
+    board: Board,
+    metrics: Sequence[str | Metric] | None = None,
+    *,
+    base: str | None = None,
+    kinds: Sequence[str] | None = None,
+    seed: int = 0,
+    jobs: int = 1,
+    on_progress: Callable[[Progress], None] | None = None,
+) -> Result[ChallengeReport]:
+    """How often each metric puts a reference above its spoilt copy, for every way to spoil it."""
+    bench = Bench(board, _cells(board) or MemoryCells(), executor(jobs), on_progress=on_progress)
+    found = run_challenge(bench, _metrics(board, metrics), base=base, kinds=kinds, seed=seed)
+    return Result(found, audits.challenge_tables(found), documents.challenge_document(found))
+
+
 def _cells(board: Board) -> CellStore | None:
     return None if board.home is None else home_of(board).cells
 
@@ -467,6 +542,7 @@ def report(
         judged=_best_metric_scores(home, ranking, part),
         sensitivity=_sensitivity(home, ranking, aggregate, part, seed),
         studies=study_board(board, home.cells, ranking, part=part) if with_studies else None,
+        audits=home.archive.audits(),
         # Last, because these two compute scores: until then every section has seen the same ones as the ranking.
         overrating=None if compared is None else overrating(board, compared, k=k, lam=lam, method=method, **how).value,
         references=references(board, seed=seed, **how).value if with_references and _can_add(board) else None,

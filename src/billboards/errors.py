@@ -12,6 +12,8 @@
     ├── MetricFailed            a metric raised, or broke its contract
     ├── MissingPart             an optional package or program is not installed
     ├── StoreFailed             the disk or database below the board refused
+    │   └── StoreAway           it may do what was asked a moment later: a lost connection, a full disk
+    ├── ClusterFailed           the machines that compute can't be reached, are gone, or run another version
     ├── SiteFailed              a site can't be reached, or refused a request
     └── PlatformFailed          a crowd platform can't be reached, or answers what can't be understood
 
@@ -119,6 +121,14 @@ class MissingPart(BillboardsError):
 
 class StoreFailed(BillboardsError):
     """The disk or database below the board refused."""
+
+
+class StoreAway(StoreFailed):
+    """The database is not there or the disk is full: the same may succeed a moment later."""
+
+
+class ClusterFailed(BillboardsError):
+    """The machines that compute can't be reached, are gone, or run another version."""
 
 
 class SiteFailed(BillboardsError):

@@ -13,10 +13,10 @@ name = "small"
 ranks = "quality"
 [languages]
 output = "en"
-[dimensions.adequacy]
-range = [1, 5]
-[dimensions.errors]
-higher_is_better = false
+[dimensions]
+adequacy = {range = [1, 5], definition = "Is it all there?"}
+errors = {higher_is_better = false, definition = "Marks of bad language."}
+
 [aggregates.quality]
 dimensions = ["adequacy", "errors"]
 [generators.H]

@@ -279,8 +279,9 @@ title = "b"
         'ranks is not set, so nothing says which judgments rank metrics; write ranks = "…"',
         "the language of the outputs is not stated, and tokenisation depends on it; "
         'write output = "…" under [languages]',
-        "8:the data card does not state: task, source, licence, citation, protocol, annotators; "
-        "readers need these to trust the board",
+        "8:the data card lacks facts that readers need to trust the board; write task, source, licence, citation, "
+        "protocol, annotators under [card]; definition under [dimensions.adequacy]; definition under "
+        "[dimensions.errors]; definition under [dimensions.beauty]",
         "4:no judgment speaks of dimension 'beauty'; add judgments or take it out",
         "7:aggregate x names campaign 'crowd', which has no judgment; there are: experts",
     ]

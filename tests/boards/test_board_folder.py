@@ -35,8 +35,8 @@ def test_a_sound_folder_is_the_board_it_describes(folder: Folder) -> None:
     assert board.row("#1").texts == ("Someone's one.", None, "Someone's three.")
     assert board.row("#2").ids == ("x2", None, None)
     assert board.dimensions == {
-        "adequacy": Dimension("adequacy", (1.0, 5.0)),
-        "errors": Dimension("errors", None, False),
+        "adequacy": Dimension("adequacy", (1.0, 5.0), definition="Is it all there?"),
+        "errors": Dimension("errors", None, False, definition="Marks of bad language."),
     }
     assert board.aggregates == {"quality": Aggregate("quality", ("adequacy", "errors"))}
     assert board.ranks == "quality"

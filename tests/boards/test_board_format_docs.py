@@ -51,11 +51,13 @@ def test_the_example_of_settings_is_sound() -> None:
 def test_the_examples_of_lines_make_a_board(tmp_path: Path) -> None:
     """Every example of the page in its file, with the few things around it that they speak of."""
     files = {
-        "board.toml": 'name = "b"\n[dimensions.adequacy]\n[dimensions.fluency]\n',
+        "board.toml": 'name = "b"\n[dimensions.adequacy]\n[dimensions.fluency]\n'
+        '[dimensions.better]\nkind = "preference"\n',
         "instances.jsonl": _example("## instances.jsonl") + '{"id": "18"}\n',
         "generators/M.jsonl": _example("## generators/NAME.jsonl"),
         "generators/Human-A.jsonl": "",
         "generators/Online-A.jsonl": "",
+        "generators/N.jsonl": '{"instance": "17", "text": "Nine."}\n',
         "outputs.jsonl": _example("## outputs.jsonl"),
         "judgments/all.jsonl": _example("## judgments/NAME.jsonl"),
         "scores/BLEU.tsv": re.sub(r"^ {4}", "", "\n".join(_table("## scores/NAME.tsv")), flags=re.MULTILINE),
@@ -65,7 +67,7 @@ def test_the_examples_of_lines_make_a_board(tmp_path: Path) -> None:
         (tmp_path / name).write_text(content, encoding="utf-8")
     assert [problem for problem in check_board(tmp_path) if problem.severity == "error"] == []
     board = open_board(tmp_path)
-    assert (len(board.judgments), board.row("#1").ids[0]) == (4, "caption-4")
+    assert (len(board.judgments), board.row("#1").ids[0]) == (5, "caption-4")
     assert board.imported[0].values["#1"].tolist()[1] == 12
 
 

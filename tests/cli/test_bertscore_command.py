@@ -23,7 +23,9 @@ def board(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "2,a,He left.,He went away.,4\n2,b,He slept.,He went away.,2\n"
     )
     command = ["import", "table", str(table), "-o", str(folder / "board"), "--generator", "model"]
-    assert main([*command, "--judgment", "rating", "--range", "rating=1:5"]) == 0
+    stated = ("task", "licence", "citation", "protocol", "annotators", "definition.rating")
+    facts = [f"--fact={name}=For a test." for name in stated]
+    assert main([*command, "--judgment", "rating", "--range", "rating=1:5", "--fact=output-language=en", *facts]) == 0
     return folder / "board"
 
 
@@ -35,6 +37,18 @@ def test_tune_names_the_best_layer(board: Path, capsys: pytest.CaptureFixture[st
     assert best["layer"] == document["best"]
     assert main(["bertscore", "tune", str(board)]) == 0
     assert "BERTScore by layer of minilm (rating)" in capsys.readouterr().out
+
+
+def test_ablation_compares_matchings(board: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bertscore", "ablation", str(board), "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert (document["schema"], document["kind"], document["layer"], document["n"]) == (1, "matchings", 6, 4)
+    first = document["variants"][0]
+    assert (first["setting"], first["matching"], len(document["variants"])) == ("Vanilla", "WMD1", 18)
+    assert main(["bertscore", "ablation", str(board)]) == 0
+    said = capsys.readouterr().out
+    assert "matching of minilm's embeddings, layer 6 (rating)" in said
+    assert "IDF + SEP + PMEANS + RM" in said
 
 
 def test_score_computes_a_column_and_the_ranking_has_it(board: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -78,7 +78,8 @@ def asks_for_a_model(name: str) -> bool:
     """Whether a metric is nothing until somebody names its model; its own tests make it a small one."""
     found = metric_class(name)
     options = {f.name: f.default for f in fields(found)}  # type: ignore[arg-type]
-    return found.__module__.startswith("billboards.metrics.neural") and options.get("model") == ""
+    asked = {options.get("model"), options.get("qa")}
+    return found.__module__.startswith("billboards.metrics.neural") and "" in asked
 
 
 COMPLETE = [name for name in known_metrics() if not asks_for_a_model(name)]

@@ -30,7 +30,9 @@ def board(tmp_path_factory: pytest.TempPathFactory) -> bb.Board:
     path = tmp_path_factory.mktemp("tuning") / "answers.csv"
     lines = [f'{i},{g},"{text}","{REFERENCES[i]}",{value}' for i, g, text, value in ROWS]
     path.write_text("id,model,output,reference,rating\n" + "\n".join(lines) + "\n")
-    return bb.import_board("table", path, generator="model", judgment=["rating"], range=["rating=1:5"])
+    facts = dict.fromkeys(("task", "licence", "citation", "protocol", "annotators", "definition.rating"), "For a test.")
+    facts["output-language"] = "en"
+    return bb.import_board("table", path, generator="model", judgment=["rating"], range=["rating=1:5"], facts=facts)
 
 
 def test_every_layer_has_the_correlation_that_its_own_scores_have(board: bb.Board) -> None:

@@ -46,7 +46,8 @@ def board(tmp_path_factory: pytest.TempPathFactory) -> bb.Board:
     lines = "id,model,output\n1,a,one\n2,a,three\n1,b,fifteen\n2,b,six\n1,c,x\n"
     (folder / "t.csv").write_text(lines)
     CALLS.clear()
-    return bb.save(bb.import_board("table", folder / "t.csv", generator="model"), folder / "board")
+    facts = {"task": "Testing", "licence": "CC0-1.0", "citation": "None", "output-language": "en"}
+    return bb.save(bb.import_board("table", folder / "t.csv", generator="model", facts=facts), folder / "board")
 
 
 def test_all_generators_are_scored_in_one_call_and_a_second_run_finds_nothing_to_do(board: bb.Board) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
+from sqlalchemy import select
 
 from billboards.boards.judgment_columns import JudgmentColumns
 from billboards.domain import Aggregate, Board, Dimension, Generator, Instance, Reference, row_of
@@ -13,6 +14,7 @@ from billboards.site.access import Viewer
 from billboards.site.home import Site
 from billboards.store import accounts, submissions
 from billboards.store.accounts import Role
+from billboards.store.schema import cells, score_columns
 from billboards.store.submissions import Submission
 
 TEXT = "the ferry leaves at noon from pier two and calls at every island on its way back to the old harbour"
@@ -109,3 +111,12 @@ class Harbour:
 
 
 MakeHarbour = Callable[..., Harbour]
+
+
+def all_cells(site: Site) -> dict[tuple[str, str, str, str], bytes]:
+    """Every score of a site by what it depends on."""
+    query = select(
+        score_columns.c.signature, score_columns.c.context, cells.c.row_version, cells.c.part, cells.c.scores
+    ).join(cells, cells.c.column_id == score_columns.c.id)
+    with site.database.reading() as connection:
+        return {(s, c, v, p): scores for s, c, v, p, scores in connection.execute(query)}

@@ -17,8 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from small_sites import DECLARED, SHARED_WORDS, Harbour, MakeHarbour
-from sqlalchemy import select
+from small_sites import DECLARED, SHARED_WORDS, Harbour, MakeHarbour, all_cells
 
 from billboards.site import submitting
 from billboards.site.boards import live_board
@@ -27,7 +26,6 @@ from billboards.site.refresh import is_due
 from billboards.site.worker import work_until_done
 from billboards.site.worklist import plan_board, standing
 from billboards.store import snapshots, submissions, trail
-from billboards.store.schema import cells, score_columns
 
 KILLS = int(os.environ.get("BILLBOARDS_KILLS", "20"))
 SEED = 20
@@ -87,14 +85,6 @@ def submit_metric(harbour: Harbour) -> str:
     return submitting.submit_metric(
         harbour.site, harbour.owner, "ferry", SHARED_WORDS.encode(), name="words", manifest=DECLARED
     ).submission.id
-
-
-def all_cells(site: Site) -> dict[tuple[str, str, str, str], bytes]:
-    query = select(
-        score_columns.c.signature, score_columns.c.context, cells.c.row_version, cells.c.part, cells.c.scores
-    ).join(cells, cells.c.column_id == score_columns.c.id)
-    with site.database.reading() as connection:
-        return {(s, c, v, p): scores for s, c, v, p, scores in connection.execute(query)}
 
 
 def last_document(site: Site) -> str:

@@ -16,9 +16,9 @@ import sys
 import threading
 import time
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import httpx
+from processes import children
 from small_sites import Harbour, MakeHarbour
 
 from billboards.site import submitting
@@ -156,13 +156,3 @@ class Server:
         with site.database.reading() as connection:
             waiting = [one for one in submissions.find(connection, board="ferry") if not one.is_terminal]
         return not waiting and not is_due(live_board(site, "ferry"))
-
-
-def children(pid: int) -> dict[int, str]:
-    found = {}
-    try:
-        for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
-            found[int(child)] = Path(f"/proc/{child}/cmdline").read_text().replace("\0", " ")
-    except OSError:
-        return found
-    return found

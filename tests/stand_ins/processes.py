@@ -13,3 +13,14 @@ def is_running(mark: str) -> bool:
         except OSError:
             continue
     return False
+
+
+def children(pid: int) -> dict[int, str]:
+    """The processes that a process has started, with their command lines."""
+    found = {}
+    try:
+        for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
+            found[int(child)] = Path(f"/proc/{child}/cmdline").read_text().replace("\0", " ")
+    except OSError:
+        return found
+    return found

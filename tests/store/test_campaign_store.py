@@ -16,8 +16,8 @@ from billboards.store.database import Database
 
 
 def draft(connection: Any, account: Account, name: str = "first") -> campaigns.CampaignRow:
-    values = {"board": "ferry", "name": name, "kind": "labels", "template": "", "plan": {}, "generators": ["g"]}
-    values |= {"instances": ["i0"], "rolling": False, "ranks": True, "joins": {}, "details": {}}
+    values: dict[str, Any] = {"board": "ferry", "name": name, "kind": "labels", "template": "", "plan": {}}
+    values |= {"generators": ["g"], "instances": ["i0"], "rolling": False, "ranks": True, "joins": {}, "details": {}}
     return campaigns.create(connection, {**values, "account_id": account.id}, actor="ann", now=1.0)
 
 
@@ -38,7 +38,7 @@ def test_a_campaign_moves_forward_and_every_step_is_on_record(database: Database
         before = trail.generation(connection, "ferry")
         assert before is not None
         for state in ("open", "paused", "open", "closed"):
-            one = campaigns.advance(connection, one.id, state, actor="ann", now=5.0)  # type: ignore[arg-type]
+            one = campaigns.advance(connection, one.id, state, actor="ann", now=5.0)
         assert (one.opened, one.closed) == (5.0, 5.0)
         assert trail.generation(connection, "ferry") == before + 4
         for state in ("draft", "open", "paused"):

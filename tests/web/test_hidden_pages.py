@@ -20,11 +20,15 @@ from page_sites import ODD, SECRET, PageSite, page_board, page_site
 from starlette.routing import Route
 
 from billboards.domain import Generator, row_of
-from billboards.store import snapshots, submissions
+from billboards.human.campaign_plan import CampaignPlan
+from billboards.site.campaigns import create_campaign, open_campaign
+from billboards.store import campaigns, snapshots, submissions
+from billboards.suite_api import open_suite
 from billboards.web.pages.bundles import FILES
 
 BOARD = "/boards/harbour"
 TRUE_NAME, BLIND_NAME, BLIND_WORD = "veryunmaskedname", "blindentryname", "submarine"
+CAMPAIGN = "secretcampaign"
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +45,21 @@ def hiding(tmp_path_factory: pytest.TempPathFactory) -> PageSite:
     )
     found.submit(BLIND_NAME, word=BLIND_WORD, entry="contrastive")
     found.work()
+    run_suite(found)
+    plan = CampaignPlan(instances=4)
+    made = create_campaign(found.site, found.owner, "harbour", CAMPAIGN, "genie-translation", plan=plan)
+    open_campaign(found.site, found.owner, made.id)
     return found
+
+
+def run_suite(found: PageSite) -> None:
+    """A suite of the board, run with a metric that fails and quotes a reference while it does."""
+    leaky, file = found.site.data / "leaky.py", found.site.data / "suites" / "harbours.toml"
+    leaky.write_text("def score(outputs, references, inputs):\n    raise ValueError(references[0][0])\n")
+    file.parent.mkdir()
+    board = '[[boards]]\nfolder = "../../harbour"\ndifficulty = 1\n'
+    file.write_text(f'metrics = ["chrF", "ROUGE-1", "length"]\nfamilies = {{ letters = ["chrF"] }}\n{board}')
+    open_suite(file).run(add=[leaky], draws=20)
 
 
 def page_routes(small: PageSite) -> list[Route]:
@@ -69,11 +87,30 @@ def addresses(small: PageSite) -> dict[str, list[str]]:
         owners = snapshots.list_snapshots(connection, "harbour", "owners")
         ensembles = [one.signature for one, _ in snapshots.list_ensembles(connection, "harbour", hidden=True)]
         sent = [one.id for one in submissions.find(connection)]
+        (asked,) = (one.id for one in campaigns.find(connection))
+    campaign = f"{BOARD}/campaigns/{asked}"
     generators = [ODD, "late", "Cleo", "Ada", TRUE_NAME, BLIND_NAME, *(f"anonymous-{one[:6]}" for one in sent)]
     names = [quote(name, safe="") for name in generators]
     return {
         "/": ["/"],
         "/static/{digest}/{name}": ["/static/0/board.js"],
+        "/suites": ["/suites"],
+        "/suites/{suite}": ["/suites/harbours"],
+        "/suites/{suite}/results.json": ["/suites/harbours/results.json"],
+        "/suites/{suite}/charts/{chart}": [f"/suites/harbours/charts/{one}.svg" for one in ("difficulty", "ranking")],
+        "/templates": ["/templates"],
+        "/templates/{template}": ["/templates/esa", "/templates/..%2Fsecret.toml"],
+        "/annotate/{token}": ["/annotate/nothing"],
+        "/campaigns/{campaign}": [f"/campaigns/{asked}"],
+        "/campaigns/{campaign}/annotate": [f"/campaigns/{asked}/annotate"],
+        "/boards/{board}/campaigns": [f"{BOARD}/campaigns"],
+        "/boards/{board}/campaigns/new": [f"{BOARD}/campaigns/new"],
+        "/boards/{board}/campaigns/blind-check": [f"{BOARD}/campaigns/blind-check"],
+        "/boards/{board}/campaigns/{campaign}": [campaign],
+        **{
+            f"/boards/{{board}}/campaigns/{{campaign}}/{part}": [f"{campaign}/{part}"]
+            for part in ("annotators", "agreement", "results", "preview", "events", "answers.csv", "answers.jsonl")
+        },
         "/submissions": ["/submissions"],
         "/submissions/{submission}": [f"/submissions/{one}" for one in sent],
         "/submissions/{submission}/events": [f"/submissions/{one}/events" for one in sent],
@@ -93,6 +130,12 @@ def addresses(small: PageSite) -> dict[str, list[str]]:
             f"{BOARD}/instances/i%2F0?metric=people",
             f"{BOARD}/instances/i%2F0?against=late&metric=length",
         ],
+        "/boards/{board}/matching/{instance:path}": [
+            f"{BOARD}/matching/i%2F0",
+            f"{BOARD}/matching/i%2F0?output=late&reference=Ada",
+            f"{BOARD}/matching/i%2F0?output=Ada&reference=Ben",
+            f"{BOARD}/matching/i%2F0?output={BLIND_NAME}",
+        ],
         "/boards/{board}/compare": [
             f"{BOARD}/compare",
             f"{BOARD}/compare?first=late&second=Cleo",
@@ -102,6 +145,9 @@ def addresses(small: PageSite) -> dict[str, list[str]]:
             f"{BOARD}/compare?first=late&second=Ada",
             f"{BOARD}/compare?first=Ada&second=late&by=length",
         ],
+        "/boards/{board}/card": [f"{BOARD}/card"],
+        "/boards/{board}/card.md": [f"{BOARD}/card.md"],
+        "/boards/{board}/card.json": [f"{BOARD}/card.json"],
         "/boards/{board}/rankings": [f"{BOARD}/rankings"],
         "/boards/{board}/rankings/{ranking}": [f"{BOARD}/rankings/{one.id}" for one in (*kept, *owners)],
         "/boards/{board}/changes": [f"{BOARD}/changes?since=1&ranking=1"],
@@ -147,7 +193,7 @@ def test_no_page_tells_hidden_references_names_or_blind_results(hiding: PageSite
             answer = hiding.get(address, asker)
             assert answer.status_code < 500, address
             said = content(answer.content)
-            for secret in (TRUE_NAME, BLIND_NAME, SECRET):
+            for secret in (TRUE_NAME, BLIND_NAME, SECRET, CAMPAIGN):
                 # What the asker has written itself may be repeated to it.
                 assert secret not in said or secret in address, (path, address, secret)
             if BLIND_WORD not in address:
@@ -162,6 +208,12 @@ def test_no_page_tells_what_people_said_of_outputs_or_generators(hiding: PageSit
     assert hiding.get(f"{BOARD}?domain=sea", asker).status_code == 409
     assert "people" not in hiding.get(f"{BOARD}/downloads/scores.csv", asker).text
     assert "residual" not in hiding.get(f"{BOARD}/metrics/chrF", asker).text
+    card = hiding.get(f"{BOARD}/card.json", asker).json()
+    assert (card["hidden"], card["judgments"], card["annotators"]) == (["references", "judgments"], 0, 0)
+    assert [(use["judgments"], use["values"], use["agreement"]["alpha"]) for use in card["dimensions"]] == [
+        (0, None, None) for _ in card["dimensions"]
+    ]
+    assert (card["references"], card["copies"]["leaked"]) == (None, 0)
     assert hiding.get(f"{BOARD}/charts/scatter/chrF.svg", asker).status_code == 422
     assert hiding.get(f"{BOARD}/compare?first=chrF&second=ROUGE-1", asker).status_code == 409
     assert "<b>100" not in hiding.get(f"{BOARD}/instances/i%2F1", asker).text
@@ -177,6 +229,29 @@ def test_an_owner_sees_all_of_it(hiding: PageSite) -> None:
     assert BLIND_NAME in hiding.get(BOARD, "owner").text
     assert 'data-key="people"' in hiding.get(BOARD, "owner").text
     assert TRUE_NAME in hiding.get("/submissions", "owner").text
+    assert CAMPAIGN in hiding.get(f"{BOARD}/campaigns", "owner").text
+
+
+def test_a_suite_shows_everybody_its_tables_and_only_owners_why_a_metric_failed(hiding: PageSite) -> None:
+    for asker in (None, "stranger", "owner"):
+        page = hiding.get("/suites/harbours", asker).text
+        assert "chrF" in page
+        assert "One ranking over all boards" in page
+        assert (SECRET in page) == (asker == "owner")
+    assert "it could not run" in hiding.get("/suites/harbours").text
+    assert hiding.get("/suites/harbours/charts/difficulty.svg").headers["content-type"] == "image/svg+xml"
+    assert hiding.get("/suites/nowhere").status_code == 404
+
+
+def test_a_broken_suite_is_an_owners_matter(hiding: PageSite) -> None:
+    broken = hiding.site.data / "suites" / "broken.toml"
+    broken.write_text("name = [")
+    try:
+        assert hiding.get("/suites").status_code == 200
+        assert "broken" not in hiding.get("/suites").text
+        assert "broken.toml: is no TOML" in hiding.get("/suites", "owner").text
+    finally:
+        broken.unlink()
 
 
 def test_its_own_team_sees_its_submission_and_its_name(hiding: PageSite) -> None:

@@ -20,6 +20,7 @@ from billboards.web.permissions import Permission, SubmissionPermission
 
 #: What stands for a parameter of a path, so that the route is asked for something that is there.
 PLACES = {"board": "small", "generator": "g0", "metric": "BLEU", "key": "1", "side": "metric"}
+PLACES |= {"action": "pause", "verdict": "exclude"}
 NUMBERS = {"token_id": "999", "webhook_id": "999", "account_id": "999"}
 ROLES = {"visitor": "visitor", "annotator": "annotator", "stranger": "submitter", "team": "submitter", "owner": "owner"}
 
@@ -60,11 +61,12 @@ def test_every_route_of_the_interface_names_a_permission() -> None:
 
 def test_every_route_lets_through_whom_it_should_and_nobody_else(small: SmallSite) -> None:
     submission = small.ask("owner", "GET", "/submissions").json()["items"][0]["id"]
+    places = {**PLACES, **NUMBERS, **_campaign(small), "submission_id": submission}
     wrong = []
     for route, method in _requests():
         needed = permission(route)
         assert needed is not None
-        path = route.path.format(**PLACES, **NUMBERS, submission_id=submission)
+        path = route.path.format(**places)
         for asker in ASKERS:
             if allowed(needed, asker) and method != "GET":
                 continue
@@ -93,6 +95,14 @@ def test_a_session_can_change_nothing_over_the_interface_without_its_word(small:
 @pytest.mark.parametrize("action", sorted(PERMISSIONS))
 def test_no_action_is_open_to_somebody_lower_and_closed_to_an_owner(action: Action) -> None:
     assert "owner" in PERMISSIONS[action]
+
+
+def _campaign(small: SmallSite) -> dict[str, str]:
+    """A campaign with an annotator, whose link lets anybody annotate."""
+    sent = {"name": "asked", "template": "binary", "plan": {"instances": 2}}
+    made = small.ask("owner", "POST", "/boards/small/campaigns", json=sent).json()["id"]
+    (link,) = small.ask("owner", "POST", f"/campaigns/{made}/annotators", json={"count": 1}).json()
+    return {"campaign": made, "token": link["token"], "annotator": link["annotator"]}
 
 
 def _requests() -> Iterator[tuple[APIRoute, str]]:

@@ -1,1 +1,1 @@
-"""What a metric really rewards: outputs optimised for it, its biases, its pseudo-references, its blind spots."""
+"""What a metric really rewards: make outputs for it, and see who else likes them (Deutsch, Dror and Roth 2022)."""

@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from billboards.boards import check_rows, check_texts, passages
+from billboards.boards.cards import keys_in_toml, missing_facts
 from billboards.boards.folder import INSTANCES, LISTED, named, part_files, read_board, read_settings_file
 from billboards.boards.lines import Problems, shown
 from billboards.boards.names import folded
@@ -52,16 +53,17 @@ def _settings_doubts(board: Board, settings: Settings) -> Iterator[Problem]:
     if board.output_language is None:
         message = "the language of the outputs is not stated, and tokenisation depends on it"
         yield _doubt(FILE, settings.line("languages"), f'{message}; write output = "…" under [languages]')
-    if missing := board.card.missing():
-        message = f"the data card does not state: {', '.join(missing)}; readers need these to trust the board"
+    # The language has a warning of its own, above.
+    if missing := [fact for fact in missing_facts(board) if fact != "output-language"]:
+        message = f"the data card lacks facts that readers need to trust the board; write {keys_in_toml(missing)}"
         yield _doubt(FILE, settings.line("card"), message)
 
 
 def _unkept_promises(board: Board, settings: Settings) -> Iterator[Problem]:
     """Dimensions and campaigns that the settings speak of and no judgment does."""
     judged = board.judgments
-    for k, name in enumerate(judged.dimensions):
-        if np.isnan(judged.values[:, k]).all():
+    for name, dimension in board.dimensions.items():
+        if dimension.kind == "rating" and np.isnan(judged.on(dimension)).all():
             message = f"no judgment speaks of dimension {shown(name)}; add judgments or take it out"
             yield _doubt(FILE, settings.line("dimensions", name), message)
     for name, aggregate in board.aggregates.items():

@@ -90,7 +90,7 @@ def absent_outputs(root: Path, board: Board, rows: Sequence[Passages]) -> Iterat
 
 def silent_judgments(board: Board) -> Iterator[Problem]:
     """Judgments without a value, a preference or a span."""
-    says_more = {k for k, detail in board.judgments.details.items() if detail.keys() & {"prefers", "spans"}}
+    says_more = {k for k, detail in board.judgments.details.items() if detail.keys() & {"prefers", "order", "spans"}}
     silent = set(np.flatnonzero(np.isnan(board.judgments.values).all(axis=1)).tolist()) - says_more
     if silent:
         row, instance = (names[min(silent)] for names in (board.judgments.row, board.judgments.instance))

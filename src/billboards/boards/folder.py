@@ -106,6 +106,7 @@ def read_board(root: Path, problems: Problems) -> Board:
         settings.input_language,
         settings.output_language,
         settings.card,
+        settings.reference_free,
         root,
     )
 

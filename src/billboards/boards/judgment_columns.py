@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from billboards.domain import Judgments
+from billboards.domain.judgments import Floats, Ints
 from billboards.errors import UnknownName
 
 
@@ -72,3 +73,38 @@ class JudgmentColumns:
 
 def _code(known: dict[str, int], name: str | None) -> int:
     return -1 if name is None else known.setdefault(name, len(known))
+
+
+def join_judgments(one: Judgments, other: Judgments) -> Judgments:
+    """All judgments of two sets on the same instances and rows, with the dimensions and names of both."""
+    dimensions = tuple(dict.fromkeys((*one.dimensions, *other.dimensions)))
+    annotators = tuple(dict.fromkeys((*one.annotators, *other.annotators)))
+    campaigns = tuple(dict.fromkeys((*one.campaigns, *other.campaigns)))
+    both = (one, other)
+    return Judgments(
+        dimensions,
+        annotators,
+        campaigns,
+        np.concatenate([part.instance for part in both]),
+        np.concatenate([part.row for part in both]),
+        np.concatenate([_recode(part.annotator, part.annotators, annotators) for part in both]),
+        np.concatenate([_recode(part.campaign, part.campaigns, campaigns) for part in both]),
+        np.concatenate([_spread(part, dimensions) for part in both]),
+        {**one.details, **{len(one) + k: detail for k, detail in other.details.items()}},
+    )
+
+
+def _recode(codes: Ints, names: tuple[str, ...], known: tuple[str, ...]) -> Ints:
+    """Numbers into one list of names as numbers into another; -1 stays."""
+    place = {name: k for k, name in enumerate(known)}
+    table = np.array([*(place[name] for name in names), -1], np.int32)
+    return table[codes]
+
+
+def _spread(part: Judgments, dimensions: tuple[str, ...]) -> Floats:
+    """The values under more dimensions, NaN where nothing was said."""
+    values = np.full((len(part), len(dimensions)), np.nan)
+    values[:, [dimensions.index(name) for name in part.dimensions]] = part.values.reshape(
+        len(part), len(part.dimensions)
+    )
+    return values

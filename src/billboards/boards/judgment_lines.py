@@ -20,7 +20,7 @@ from billboards.boards.names import file_name_mistake
 from billboards.boards.settings import FILE, is_number
 from billboards.domain import Dimension, Outputs
 
-DETAILS = ("prefers", "spans", "test", "time", "template")
+DETAILS = ("dimension", "prefers", "order", "spans", "test", "time", "template")
 _JUDGED = ("generator", "generators", "output", "outputs")
 KEYS = ("instance", *_JUDGED, "values", "annotator", "campaign", *DETAILS)
 _ORDINARY = frozenset({"instance", "generator", "values", "annotator", "campaign"})
@@ -30,7 +30,9 @@ _FINITE, _NONE = (-float_info.max, float_info.max), (1.0, 0.0)
 _Say = Callable[[str], None]
 _DEEPEST = 16
 _WORDS: Mapping[str, tuple[tuple[type, ...], str]] = {
+    "dimension": ((str,), "the dimension on which outputs were compared, in quotes"),
     "prefers": ((str, list), "the name of an output judged, or a list of such names"),
+    "order": ((list,), "the names of the outputs judged, best first, equal ones in a list of their own"),
     "spans": ((list,), "a list"),
     "test": ((str,), "the kind of test question in quotes"),
     "time": ((str, int, float), "a time in quotes or a number"),
@@ -84,7 +86,7 @@ class JudgmentReader:
         rows = self._judged(item, instance, say)
         values = self._values(item, say)
         details = self._details(item, say)
-        self._check_preference(details.get("prefers"), item, say)
+        self._check_preference(details, item, say)
         if self.problems.errors_in(name) > before or self.dimensions is None or not rows:
             return
         if len(rows) > 1:
@@ -114,7 +116,8 @@ class JudgmentReader:
 
     @cached_property
     def _limits(self) -> Mapping[str, tuple[float, float]]:
-        return {name: dimension.range or _FINITE for name, dimension in (self.dimensions or {}).items()}
+        known = (self.dimensions or {}).items()
+        return {name: _NONE if _unvalued(dimension) else dimension.range or _FINITE for name, dimension in known}
 
     def _judged(self, item: Mapping[str, Any], instance: int, say: _Say) -> tuple[int, ...]:
         """The rows of the outputs that are judged."""
@@ -133,11 +136,13 @@ class JudgmentReader:
         found = [self._row(said[0], one, instance, item["instance"], say) for one in names]
         return tuple(row for row in found if row is not None) if None not in found else ()
 
-    def _check_preference(self, prefers: object, item: Mapping[str, Any], say: _Say) -> None:
+    def _check_preference(self, details: Mapping[str, Any], item: Mapping[str, Any], say: _Say) -> None:
         names = [one for key in _JUDGED for one in _listed(item.get(key))]
-        for one in _listed(prefers):
+        for one in _listed(details.get("prefers")):
             if one not in names:
                 say(f'"prefers" names {shown(one)}, which is not among the outputs judged')
+        if wrong := comparison_mistake(details, names, self.dimensions):
+            say(wrong)
 
     def _row(self, key: str, one: str, instance: int, instance_id: str, say: _Say) -> int | None:
         if key.startswith("generator"):
@@ -153,7 +158,7 @@ class JudgmentReader:
 
     def _values(self, item: Mapping[str, Any], say: _Say) -> dict[str, float]:
         values = item.get("values", {})
-        says_more = any(item.get(key) is not None for key in ("prefers", "spans"))
+        says_more = any(item.get(key) is not None for key in ("prefers", "order", "spans"))
         if not isinstance(values, dict) or not ("values" in item or says_more):
             found = shown(item.get("values"))
             say(f'"values" must be numbers by dimension, as in {{"adequacy": 4}}; found {found}')
@@ -166,6 +171,8 @@ class JudgmentReader:
     def _value_mistake(self, name: str, value: object) -> str | None:
         if self.dimensions is not None and name not in self.dimensions:
             return f"dimension {shown(name)} is not declared under [dimensions] in {FILE}"
+        if self.dimensions is not None and (wrong := _unvalued(self.dimensions[name])):
+            return wrong
         if not is_number(value):
             return f"{shown(name)} must be a number; found {shown(value)}"
         limits = self.dimensions[name].range if self.dimensions is not None else None
@@ -184,6 +191,36 @@ class JudgmentReader:
             if wrong := detail_mistake(key, value):
                 say(wrong)
         return details
+
+
+def comparison_mistake(
+    details: Mapping[str, Any], names: Sequence[object], dimensions: Mapping[str, Dimension] | None
+) -> str | None:
+    """What is wrong with how a judgment compares outputs, if anything."""
+    compares = "order" in details or ("prefers" in details and "dimension" in details)
+    if isinstance(details.get("order"), list):
+        placed = [one for place in _listed(details["order"]) for one in _listed(place)]
+        if sorted(map(repr, placed)) != sorted(map(repr, names)):
+            return f'"order" must hold every output judged exactly once; found {shown(details["order"])}'
+        if "prefers" in details:
+            return '"order" and "prefers" say the same thing; write one of them'
+    if "dimension" not in details:
+        return None
+    if not compares or len(names) < 2:
+        return '"dimension" is for judgments that compare outputs; values name their dimensions themselves'
+    found = None if dimensions is None else dimensions.get(details["dimension"])
+    if dimensions is not None and (found is None or found.kind != "preference"):
+        return f'"dimension" {shown(details["dimension"])} is not declared under [dimensions] in {FILE} as a preference'
+    return None
+
+
+def _unvalued(dimension: Dimension) -> str | None:
+    """Why no judgment gives values on a dimension, if none does."""
+    if dimension.kind == "preference":
+        return f'{shown(dimension.name)} is judged by preference: write "prefers" or "order", not a value'
+    if dimension.levels_of is not None:
+        return f"{shown(dimension.name)} is read off the levels of {shown(dimension.levels_of)}; give that one's value"
+    return None
 
 
 def _listed(value: object) -> list[object]:

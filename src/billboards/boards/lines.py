@@ -10,6 +10,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import tomllib
 import zlib
 from collections import Counter
 from collections.abc import Iterator
@@ -18,6 +19,9 @@ from reprlib import Repr
 from typing import Any
 
 from billboards.errors import Problem
+
+#: Digits of the largest whole number that is read from a text: what fits into 64 bits.
+MOST_DIGITS = 18
 
 
 class Problems(list[Problem]):
@@ -122,6 +126,23 @@ def json_lines(
                 yield number, value
             else:
                 problems.error(name, number, f"expected a JSON object, found {type(value).__name__}")
+
+
+def toml_document(text: str) -> dict[str, Any]:
+    """A TOML document; nesting and numbers that Python can't follow are mistakes of the text like any other."""
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        raise
+    except RecursionError as error:
+        raise tomllib.TOMLDecodeError("it is nested too deeply") from error
+    except ValueError as error:
+        raise tomllib.TOMLDecodeError(f"it holds a value that is none: {error}") from error
+
+
+def whole_number(text: str) -> int | None:
+    """The number that decimal digits write; None where there are others, or more than any position or count has."""
+    return int(text) if text.isdecimal() and len(text) <= MOST_DIGITS else None
 
 
 def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

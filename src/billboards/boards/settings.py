@@ -5,25 +5,25 @@ from __future__ import annotations
 import math
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
-from billboards.boards.lines import Problems, shown
+from billboards.boards.lines import Problems, shown, toml_document
 from billboards.boards.names import board_name_mistake, file_name_mistake, generator_name_mistake, name_mistake
-from billboards.domain import Aggregate, DataCard, Dimension, Generator, Kind
+from billboards.domain import Aggregate, DataCard, Dimension, Generator, Kind, ReferenceFree
 
 FILE = "board.toml"
 SCHEMA = 1
 
 #: Every key that may stand in `board.toml`, by its table; docs/board-folder.md explains each.
 KEYS: Mapping[str, tuple[str, ...]] = {
-    "": ("schema", "name", "ranks", "metrics", "lead", "references", "languages", "dimensions", "aggregates",
-         "generators", "scores", "card"),
+    "": ("schema", "name", "ranks", "metrics", "lead", "references", "reference_free", "languages", "dimensions",
+         "aggregates", "generators", "scores", "card"),
     "languages": ("input", "output"),
-    "dimensions.NAME": ("range", "higher_is_better", "to_100", "definition"),
+    "dimensions.NAME": ("range", "higher_is_better", "to_100", "definition", "kind", "levels_of", "at_least"),
     "aggregates.NAME": ("dimensions", "campaigns"),
-    "generators.NAME": ("kind", "description", "paper", "url"),
+    "generators.NAME": ("kind", "description", "paper", "url", "optimised_by"),
     "scores.NAME": ("name", "needs", "references", "higher_is_better", "is_ensemble", "is_statistic"),
     "card": tuple(f.name for f in fields(DataCard)),
 }  # fmt: skip
@@ -57,6 +57,7 @@ class Settings:
     generators: Mapping[str, Generator] = field(default_factory=dict)
     scores: Mapping[str, ImportedSettings] = field(default_factory=dict)
     card: DataCard = field(default_factory=DataCard)
+    reference_free: ReferenceFree = "diagnostic"
     #: The line each key stands on; None where the file could not be read at all.
     lines: Mapping[tuple[str, ...], int] | None = field(default=None, compare=False, repr=False)
 
@@ -69,11 +70,8 @@ def read_settings(text: str, problems: Problems) -> Settings:
     """Settings from the text of `board.toml`; mistakes are added to `problems` and read past."""
     text = text.removeprefix("\ufeff")
     try:
-        document = tomllib.loads(text)
-    except RecursionError:
-        problems.error(FILE, None, "not usable TOML: it is nested too deeply")
-        return Settings()
-    except ValueError as error:
+        document = toml_document(text)
+    except tomllib.TOMLDecodeError as error:
         line = re.search(r"line (\d+)", str(error))
         problems.error(FILE, int(line[1]) if line else None, f"not TOML: {error}")
         return Settings()
@@ -89,6 +87,8 @@ def _settings(top: _Table, lines: Mapping[tuple[str, ...], int]) -> Settings:
     languages = top.table("languages")
     languages.only(KEYS["languages"])
     dimensions = {name: _dimension(name, table) for name, table in top.tables("dimensions", name_mistake)}
+    for name, wrong in levels_mistakes(dimensions):
+        top.error(wrong, "dimensions", name, "levels_of")
     return Settings(
         _board_name(top),
         _ranks(top),
@@ -102,6 +102,7 @@ def _settings(top: _Table, lines: Mapping[tuple[str, ...], int]) -> Settings:
         {name: _generator(name, table) for name, table in top.tables("generators", generator_name_mistake)},
         {name: _scores(name, table) for name, table in top.tables("scores", file_name_mistake)},
         _card(top.table("card")),
+        "ranks" if top.choice("reference_free", ("diagnostic", "ranks")) == "ranks" else "diagnostic",
         lines,
     )
 
@@ -175,6 +176,13 @@ class _Table:
         self.error(f"{key} in {self} must be {' or '.join(map(repr, allowed))}, not {shown(value)}", key)
         return allowed[0]
 
+    def number(self, key: str) -> float | None:
+        value = self.values.get(key)
+        if value is None or is_number(value):
+            return None if value is None else float(value)
+        self.error(f"{key} in {self} must be a finite number; found {shown(value)}", key)
+        return None
+
     def pair(self, key: str) -> tuple[float, float] | None:
         value = self.values.get(key)
         if value is None:
@@ -211,17 +219,34 @@ def _dimension(name: str, table: _Table) -> Dimension:
         table.truth("higher_is_better", True),
         table.pair("to_100"),
         table.text("definition"),
+        "preference" if table.choice("kind", ("rating", "preference")) == "preference" else "rating",
+        table.text("levels_of"),
+        table.number("at_least"),
     )
     wrong = dimension_mistake(dimension)
     if wrong is None:
         return dimension
-    table.error(wrong, "to_100" if wrong.startswith("to_100") else "range")
+    table.error(wrong, next((key for key in KEYS["dimensions.NAME"] if wrong.startswith(key)), "range"))
     return Dimension(name, None, dimension.higher_is_better, None, dimension.definition)
+
+
+def levels_mistakes(dimensions: Mapping[str, Dimension]) -> Iterator[tuple[str, str]]:
+    """Dimensions that are read off levels which nobody declared, each with what is wrong."""
+    for name, dimension in dimensions.items():
+        levels = dimensions.get(dimension.levels_of or name)
+        if levels is None or (dimension.levels_of is not None and levels.derivation()):
+            yield name, f"levels_of dimension {name} must name a declared rating; found {shown(dimension.levels_of)}"
 
 
 def dimension_mistake(dimension: Dimension) -> str | None:
     """What is wrong with a dimension's scale, if anything."""
     name, limits, mapping = dimension.name, dimension.range, dimension.to_100
+    if (dimension.levels_of is None) != (dimension.at_least is None):
+        return f"levels_of and at_least of dimension {name} belong together: the levels' dimension, and which count"
+    if dimension.kind == "preference" and (limits or mapping or dimension.levels_of):
+        return f"kind of dimension {name} is preference, so it has no range, no to_100 and no levels"
+    if dimension.levels_of is not None and limits is not None:
+        return f"range of dimension {name} can't be stated: it is 1 where {dimension.levels_of} is high enough, else 0"
     if limits is not None and not limits[0] < limits[1]:
         return f"range of dimension {name} must rise, as in [1, 5]; found {list(limits)}"
     slope, intercept = dimension.affine()
@@ -252,15 +277,21 @@ def _aggregates(top: _Table, dimensions: Mapping[str, Dimension]) -> dict[str, A
                     f"aggregate {name} uses dimension {shown(dimension)}, which [dimensions] doesn't declare",
                     "dimensions",
                 )
-        if all(dimension in dimensions for dimension in used):
+        if len({dimensions[dimension].kind for dimension in used if dimension in dimensions}) > 1:
+            table.error(f"aggregate {name} mixes ratings and preferences; make an aggregate of each", "dimensions")
+        elif all(dimension in dimensions for dimension in used):
             found[name] = Aggregate(name, used, table.names("campaigns"))
     return found
 
 
 def _generator(name: str, table: _Table) -> Generator:
     table.only(KEYS["generators.NAME"])
-    kind: Kind = "human" if table.choice("kind", ("machine", "human")) == "human" else "machine"
-    return Generator(name, kind, table.text("description"), table.text("paper"), table.text("url"))
+    said = table.choice("kind", ("machine", "human", "optimised"))
+    kind: Kind = "human" if said == "human" else "optimised" if said == "optimised" else "machine"
+    metric = table.text("optimised_by")
+    if (metric is not None) != (kind == "optimised"):
+        table.error(f'generator {name}: kind = "optimised" and optimised_by = "METRIC" belong together', "optimised_by")
+    return Generator(name, kind, table.text("description"), table.text("paper"), table.text("url"), metric)
 
 
 def _scores(name: str, table: _Table) -> ImportedSettings:
@@ -317,7 +348,7 @@ def key_lines(text: str) -> dict[tuple[str, ...], int]:
 
 def _path(line: str) -> tuple[str, ...]:
     try:
-        inner: object = tomllib.loads(line)
+        inner: object = toml_document(line)
     except tomllib.TOMLDecodeError:
         return ()
     path = []

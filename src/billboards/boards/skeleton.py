@@ -120,6 +120,10 @@ lead = "imported"
 # The references that metrics see, by name. Left out, they see all of them.
 # references = ["A"]
 
+# Whether a metric that uses no references may rank generators alone where there are references: "ranks", or
+# "diagnostic" when left out.
+# reference_free = "diagnostic"
+
 # What the texts are written in (ISO 639 codes); metrics tokenise accordingly.
 [languages]
 input = "de"
@@ -131,6 +135,9 @@ output = "en"
 #   to_100            slope and intercept of the map to 0-100: value * slope + intercept;
 #                     left out, the range is stretched to 0-100
 #   definition        what annotators were told it means
+#   kind              "preference" where people said which of several outputs is better; "rating" when left out
+#   levels_of         another dimension, off whose levels this one is read: 1 where a judgment there is
+#   at_least          this high or higher, else 0
 [dimensions.adequacy]
 range = [1, 5]
 higher_is_better = true
@@ -149,7 +156,8 @@ dimensions = ["adequacy", "fluency"]
 campaigns = ["example"]
 
 # Generators are found by their files; one needs an entry here only where there is something to say of it.
-# kind is "machine" or "human"; "machine" when left out.
+# kind is "machine" or "human"; "machine" when left out. `billboards audit` enters what it makes as "optimised", with
+# the metric it was made for as optimised_by.
 [generators.example-human]
 kind = "human"
 description = "A person who saw only the input."
@@ -186,4 +194,6 @@ citation = "None; say here how the data want to be cited."
 protocol = "Each output was judged on two dimensions from 1 to 5."
 annotators = "One imaginary annotator."
 comments = "The numbers mean nothing."
+# Where outputs are in several languages, say so in words; one language is stated under [languages].
+# languages = "English, French"
 """

@@ -15,7 +15,7 @@ import numpy as np
 from billboards.boards.judgment_lines import DETAILS, detail_mistake
 from billboards.boards.lines import shown
 from billboards.boards.names import board_name_mistake, file_name_mistake, generator_name_mistake, name_mistake
-from billboards.boards.settings import dimension_mistake
+from billboards.boards.settings import dimension_mistake, levels_mistakes
 from billboards.domain import Board, ImportedColumn, Outputs
 from billboards.errors import InvalidInput
 
@@ -95,6 +95,7 @@ def _scale_mistakes(board: Board) -> Iterator[str]:
             yield f"dimension {shown(dimension.name)} stands under the name {shown(name)}"
         if wrong := dimension_mistake(dimension):
             yield wrong
+    yield from (wrong for _, wrong in levels_mistakes(board.dimensions))
     for name, aggregate in board.aggregates.items():
         if wrong := name_mistake(name):
             yield f"aggregate name {shown(name)} {wrong}"
@@ -105,6 +106,8 @@ def _scale_mistakes(board: Board) -> Iterator[str]:
         for used in aggregate.dimensions:
             if used not in board.dimensions:
                 yield f"aggregate {shown(name)} uses dimension {shown(used)}, which is not declared"
+        if len({board.dimensions[used].kind for used in aggregate.dimensions if used in board.dimensions}) > 1:
+            yield f"aggregate {shown(name)} mixes ratings and preferences"
     if board.ranks is not None and board.ranks not in {*board.aggregates, *board.dimensions}:
         yield f"ranks names {shown(board.ranks)}, which is no aggregate and no dimension"
 

@@ -198,6 +198,7 @@ def _document(board: Board) -> dict[str, Any]:
             "metrics": list(board.metrics) or None,
             "lead": board.lead if board.imported or board.lead != "imported" else None,
             "references": None if board.references_used is None else list(board.references_used),
+            "reference_free": None if board.reference_free == "diagnostic" else board.reference_free,
             "languages": _present(languages) or None,
             "dimensions": {name: _dimension(d) for name, d in board.dimensions.items()} or None,
             "aggregates": {
@@ -222,6 +223,9 @@ def _dimension(dimension: Dimension) -> dict[str, Any]:
             "higher_is_better": None if dimension.higher_is_better else False,
             "to_100": dimension.to_100 and [_short(number) for number in dimension.to_100],
             "definition": dimension.definition,
+            "kind": None if dimension.kind == "rating" else dimension.kind,
+            "levels_of": dimension.levels_of,
+            "at_least": None if dimension.at_least is None else _short(dimension.at_least),
         }
     )
 

@@ -2,6 +2,7 @@
 
 billboards bertscore fetch MODEL                 download a model from the hub; scoring never does
 billboards bertscore tune BOARD                  which layer agrees best with people
+billboards bertscore ablation BOARD              greedy matching beside word mover's distance
 billboards bertscore baseline TEXTS -o FILE      the baseline for rescaling, from sentences, one a line
 billboards bertscore match OUTPUT REFERENCE      which tokens are matched, as an SVG picture
 """
@@ -10,8 +11,12 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from billboards.cli import options
+
+if TYPE_CHECKING:
+    from billboards.domain import Board
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -20,6 +25,9 @@ def add_arguments(parser: ArgumentParser) -> None:
     fetch.add_argument("model", metavar="MODEL", help="its name there, such as roberta-large")
     fetch.add_argument("--offline", action="store_true", help="refuse to use the network, and end")
     _add_tune(actions.add_parser("tune", help="which layer agrees best with people"))
+    ablation = actions.add_parser("ablation", help="greedy matching beside word mover's distance, setting by setting")
+    _add_study(ablation)
+    ablation.add_argument("--layer", type=int, metavar="N", help="the layer (default: the recommended one)")
     _add_baseline(actions.add_parser("baseline", help="the baseline for rescaling, from a text file"))
     match = actions.add_parser("match", help="which tokens are matched, as an SVG picture")
     match.add_argument("output", metavar="OUTPUT", help="the output's text")
@@ -30,9 +38,14 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def _add_tune(parser: ArgumentParser) -> None:
+    _add_study(parser)
+    parser.add_argument("--idf", action="store_true", help="weigh tokens by how rare they are among the references")
+
+
+def _add_study(parser: ArgumentParser) -> None:
+    """A study of a board's judged outputs with one model."""
     options.add_board(parser)
     _add_model(parser)
-    parser.add_argument("--idf", action="store_true", help="weigh tokens by how rare they are among the references")
     options.add_view(parser)
     parser.add_argument("--references", metavar="A,B", help="these references only (default: the board's)")
     options.add_seed(parser)
@@ -63,7 +76,8 @@ def _add_model(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    return {"fetch": _fetch, "tune": _tune, "baseline": _baseline, "match": _match}[arguments.action](arguments)
+    actions = {"fetch": _fetch, "tune": _tune, "ablation": _ablate, "baseline": _baseline, "match": _match}
+    return actions[arguments.action](arguments)
 
 
 def _fetch(arguments: Namespace) -> int:
@@ -83,17 +97,37 @@ def _tune(arguments: Namespace) -> int:
     from billboards.service.layers import tune_layer
 
     board = api.open(arguments.board)
-    study = tune_layer(
-        board,
-        # Every layer is read; the one named here is not used.
-        BERTScore(arguments.model, 0, arguments.idf, precision=arguments.precision),
-        aggregate=arguments.aggregate,
-        references=options.chosen_references(board, arguments.references),
-        part=options.chosen_slice(arguments),
-        seed=arguments.seed,
-    )
+    # Every layer is read; the one named here is not used.
+    metric = BERTScore(arguments.model, 0, arguments.idf, precision=arguments.precision)
+    study = tune_layer(board, metric, **_asked(arguments, board))
     emit(arguments, [layers_table(study)], lambda: {"schema": 1, "kind": "layers", **asdict(study)})
     return 0
+
+
+def _ablate(arguments: Namespace) -> int:
+    from dataclasses import asdict
+
+    from billboards import api
+    from billboards.cli.output import emit
+    from billboards.metrics.neural.bertscore import BERTScore
+    from billboards.reports.matchings import matchings_table
+    from billboards.service.matchings import ablate_matching
+
+    board = api.open(arguments.board)
+    metric = BERTScore(arguments.model, arguments.layer, precision=arguments.precision)
+    study = ablate_matching(board, metric, **_asked(arguments, board))
+    emit(arguments, [matchings_table(study)], lambda: {"schema": 1, "kind": "matchings", **asdict(study)})
+    return 0
+
+
+def _asked(arguments: Namespace, board: Board) -> dict[str, Any]:
+    """The part of a board that a study was asked for."""
+    return {
+        "aggregate": arguments.aggregate,
+        "references": options.chosen_references(board, arguments.references),
+        "part": options.chosen_slice(arguments),
+        "seed": arguments.seed,
+    }
 
 
 def _baseline(arguments: Namespace) -> int:

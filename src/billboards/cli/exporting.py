@@ -26,5 +26,8 @@ def run(arguments: Namespace) -> int:
     home = open_home(arguments.board)
     board = with_own_scores(home.board, home.cells)
     export_board(board, arguments.out, language_pair=arguments.language_pair, replace=arguments.force)
+    compared = sum("others" in detail for detail in board.judgments.details.values())
+    if compared:
+        note(f"note: the layout has no place for comparisons; {compared} judgments that compare outputs were left out")
     note(f"wrote {arguments.out}")
     return 0

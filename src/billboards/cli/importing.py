@@ -3,7 +3,8 @@
     billboards import billboard DIR --board wmt20-zh-en --judgments MQM_DIR --references REFS -o OUT
     billboards import table outputs.csv --generator system --judgment adequacy -o OUT
 
-`billboards import KIND --help` lists the options of each kind.
+A board needs a data card. Importers of public sets know what goes into it; of a table you say it yourself, with
+`--fact task="…"` or a file of facts (`--card FILE`). `billboards import KIND --help` lists the options of each kind.
 """
 
 from __future__ import annotations
@@ -27,11 +28,21 @@ def add_arguments(parser: ArgumentParser) -> None:
                 action="append" if argument.repeat else "store",
                 type=Path if argument.is_path else str,
             )
+        kind.add_argument(
+            "--fact",
+            action="append",
+            default=[],
+            metavar="KEY=TEXT",
+            help="a fact for the data card: title, task, source, licence, citation, protocol, annotators, comments, "
+            "languages, input-language, output-language, definition.DIMENSION; may be repeated",
+        )
+        kind.add_argument("--card", type=Path, metavar="FILE", help="a TOML file with such facts")
         kind.add_argument("-o", "--out", type=Path, required=True, metavar="OUT", help="the board folder to write")
         kind.add_argument("--force", action="store_true", help="replace OUT if it exists")
 
 
 def run(arguments: Namespace) -> int:
+    from billboards.boards.cards import read_facts, require_card, with_facts
     from billboards.boards.importers import load_importer
     from billboards.boards.writing import write_board
     from billboards.cli.output import note
@@ -40,10 +51,10 @@ def run(arguments: Namespace) -> int:
     given = {argument.keyword: getattr(arguments, argument.keyword) for argument in card.arguments}
     options = {name: value for name, value in given.items() if value is not None}
     imported = load_importer(arguments.kind)(arguments.source, **options)
-    path = write_board(imported.board, arguments.out, replace=arguments.force)
+    board = require_card(with_facts(imported.board, read_facts(arguments.fact, arguments.card)))
+    path = write_board(board, arguments.out, replace=arguments.force)
     for text in imported.notes:
         note(f"note: {text}")
-    board = imported.board
     note(
         f"wrote {path}: {len(board.instances)} instances, {len(board.generators)} generators, "
         f"{len(board.judgments)} judgments, {len(board.imported)} columns of imported scores"

@@ -29,5 +29,12 @@ def scoring_progress() -> Iterator[Callable[[Progress], None]]:
         yield show
 
 
+@contextmanager
+def row_progress() -> Iterator[Callable[[str, int], None]]:
+    """A function to call with a table and how many of its rows are done."""
+    with scoring_progress() as show:
+        yield lambda table, rows: show(Progress(rows, rows, f"table {table}"))
+
+
 def _nobody_watches(progress: Progress) -> None:
     """What a bar does where there is no terminal."""

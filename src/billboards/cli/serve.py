@@ -36,6 +36,14 @@ def add_arguments(parser: ArgumentParser) -> None:
         metavar="FOLDER",
         help="put this board folder on the site too; may be repeated (boards in DATA/boards are there anyway)",
     )
+    parser.add_argument(
+        "--suite",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="show the results of this suite too; may be repeated (suites in DATA/suites are shown anyway)",
+    )
     parser.add_argument("--host", default="127.0.0.1", metavar="ADDRESS", help="where to listen (default 127.0.0.1)")
     parser.add_argument("--port", type=_port, default=8000, metavar="N", help="default 8000; 0 takes a free one")
     parser.add_argument(
@@ -75,8 +83,10 @@ def run(arguments: Namespace) -> int:
     from billboards.site.home import open_site
     from billboards.site.processes import Child, worker_command
     from billboards.site.processes import run as supervise
+    from billboards.site.suites import site_suites
 
-    site = open_site(arguments.data, boards=arguments.board)
+    site = open_site(arguments.data, boards=arguments.board, suites=arguments.suite)
+    site_suites(site)
     if arguments.token is not None:
         print(new_owner_token(site, arguments.token))
         return 0
@@ -107,6 +117,7 @@ def web_command(site: Site, listening: int, *, login: bool) -> list[str]:
     import sys
 
     command = [sys.executable, "-m", "billboards.cli.web_process", str(site.data), "--listening", str(listening)]
+    command += [part for path in site.suites for part in ("--suite", str(path.absolute()))]
     return [*command, "--login"] if login else command
 
 

@@ -8,10 +8,12 @@ import socket
 import sys
 from argparse import ArgumentParser
 from pathlib import Path
+from typing import Any
 
 import uvicorn
 
 from billboards.site.home import open_site
+from billboards.site.logs import write_logs
 from billboards.site.worker import end_with_parent
 from billboards.web.app import create_app
 
@@ -21,10 +23,13 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("data", type=Path)
     parser.add_argument("--listening", type=int, required=True)
     parser.add_argument("--login", action="store_true")
+    parser.add_argument("--suite", type=Path, action="append", default=[])
     parsed = parser.parse_args(arguments)
-    site = open_site(parsed.data, login_required=parsed.login)
+    site = open_site(parsed.data, suites=parsed.suite, login_required=parsed.login)
     end_with_parent(lambda: os.kill(os.getpid(), signal.SIGTERM))
-    config = uvicorn.Config(create_app(site), log_level="warning", server_header=False, timeout_graceful_shutdown=5)
+    options: dict[str, Any] = {"log_level": "warning", "access_log": False, "server_header": False}
+    config = uvicorn.Config(create_app(site), **options, timeout_graceful_shutdown=5)
+    write_logs(site.settings.logs)
     uvicorn.Server(config).run(sockets=[socket.socket(fileno=parsed.listening)])
     return 0
 

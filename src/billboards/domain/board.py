@@ -20,7 +20,9 @@ from billboards.domain.judgments import Aggregate, Dimension, Judgments
 from billboards.domain.scores import ImportedColumn
 from billboards.errors import InvalidInput, UnknownName
 
-Kind = Literal["machine", "human"]
+Kind = Literal["machine", "human", "optimised"]
+#: Whether a metric that uses no references may rank generators alone where there are references.
+ReferenceFree = Literal["diagnostic", "ranks"]
 Texts = tuple[str | None, ...]
 ReferenceSet = tuple[str, ...]
 
@@ -48,13 +50,21 @@ class Instance:
 
 @dataclass(frozen=True, slots=True)
 class Generator:
-    """Who or what wrote a row of outputs."""
+    """Who or what wrote a row of outputs.
+
+    An `optimised` one was made to score high under the metric `optimised_by`: it is shown, and never ranked.
+    """
 
     name: str
     kind: Kind = "machine"
     description: str | None = None
     paper: str | None = None
     url: str | None = None
+    optimised_by: str | None = None
+
+    @property
+    def is_optimised(self) -> bool:
+        return self.kind == "optimised"
 
 
 @dataclass(frozen=True)
@@ -73,6 +83,11 @@ class Outputs:
     @cached_property
     def texts(self) -> Texts:
         return self.load()
+
+    @property
+    def is_optimised(self) -> bool:
+        """Whether the row was made to score high, so that it takes no part in what is said of others."""
+        return self.generator is not None and self.generator.is_optimised
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +131,7 @@ class Board:
     input_language: str | None = None
     output_language: str | None = None
     card: DataCard = field(default_factory=DataCard)
+    reference_free: ReferenceFree = "diagnostic"
     #: The folder the board was opened from; where its computed scores and rankings are kept.
     home: Path | None = field(default=None, compare=False)
 
@@ -142,6 +158,11 @@ class Board:
     def references(self) -> ReferenceSet:
         """The reference set that ranks: the one the board names, else every reference there is."""
         return self.reference_names if self.references_used is None else self.references_used
+
+    @property
+    def free_may_rank(self) -> bool:
+        """Whether a metric without references may rank generators alone: the owner says so, or there are none."""
+        return self.reference_free == "ranks" or not self.references
 
     def generator(self, name: str) -> Generator:
         for generator in self.generators:
@@ -231,13 +252,16 @@ class Board:
                 digest(json.dumps([i.document, i.domain, i.tags]) for i in self.instances),
                 *(json.dumps([row.name, row.version, row.generator and row.generator.kind]) for row in self.rows),
                 self.judgments.version,
-                json.dumps([[name, *dimension.affine()] for name, dimension in self.dimensions.items()]),
+                json.dumps([[name, *d.affine(), *d.derivation()] for name, d in self.dimensions.items()]),
                 json.dumps([[name, a.dimensions, a.campaigns] for name, a in self.aggregates.items()]),
                 *(
                     json.dumps([c.name, c.signature, c.references, c.is_ensemble, *([True] * c.is_statistic)])
                     for c in self.imported
                 ),
-                json.dumps([self.lead, self.input_language, self.output_language]),
+                json.dumps(
+                    [self.lead, self.input_language, self.output_language]
+                    + [self.reference_free] * (self.reference_free != "diagnostic")
+                ),
             )
         )
 

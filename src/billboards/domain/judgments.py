@@ -11,7 +11,7 @@ import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from math import isnan
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,9 @@ class Dimension:
 
     The map is (slope, intercept). MQM's -25..0 has (4, 100); a 1-5 scale in the paper's way has (20, 0). Without one
     the declared range is stretched to 0-100, and without a range values are taken as they are.
+
+    A dimension can be read off the levels of another (`levels_of`): 1 where a judgment there reaches `at_least`, else
+    0. One whose `kind` is "preference" has no values: people said which of several outputs is better.
     """
 
     name: str
@@ -36,11 +39,21 @@ class Dimension:
     higher_is_better: bool = True
     to_100: tuple[float, float] | None = None
     definition: str | None = None
+    kind: Literal["rating", "preference"] = "rating"
+    levels_of: str | None = None
+    at_least: float | None = None
+
+    def derivation(self) -> tuple[str | float, ...]:
+        """What tells the dimension from a plain rating; empty for one."""
+        kind = () if self.kind == "rating" else (self.kind,)
+        return kind if self.levels_of is None else (*kind, self.levels_of, self.at_least or 0.0)
 
     def affine(self) -> tuple[float, float]:
         """Slope and intercept of the map to 0-100, oriented so that higher is better."""
         if self.to_100 is not None:
             return self.to_100
+        if self.levels_of is not None:
+            return (100.0, 0.0) if self.higher_is_better else (-100.0, 100.0)
         if self.range is None:
             return (1.0, 0.0) if self.higher_is_better else (-1.0, 0.0)
         low, high = self.range
@@ -78,8 +91,8 @@ class Judgments:
 
     `instance` and `row` are positions on the board; `annotator` and `campaign` index the names beside them, with -1
     for unknown; `values` has a column per dimension and NaN where nothing was said. `details` holds, for the few that
-    have any, `others` (positions of further outputs that were compared), `prefers`, `spans`, `test` (the kind of test
-    question), `time` and `template`.
+    have any, `others` (positions of further outputs that were compared), `prefers` or `order` with the `dimension` they
+    are on, `spans`, `test` (the kind of test question), `time` and `template`.
     """
 
     dimensions: tuple[str, ...] = ()
@@ -128,16 +141,30 @@ class Judgments:
         """Which judgments count towards results: not test questions, and of the campaigns asked for."""
         mask = np.ones(len(self), bool)
         mask[[k for k, detail in self.details.items() if detail.get("test") or detail.get("others")]] = False
-        if campaigns is not None:
-            wanted = [k for k, name in enumerate(self.campaigns) if name in campaigns]
-            mask &= np.isin(self.campaign, wanted)
-        return mask
+        return mask & self.of_campaigns(campaigns)
 
-    def means(self, dimension: str, shape: tuple[int, int], campaigns: tuple[str, ...] | None = None) -> Floats:
+    def of_campaigns(self, campaigns: tuple[str, ...] | None) -> NDArray[np.bool_]:
+        """Which judgments belong to these campaigns; all of them where none are named."""
+        if campaigns is None:
+            return np.ones(len(self), bool)
+        return np.isin(self.campaign, [k for k, name in enumerate(self.campaigns) if name in campaigns])
+
+    def on(self, dimension: Dimension) -> Floats:
+        """Every judgment's value on a dimension, its own or read off the levels of another; NaN where there is none."""
+        source = dimension.name if dimension.levels_of is None else dimension.levels_of
+        if source not in self.dimensions:
+            return np.full(len(self), np.nan)
+        values: Floats = self.values[:, self.dimensions.index(source)]
+        if dimension.levels_of is None:
+            return values
+        reached = (values >= (dimension.at_least or 0.0)).astype(np.float64)
+        return np.where(np.isnan(values), np.nan, reached)
+
+    def means(
+        self, dimension: Dimension | str, shape: tuple[int, int], campaigns: tuple[str, ...] | None = None
+    ) -> Floats:
         """Mean over annotators on one dimension, as rows × instances, NaN where nobody judged."""
-        if dimension not in self.dimensions:
-            return np.full(shape, np.nan)
-        values = self.values[:, self.dimensions.index(dimension)]
+        values = self.on(Dimension(dimension) if isinstance(dimension, str) else dimension)
         used = self.counted(campaigns) & ~np.isnan(values)
         cell = self.row[used].astype(np.int64) * shape[1] + self.instance[used]
         count = np.bincount(cell, minlength=shape[0] * shape[1])
@@ -154,7 +181,7 @@ def human_scores(
     total = np.zeros(shape)
     for name in aggregate.dimensions:
         slope, intercept = dimensions[name].affine()
-        total += judgments.means(name, shape, aggregate.campaigns) * slope + intercept
+        total += judgments.means(dimensions[name], shape, aggregate.campaigns) * slope + intercept
     return total / len(aggregate.dimensions)
 
 

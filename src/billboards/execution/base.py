@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +37,8 @@ class Result:
     parts: Mapping[str, Floats] | None
     seconds: float
     failure: str | None = None
+    #: Whether the failure is that of the machines, not of the metric.
+    platform: bool = False
 
 
 class Executor(Protocol):
@@ -44,6 +46,14 @@ class Executor(Protocol):
 
     def run(self, tasks: Iterable[Task]) -> Iterator[Result]:
         """Run all tasks and yield each one's result as it comes."""
+
+
+@runtime_checkable
+class RunsTogether(Protocol):
+    """An executor that also runs whole groups of tasks, of metrics that score generators together, elsewhere."""
+
+    def run_groups(self, groups: Iterable[Sequence[Task]]) -> Iterator[Result]:
+        """Run each group in one call of its metric and yield results as they come."""
 
 
 def run_task(task: Task) -> Result:
@@ -55,6 +65,15 @@ def run_together(tasks: Sequence[Task]) -> list[Result]:
     """Run several tasks of one metric here and now, in one call of the metric."""
     metric = tasks[0].metric
     return _results(tasks, lambda: score_rows_checked(metric, [task.batch for task in tasks]))
+
+
+def run_groups(executor: Executor, groups: Iterable[Sequence[Task]]) -> Iterator[Result]:
+    """Run groups of tasks where the executor runs them, else here and now."""
+    if isinstance(executor, RunsTogether):
+        yield from executor.run_groups(groups)
+    else:
+        for group in groups:
+            yield from run_together(group)
 
 
 def _results(tasks: Sequence[Task], score: Callable[[], Sequence[Mapping[str, Floats]]]) -> list[Result]:

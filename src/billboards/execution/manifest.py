@@ -13,6 +13,7 @@ from difflib import get_close_matches
 from math import isfinite
 from pathlib import Path
 
+from billboards.boards.lines import toml_document
 from billboards.boards.names import file_name_mistake
 from billboards.domain import MetricCard
 from billboards.errors import InvalidSubmission, Problem
@@ -100,7 +101,7 @@ DECLARED = ("name", "higher_is_better", "needs", "training_data")
 def read_manifest(folder: Path) -> Manifest:
     """The manifest of a metric's folder; `InvalidSubmission` holds every mistake."""
     try:
-        values = tomllib.loads(_short_text(folder / FILE))
+        values = toml_document(_short_text(folder / FILE))
     except FileNotFoundError:
         raise InvalidSubmission([Problem(FILE, None, f"is not there; it declares {', '.join(DECLARED)}")]) from None
     except tomllib.TOMLDecodeError as error:

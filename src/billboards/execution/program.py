@@ -50,6 +50,8 @@ class ProgramMetric(Metric):
     limits: Limits = DEFAULT_LIMITS
     multiple_references: ClassVar[Literal["own", "best"]] = "own"
     needs_corpus: ClassVar[bool] = True
+    # Its folder, its environment and its sandbox are here.
+    travels: ClassVar[bool] = False
 
     @property
     def name(self) -> str:

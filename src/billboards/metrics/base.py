@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import Field, dataclass, fields
 from functools import cache
-from typing import ClassVar, Literal, NamedTuple
+from typing import ClassVar, Literal, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,6 +74,15 @@ class Metric(ABC):
     needs_corpus: ClassVar[bool] = False
     #: Whether several generators cost less together than one by one; such a metric overrides `score_rows`.
     scores_together: ClassVar[bool] = False
+    #: Whether a sentence never gains more in a longer output than in a shorter part of it, so that an audit may pass
+    #: over sentences that can't win any more. A metric that declares this gives a score to the empty output.
+    submodular: ClassVar[bool] = False
+    #: Whether an output may have no score (NaN), as where nothing can be asked about it; it then counts as missing.
+    may_abstain: ClassVar[bool] = False
+    #: What a worker of a cluster must offer to run it, by the names under which workers declare it.
+    resources: ClassVar[Mapping[str, float]] = {}
+    #: Whether class and options say it all, so that it may run on another machine; not where files or keys lie here.
+    travels: ClassVar[bool] = True
 
     @property
     def name(self) -> str:
@@ -110,6 +119,14 @@ class Metric(ABC):
         return tuple(f for f in fields(self) if f.init)  # type: ignore[arg-type]
 
 
+@runtime_checkable
+class Decodes(Protocol):
+    """A metric that is a generation model: its own model can write what it likes best."""
+
+    def decode(self, inputs: Sequence[str], *, beams: int, longest: int) -> list[tuple[str, ...]]:
+        """The outputs of a beam search with the metric's own model, for each input, the likeliest first."""
+
+
 def score_each(batch: Batch, score: Callable[[Item], float]) -> Floats:
     """The scores of a metric that treats outputs one by one; what appears twice in the batch is worked out once."""
     once = cache(score)
@@ -139,8 +156,9 @@ def _check_scores(metric: Metric, batch: Batch, found: Floats | Mapping[str, Flo
         what = f"{metric.name}[{part}]" if part else metric.name
         if scores.shape != (len(batch),):
             raise MetricFailed(f"{what}: returned {scores.shape} scores for {len(batch)} outputs; one each is needed")
-        if not np.isfinite(scores).all():
-            k = int(np.flatnonzero(~np.isfinite(scores))[0])
+        wrong = np.isinf(scores) if metric.may_abstain else ~np.isfinite(scores)
+        if wrong.any():
+            k = int(np.flatnonzero(wrong)[0])
             raise MetricFailed(f"{what}: scored {batch.outputs[k][:60]!r} as {scores[k]}; scores must be finite")
     return checked
 

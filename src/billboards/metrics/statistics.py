@@ -68,6 +68,7 @@ class Length(Statistic):
         "complete. Words of scripts without spaces other than Chinese and Japanese (Thai, Khmer) aren't told apart.",
         is_statistic=True,
     )
+    submodular: ClassVar[bool] = True
 
     def score(self, batch: Batch) -> Floats:
         return score_each(batch, lambda item: len(tokens(item.output)))

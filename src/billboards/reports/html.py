@@ -7,7 +7,7 @@ for light and one for dark screens; each is followed by the table of its numbers
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from importlib import metadata, resources
 from typing import TYPE_CHECKING, Any
@@ -22,6 +22,7 @@ from billboards.domain import (
     BoardStudies,
     Disagreement,
     EnsembleStudy,
+    MetricAudit,
     OverratingReport,
     Ranking,
     ReferenceEffect,
@@ -80,18 +81,12 @@ def report_html(
     judged: JudgedScores | None = None,
     sensitivity: Sensitivity | None = None,
     studies: BoardStudies | None = None,
+    audits: Sequence[MetricAudit] = (),
     versions: Mapping[str, str] | None = None,
 ) -> str:
     """The report on a ranking, with a section for each further result that is given."""
-    from jinja2 import Environment, StrictUndefined
-    from markupsafe import Markup
-
-    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    environment.filters["table"] = lambda table: Markup(table_html(table))
-    environment.filters["number"] = value_text
-    template = environment.from_string(_resource("report.html.j2"))
-    page = template.render(
-        style=Markup(_resource("report.css")),
+    return rendered(
+        "report.html.j2",
         ranking=ranking,
         title=_title(ranking, board),
         facts=_facts(ranking, board),
@@ -104,12 +99,27 @@ def report_html(
         overrating=_overrating_section(overrating),
         references=_references_section(references),
         studies=_studies_sections(studies),
+        audits=_audits_section(audits),
         card=_card(board),
         settings=_settings(ranking, versions or {"billboards": metadata.version("billboards")}),
         signatures=_signatures(ranking),
         citation=citation(ranking),
-        download=_data_uri("application/json", dumps(ranking_document(ranking))),
+        download=data_uri("application/json", dumps(ranking_document(ranking))),
     )
+
+
+def rendered(template: str, **context: Any) -> str:
+    """A page from one of the templates beside this module: every text escaped, tables as the notebook shows them."""
+    from jinja2 import Environment, FunctionLoader, StrictUndefined
+    from markupsafe import Markup
+
+    loader = FunctionLoader(resource)
+    environment = Environment(
+        loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    environment.filters["table"] = lambda table: Markup(table_html(table))
+    environment.filters["number"] = value_text
+    page = environment.get_template(template).render(style=Markup(resource("report.css")), **context)
     # Half a character, as JSON can smuggle in, would keep the page from being written as UTF-8.
     return page.encode("utf-8", "replace").decode()
 
@@ -125,18 +135,18 @@ def picture(draw: Callable[[Theme], alt.LayerChart]) -> Picture:
         " ".join(light.title.text),
         " ".join(light.title.subtitle),
         light.description,
-        _data_uri("image/svg+xml", svg),
-        _data_uri("image/svg+xml", to_svg(dark, titled=False)),
+        data_uri("image/svg+xml", svg),
+        data_uri("image/svg+xml", to_svg(dark, titled=False)),
         round(float(drawn["width"])),
         round(float(drawn["height"])),
     )
 
 
-def _resource(name: str) -> str:
+def resource(name: str) -> str:
     return (resources.files("billboards.reports") / name).read_text(encoding="utf-8")
 
 
-def _data_uri(kind: str, text: str) -> str:
+def data_uri(kind: str, text: str) -> str:
     return f"data:{kind};base64,{base64.b64encode(text.encode()).decode()}"
 
 
@@ -147,9 +157,10 @@ def _title(ranking: Ranking, board: Board | None) -> str:
 def _facts(ranking: Ranking, board: Board | None) -> list[tuple[str, str]]:
     """The board in figures; what can be counted is counted."""
     people = sum(standing.kind == "human" for standing in ranking.generators)
+    real = sum(standing.kind != "optimised" for standing in ranking.generators)
     judged = sum(standing.judged for standing in ranking.generators)
     counted = [
-        ("generators", f"{len(ranking.generators)}" + (f", {people} of them human" if people else "")),
+        ("generators", f"{real}" + (f", {people} of them human" if people else "")),
         ("metrics", f"{len(ranking.metrics)}"),
         ("judged outputs", value_text(judged)),
         ("references", ", ".join(map(one_line, ranking.references)) or "none"),
@@ -269,6 +280,16 @@ def _studies_sections(found: BoardStudies | None) -> dict[str, Any]:
         "corners": _corners(found.agreement),
         "left_out": found.left_out,
     }
+
+
+def _audits_section(audits: Sequence[MetricAudit]) -> dict[str, Any] | None:
+    """The verdicts, and each audit with its charts and gallery."""
+    if not audits:
+        return None
+    from billboards.reports.audit_page import audit_section
+    from billboards.reports.audits import audits_table
+
+    return {"table": audits_table(audits), "each": [audit_section(one) for one in audits]}
 
 
 def _corners(found: AgreementStudy | None) -> list[tuple[str, list[dict[str, str]]]]:

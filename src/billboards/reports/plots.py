@@ -112,7 +112,7 @@ def scatter(
     drawn = f"{len(points):,} of {len(row):,}" if len(points) < len(row) else f"All {len(row):,}"
     triangles = " Triangles: written by people." if any(point["people"] for point in points) else ""
     subtitle = f"{drawn} judged outputs; the line is the trend of all.{triangles}"
-    return _themed(chart, theme, f"{one_line(metric_name)} against people{agreement}", subtitle, subtitle)
+    return themed(chart, theme, f"{one_line(metric_name)} against people{agreement}", subtitle, subtitle)
 
 
 def correlation_bars(ranking: Ranking, *, theme: Theme = "light") -> alt.LayerChart:
@@ -124,7 +124,7 @@ def correlation_bars(ranking: Ranking, *, theme: Theme = "light") -> alt.LayerCh
     names = [bar["name"] for bar in bars]
     y = alt.Y("name:N", sort=names, title=None)
     x = alt.X("value:Q", title=f"{statistic_name(ranking)} correlation with people ({one_line(ranking.aggregate)})")
-    roles = _role_colour({"ensemble": colours.accent, "metric": colours.plain, "statistic": colours.grid})
+    roles = role_colour({"ensemble": colours.accent, "metric": colours.plain, "statistic": colours.grid})
     tooltip = ["name:N", alt.Tooltip("value:Q", format=".3f"), alt.Tooltip("n:Q", format=",")]
     base = alt.Chart(alt.InlineData(values=bars))
     lengths = base.mark_bar(height={"band": 0.66}, cornerRadiusEnd=2, stroke=colours.plain).encode(
@@ -138,7 +138,7 @@ def correlation_bars(ranking: Ranking, *, theme: Theme = "light") -> alt.LayerCh
     intervals = "Lines are 95% intervals." if any(bar.get("low") is not None for bar in bars) else ""
     words = "; ".join(f"{bar['name']} {bar['label']}" for bar in bars)
     title = best_metric_words(ranking) or f"No metric of {one_line(ranking.board)} judges quality"
-    return _themed(chart, theme, title, "".join((intervals, *marks)).strip(), words)
+    return themed(chart, theme, title, "".join((intervals, *marks)).strip(), words)
 
 
 def overrating_forest(report: OverratingReport, *, theme: Theme = "light") -> alt.LayerChart:
@@ -153,7 +153,7 @@ def overrating_forest(report: OverratingReport, *, theme: Theme = "light") -> al
         for name, e in zip(names, estimates, strict=True)
     ]
     kinds = ["overrates machines", "neither", "overrates people"]
-    roles = _role_colour(dict(zip(kinds, (colours.people, colours.plain, colours.accent), strict=True)))
+    roles = role_colour(dict(zip(kinds, (colours.people, colours.plain, colours.accent), strict=True)))
     shapes = alt.Scale(domain=kinds, range=["circle", "diamond", "square"])
     y = alt.Y("name:N", sort=names, title=None, axis=alt.Axis(grid=True))
     x = alt.X("beta0:Q", title="beta0, in standard deviations of the metric")
@@ -170,7 +170,7 @@ def overrating_forest(report: OverratingReport, *, theme: Theme = "light") -> al
     chart = (zero + whiskers + dots).properties(width=WIDTH, height=ROW * len(rows))
     subtitle = "Circles: machines overrated. Squares: people overrated. Diamonds: neither. Lines are 90% intervals."
     words = "; ".join(f"{row['name']} {value_text(row['beta0'], 2)}" for row in rows)
-    return _themed(chart, theme, overrating_words(report), subtitle, words)
+    return themed(chart, theme, overrating_words(report), subtitle, words)
 
 
 def rank_swaps(ranking: Ranking, left: str, right: str, *, theme: Theme = "light") -> alt.LayerChart:
@@ -179,7 +179,7 @@ def rank_swaps(ranking: Ranking, left: str, right: str, *, theme: Theme = "light
     colours = PALETTES[theme]
     x = alt.X("side:Q", axis=None, scale=alt.Scale(domain=[0, 1]))
     y = alt.Y("place:Q", axis=None, scale=alt.Scale(domain=[0, len(swaps) + 0.5], reverse=True))
-    roles = _role_colour({"people": colours.people, "moved": colours.accent, "other": colours.plain})
+    roles = role_colour({"people": colours.people, "moved": colours.accent, "other": colours.plain})
     dashed = alt.Scale(domain=["people", "moved", "other"], range=[[5, 3], [1, 0], [1, 0]])
     dash = alt.StrokeDash("role:N", scale=dashed, legend=None)
     ends = alt.Chart(alt.InlineData(values=[_end(swap, k, side) for k, swap in enumerate(swaps) for side in (0, 1)]))
@@ -193,7 +193,7 @@ def rank_swaps(ranking: Ranking, left: str, right: str, *, theme: Theme = "light
     heads = alt.Chart(alt.InlineData(values=metrics)).mark_text(fontWeight="bold", **words).encode(x, y, text)
     chart = (lines + dots + at_left + at_right + heads).properties(width=120, height=ROW * (len(swaps) + 1))
     moves = "; ".join(f"{swap.name} {swap.left.rank} to {swap.right.rank}" for swap in swaps)
-    return _themed(chart, theme, _swap_title(swaps, left, right), _swap_subtitle(ranking, swaps), moves)
+    return themed(chart, theme, _swap_title(swaps, left, right), _swap_subtitle(ranking, swaps), moves)
 
 
 def reference_curves(
@@ -213,7 +213,7 @@ def reference_curves(
     x = alt.X("size:Q", title="references", axis=alt.Axis(values=sizes, format="d", grid=False))
     agreement = f"correlation with people ({one_line(effect.aggregate)})"
     y = alt.Y("value:Q", title=agreement, axis=alt.Axis(grid=True), scale=alt.Scale(zero=False))
-    own = alt.Scale(domain=list(map(one_line, names)), range=_cycle(colours.lines, len(names)))
+    own = alt.Scale(domain=list(map(one_line, names)), range=cycle(colours.lines, len(names)))
     colour = alt.Color("name:N", scale=own, legend=None)
     base = alt.Chart(alt.InlineData(values=points))
     bands = base.mark_area(opacity=0.14).encode(x, alt.Y("low:Q", title=agreement), alt.Y2("high:Q"), colour)
@@ -224,7 +224,7 @@ def reference_curves(
     ends = labels.mark_text(align="left", dx=8, color=colours.text, limit=130).encode(x, y, text="label:N")
     chart = (bands + lines + levels + ends).properties(width=WIDTH - 60, height=LABELS * 16)
     words = "; ".join(f"{one_line(name)} {value_text(_curve_end(effect, name), 3)}" for name in names)
-    return _themed(chart, theme, _curve_title(effect, names), _curve_subtitle(effect, names), words)
+    return themed(chart, theme, _curve_title(effect, names), _curve_subtitle(effect, names), words)
 
 
 def metric_correlations(study: EnsembleStudy, *, theme: Theme = "light") -> alt.LayerChart:
@@ -253,7 +253,7 @@ def metric_correlations(study: EnsembleStudy, *, theme: Theme = "light") -> alt.
     title = f"{most['row']} and {most['column']} are most alike ({value_text(most['value'], 2)})"
     words = f"Least alike are {least['row']} and {least['column']} ({value_text(least['value'], 2)})"
     subtitle = "Correlation of each pair of metrics on the judged outputs, × 100."
-    return _themed((squares + figures).properties(width=side, height=side), theme, title, subtitle, words)
+    return themed((squares + figures).properties(width=side, height=side), theme, title, subtitle, words)
 
 
 def to_svg(chart: alt.TopLevelMixin, *, titled: bool = True) -> str:
@@ -271,7 +271,7 @@ def to_svg(chart: alt.TopLevelMixin, *, titled: bool = True) -> str:
     return str(vl_convert.vegalite_to_svg(specification, vl_version=version, allowed_base_urls=[]))
 
 
-def _themed(chart: alt.LayerChart, theme: Theme, title: str, subtitle: str, words: str) -> alt.LayerChart:
+def themed(chart: alt.LayerChart, theme: Theme, title: str, subtitle: str, words: str) -> alt.LayerChart:
     """A chart with its title, its text alternative and the common look."""
     colours = PALETTES[theme]
     lines, below = (textwrap.wrap(t, n, break_long_words=False) for t, n in ((title, LINE), (subtitle, LINE + 10)))
@@ -337,7 +337,7 @@ def _short(value: float) -> float:
     return float(f"{value:.5g}")
 
 
-def _role_colour(roles: Mapping[str, str]) -> alt.Color:
+def role_colour(roles: Mapping[str, str]) -> alt.Color:
     return alt.Color("role:N", scale=alt.Scale(domain=list(roles), range=list(roles.values())), legend=None)
 
 
@@ -399,7 +399,8 @@ def _swaps(ranking: Ranking, left: str, right: str) -> list[_Swap]:
     for name in (left, right):
         if name not in known:
             raise UnknownName("metric", name, known)
-    pairs = [(g, g.scores.get(left), g.scores.get(right)) for g in ranking.generators]
+    real = [g for g in ranking.generators if g.kind != "optimised"]
+    pairs = [(g, g.scores.get(left), g.scores.get(right)) for g in real]
     both = [(g, a, b) for g, a, b in pairs if a is not None and b is not None]
     if len(both) < 2:
         raise NotEnoughData(
@@ -443,7 +444,7 @@ def _swap_title(swaps: Sequence[_Swap], left: str, right: str) -> str:
 
 
 def _swap_subtitle(ranking: Ranking, swaps: Sequence[_Swap]) -> str:
-    left_out = len(ranking.generators) - len(swaps)
+    left_out = sum(g.kind != "optimised" for g in ranking.generators) - len(swaps)
     people = f" Dashed and {HUMAN}: written by people." if any(swap.people for swap in swaps) else ""
     absent = f" {left_out} without a score under both left out." if left_out else ""
     return f"Blue lines move most.{people}{absent}"
@@ -468,7 +469,7 @@ def _curve_end(effect: ReferenceEffect, name: str) -> float:
     return effect.reference_free[name] if name in effect.reference_free else effect.curves[name][-1].correlation
 
 
-def _cycle(colours: tuple[str, ...], count: int) -> list[str]:
+def cycle(colours: tuple[str, ...], count: int) -> list[str]:
     return [colours[k % len(colours)] for k in range(count)]
 
 
@@ -478,12 +479,12 @@ def _end_labels(effect: ReferenceEffect, names: Sequence[str], size: int) -> Poi
     ordered = sorted(names, key=lambda name: _curve_end(effect, name))
     ends = [_curve_end(effect, name) for name in ordered]
     highest, lowest = max((*ends, *(p.high for p in drawn))), min((*ends, *(p.low for p in drawn)))
-    places = _apart(ends, (highest - lowest) / LABELS)
+    places = apart(ends, (highest - lowest) / LABELS)
     labels = [f"{one_line(n)} {REFERENCE_FREE}" if n in effect.reference_free else one_line(n) for n in ordered]
     return [{"label": label, "value": at, "size": size} for label, at in zip(labels, places, strict=True)]
 
 
-def _apart(values: Sequence[float], gap: float) -> list[float]:
+def apart(values: Sequence[float], gap: float) -> list[float]:
     """Ascending values moved as little as it takes to be a gap apart: neighbours that are too close part evenly."""
     places = list(values)
     for _ in range(100):

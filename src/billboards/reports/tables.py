@@ -142,7 +142,8 @@ def metric_table(ranking: Ranking) -> Table:
     )
     title = f"{ranking.board}: metrics by {statistic_name(ranking)}{people}"
     why_not = reason_notes("No rank for", {m.name: m.reason for m in ranking.metrics})
-    return Table(title, columns, rows, (*_ensemble_note(ranking), *why_not, *notes.texts(), *_part_note(ranking)))
+    remarks = (*_pairs_note(ranking), *_ensemble_note(ranking), *why_not, *notes.texts(), *_part_note(ranking))
+    return Table(title, columns, rows, remarks)
 
 
 def generator_table(ranking: Ranking, human: bool = True) -> Table:
@@ -166,7 +167,8 @@ def generator_table(ranking: Ranking, human: bool = True) -> Table:
         columns = (*columns[:place], *judged, *columns[place:])
     title = f"{ranking.board}: generators by {ranking.ranked_by or 'no metric yet'}"
     why_not = reason_notes("No rank for", {g.name: g.reason for g in ranking.generators})
-    remarks = (*why_not, *_coverage_notes(ranking), *notes.texts(), *_part_note(ranking))
+    won = _won_note(ranking) if human else ()
+    remarks = (*won, *why_not, *_coverage_notes(ranking), *notes.texts(), *_part_note(ranking))
     return Table(title, columns, rows, remarks)
 
 
@@ -491,6 +493,22 @@ def _beaten_note(ranking: Ranking) -> tuple[str, ...]:
     )
 
 
+def _pairs_note(ranking: Ranking) -> tuple[str, ...]:
+    """How to read a ranking by preferences."""
+    if ranking.grouping != "preferences":
+        return ()
+    return (
+        "(C - D)/(C + D) over n pairs of outputs, of which people found one better: C in their order, D not; a metric "
+        "that ties a pair has it wrong.",
+    )
+
+
+def _won_note(ranking: Ranking) -> tuple[str, ...]:
+    if ranking.grouping != "preferences":
+        return ()
+    return ("People: comparisons that a generator's outputs won, in percent, a tie counting half.",)
+
+
 def _ensemble_note(ranking: Ranking) -> tuple[str, ...]:
     if ranking.ensemble is None:
         return ()
@@ -532,7 +550,7 @@ def _summary_row(ranking: Ranking, notes: _Notes) -> Mapping[str, object]:
     ensemble = ranking.ensemble
     return {
         "board": ranking.board,
-        "generators": sum(g.kind != "human" for g in ranking.generators),
+        "generators": sum(g.kind == "machine" for g in ranking.generators),
         "metrics": len(metrics),
         "top_generator": next((g.name for g in ranking.generators if g.rank == 1), None),
         "top_metric": None if best is None else best.name,

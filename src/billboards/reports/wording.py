@@ -73,6 +73,8 @@ def linear_combination(weights: Mapping[str, float]) -> str:
 
 def statistic_name(ranking: Ranking) -> str:
     """The statistic as prose spells it: people's names with a capital."""
+    if ranking.grouping == "preferences":
+        return "WMT's Kendall"
     named = {"pearson": "Pearson", "spearman": "Spearman", "kendall": "Kendall"}
     return named.get(ranking.statistic, ranking.statistic)
 

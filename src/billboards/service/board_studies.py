@@ -39,7 +39,7 @@ class _Studies:
     def __init__(self, board: Board, store: CellStore | None, ranking: Ranking, part: Slice | None) -> None:
         self.board, self.store, self.ranking, self.part = board, store, ranking, part
         self.left_out: list[str] = []
-        self.judged = [g.name for g in ranking.generators if g.human is not None]
+        self.judged = [g.name for g in ranking.generators if g.human is not None and g.kind != "optimised"]
         self.metrics = [m.name for m in ranking.metrics if m.correlation is not None and not m.is_statistic]
 
     def all(self) -> BoardStudies:

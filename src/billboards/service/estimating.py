@@ -45,8 +45,8 @@ def estimate_generator(
     there = np.array([board.rows[row].texts[k] is not None for k in keep], bool)
     people = view.human[row][there]
     given = _some(people, labels, generator, seed)
-    scores, fitted_on = _control(board, view, row, metric)
-    x = scores[there]
+    scores, fitted_on = control_scores(board, view, row, metric)
+    x = scores[row][there]
     used, available = int(np.isfinite(given).sum()), int(np.isfinite(people).sum())
     chosen: Target = target or ("population" if used == len(people) else "instances")
     found = estimate_mean(x, given, target=chosen)
@@ -63,18 +63,18 @@ def estimate_generator(
         len(people),
         int(np.isfinite(x).sum()),
         found.weight,
-        _mean(found),
-        _mean(plain),
+        mean_of(found),
+        mean_of(plain),
         float(people[np.isfinite(people)].mean()),
         seed,
         fitted_on,
     )
 
 
-def _control(board: Board, view: View, row: int, metric: str) -> tuple[Floats, tuple[str, ...]]:
-    """The control variate's scores of a row, and the generators it was fitted on."""
+def control_scores(board: Board, view: View, row: int, metric: str) -> tuple[Floats, tuple[str, ...]]:
+    """The scores of all rows by a control variate that knows none of this row's labels, and whom it was fitted on."""
     if metric != ENSEMBLE:
-        return view.scores.of(metric)[row], ()
+        return view.scores.of(metric), ()
     others = view.judged & (np.arange(len(view.judged)) != row)
     try:
         fitted = fit_view(board, replace(view, judged=others)).ensemble
@@ -83,7 +83,7 @@ def _control(board: Board, view: View, row: int, metric: str) -> tuple[Floats, t
             f"no ensemble without {board.rows[row].name}: {error}; name a metric with --metric (or metric=…)"
         ) from error
     names = (one.name for one, taken in zip(board.rows, others, strict=True) if taken and one.generator is not None)
-    return ensemble_scores(fitted, view.scores)[row], tuple(names)
+    return ensemble_scores(fitted, view.scores), tuple(names)
 
 
 def _some(people: Floats, labels: int | None, generator: str, seed: int) -> Floats:
@@ -100,7 +100,8 @@ def _some(people: Floats, labels: int | None, generator: str, seed: int) -> Floa
     return given
 
 
-def _mean(found: Estimate) -> Mean:
+def mean_of(found: Estimate) -> Mean:
+    """A mean with its standard error and interval, which labels that are all the same don't have."""
     if np.isnan(found.se):
         return Mean(found.mean, None, None, None)
     return Mean(found.mean, found.se, (found.low, found.high), found.effective)

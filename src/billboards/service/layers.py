@@ -6,6 +6,7 @@ better than it is; the interval says how far chance alone moves a layer.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 
 from billboards.domain import Board, Interval, ReferenceSet, Slice
 from billboards.errors import NotEnoughData
+from billboards.metrics.base import Batch, Metric
 from billboards.metrics.neural.bertscore import BERTScore
 from billboards.service.ranking import View, view_board
 from billboards.service.scoring import MissingCell, cell_batch, column_key
@@ -62,18 +64,13 @@ def tune_layer(
     seed: int = 0,
 ) -> LayerStudy:
     """The correlation of P, R and F1 of every layer with people, and the layer whose F1 correlates best."""
-    view = view_board(board, None, aggregate=aggregate, references=references, part=part)
-    if not view.judged.any() or not view.references:
-        raise NotEnoughData(f"board {board.name}: a layer is chosen on judged outputs that have references; none here")
-    scores = _all_layers(board, metric, view)
-    layers, parts, rows, instances = scores.shape
-    found = pearson_with_intervals(
-        scores.reshape(layers * parts, rows, instances), view.judged_human, draws=draws, seed=seed
-    )
-    r, low, high = (values.reshape(layers, parts) for values in (found.r, found.low, found.high))
+    view = judged_view(board, "a layer is chosen", aggregate=aggregate, references=references, part=part)
+    scores = score_judged(board, metric, view, lambda batches: list(map(_parts_first, metric.score_layers(batches))))
+    found = pearson_with_intervals(scores, view.judged_human, draws=draws, seed=seed)
+    r, low, high = (values.reshape(-1, len(PARTS)) for values in (found.r, found.low, found.high))
     if np.isnan(r[:, 2]).all():
         raise NotEnoughData(f"board {board.name}: no layer's scores vary together with the judgments")
-    standings = tuple(_standing(layer, r[layer], (low[layer, 2], high[layer, 2])) for layer in range(layers))
+    standings = tuple(_standing(layer, r[layer], (low[layer, 2], high[layer, 2])) for layer in range(len(r)))
     return LayerStudy(
         board.name,
         metric.model,
@@ -89,23 +86,42 @@ def tune_layer(
     )
 
 
-def _all_layers(board: Board, metric: BERTScore, view: View) -> Floats:
-    """Scores of the judged rows as layers × parts × rows × instances of the slice, NaN elsewhere."""
+def _parts_first(scores: Floats) -> Floats:
+    """Layers × outputs × parts as one row for each part of each layer."""
+    return scores.transpose(0, 2, 1).reshape(-1, scores.shape[1])
+
+
+def judged_view(
+    board: Board, what: str, *, aggregate: str | None, references: ReferenceSet | None, part: Slice | None
+) -> View:
+    """A board's view with judged outputs and references, which `what` needs."""
+    view = view_board(board, None, aggregate=aggregate, references=references, part=part)
+    if not view.judged.any() or not view.references:
+        raise NotEnoughData(f"board {board.name}: {what} on judged outputs that have references; none here")
+    return view
+
+
+def score_judged(board: Board, metric: Metric, view: View, score: Callable[[list[Batch]], list[Floats]]) -> Floats:
+    """The judged rows' scores as variants × rows × instances of the slice, NaN elsewhere.
+
+    `score` gives variants × outputs for the batch of each row.
+    """
     judged = np.flatnonzero(view.judged)
     key = column_key(board, metric, view.references)
     batches = [cell_batch(board, MissingCell(metric, key, board.rows[row])) for row in judged]
-    found = metric.score_layers([batch for batch, _ in batches])
-    scores = np.full((len(found[0]), len(PARTS), len(board.rows), len(board.instances)), np.nan)
+    found = score([batch for batch, _ in batches])
+    scores = np.full((len(found[0]), len(board.rows), len(board.instances)), np.nan)
     for row, (_, positions), own in zip(judged, batches, found, strict=True):
-        scores[:, :, row, positions] = own.transpose(0, 2, 1)
+        scores[:, row, positions] = own
     return scores[..., list(board.select(view.part))] if view.part else scores
 
 
 def _standing(layer: int, r: Floats, ends: Interval) -> LayerStanding:
-    precision, recall, f1 = map(_known, r)
-    low, high = map(_known, ends)
+    precision, recall, f1 = map(known, r)
+    low, high = map(known, ends)
     return LayerStanding(layer, precision, recall, f1, None if low is None or high is None else (low, high))
 
 
-def _known(value: float) -> float | None:
+def known(value: float) -> float | None:
+    """A number, or None where there is none."""
     return float(value) if np.isfinite(value) else None

@@ -11,12 +11,26 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from billboards.domain import Aggregate, Board, Judgments, Outputs, ReferenceLine, ReferenceSet, Slice, human_scores
+from billboards.domain import (
+    Aggregate,
+    Board,
+    Judgments,
+    Outputs,
+    Preferences,
+    ReferenceLine,
+    ReferenceSet,
+    Slice,
+    human_scores,
+    is_preference,
+)
+from billboards.service.preferences import pairs_in
 from billboards.stats.correlation import pearson
+from billboards.stats.preference_tests import decisions, preference_correlations
 
 Floats = NDArray[np.float64]
 
@@ -26,7 +40,13 @@ RIDGE, FOLDS = 10.0, 10
 FEWEST = 30
 #: Of a board with more judged generators or outputs than this, a seeded sample of both is enough for a sentinel.
 MOST_GENERATORS, MOST_OUTPUTS = 100, 50_000
+_CHANCE, _LENGTH = "a number drawn for every output", "the output's characters"
 FEATURES = ("characters", "words", "characters per word", "distinct words", "capitals", "digits", "punctuation")
+
+
+def rows_ranked(board: Board, references: ReferenceSet) -> NDArray[np.bool_]:
+    """The rows that rankings speak of: neither a reference's own text nor made to score high under a metric."""
+    return np.array([not (row.is_optimised or board.is_reference(row, references)) for row in board.rows], bool)
 
 
 def reference_lines(
@@ -42,9 +62,13 @@ def reference_lines(
     shape = (len(board.rows), len(board.instances))
     human = human_scores(board.judgments, chosen, board.dimensions, shape)
     used = board.references if references is None else references
-    judged = np.isfinite(human).any(axis=1) & ~np.array([board.is_reference(row, used) for row in board.rows], bool)
+    if is_preference(board, chosen):
+        return _preference_lines(board, part, pairs_in(board, chosen, part, rows_ranked(board, used)).decided, seed)
+    judged = np.isfinite(human).any(axis=1) & rows_ranked(board, used)
     keep = list(board.select(part))
     rows = _sampled(np.flatnonzero(judged).tolist(), MOST_GENERATORS, seed)
+    if not rows:
+        return ()
     seen = _sampled(keep, MOST_OUTPUTS // max(len(rows), 1), seed)
     people_say = human[np.ix_(rows, seen)]
     lines = [
@@ -54,6 +78,27 @@ def reference_lines(
     people = _annotator_lines(board, chosen, judged, keep)
     ordered = sorted(lines, key=_strength), sorted(people, key=_strength)
     return tuple(line for kind in ordered for line in kind)
+
+
+def _preference_lines(board: Board, part: Slice, pairs: Preferences, seed: int) -> tuple[ReferenceLine, ...]:
+    """The sentinels that need no values to learn from, on the pairs that people compared."""
+    keep = board.select(part)
+    lengths = np.array([[_length(row.texts[k]) for k in keep] for row in board.rows])
+    chance = _random([row.name for row in board.rows], [board.instances[k].id for k in keep], seed)
+    lines = []
+    for name, scores, summary in (("random", chance, _CHANCE), ("length", lengths, _LENGTH)):
+        said = decisions(scores[None], pairs.better, pairs.worse, pairs.instance)
+        found = preference_correlations(said, pairs.instance, draws=0)
+        lines.append(ReferenceLine(name, "sentinel", _defined(float(found.r[0])), int(found.n[0]), summary))
+    return tuple(sorted(lines, key=_strength))
+
+
+def _length(text: str | None) -> float:
+    return np.nan if text is None else float(len(text))
+
+
+def _defined(value: float) -> float | None:
+    return None if np.isnan(value) else value
 
 
 def _sampled(every: list[int], most: int, seed: int) -> list[int]:
@@ -69,8 +114,8 @@ def _strength(line: ReferenceLine) -> float:
 
 def _line(name: str, kind: str, scores: Floats, human: Floats, summary: str) -> ReferenceLine:
     r, n = pearson(scores[None], human)
-    value = None if np.isnan(r[0]) else float(r[0])
-    return ReferenceLine(name, "sentinel" if kind == "sentinel" else "annotator", value, int(n[0]), summary)
+    side: Literal["sentinel", "annotator"] = "sentinel" if kind == "sentinel" else "annotator"
+    return ReferenceLine(name, side, _defined(float(r[0])), int(n[0]), summary)
 
 
 def _sentinels(
@@ -82,8 +127,8 @@ def _sentinels(
     features = [np.array([_features(texts[k]) for k in keep]) for texts in of_rows]
     outputs = np.array(features).reshape(len(rows), len(keep), -1)
     names = [row.name for row in rows]
-    yield "random", _random(names, [board.instances[k].id for k in keep], seed), "a number drawn for every output"
-    yield "length", outputs[:, :, 0], "the output's characters"
+    yield "random", _random(names, [board.instances[k].id for k in keep], seed), _CHANCE
+    yield "length", outputs[:, :, 0], _LENGTH
     documents = np.array([board.instances[k].document or board.instances[k].id for k in keep])
     fold = np.unique(documents, return_inverse=True)[1] % FOLDS
     yield "output only", _cross_fitted(outputs, human, fold), "surface of the output, fitted on other documents"

@@ -8,8 +8,8 @@ rank; what permutation tests can't tell apart shares one.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TypeVar
 
@@ -23,17 +23,20 @@ from billboards.domain import (
     GeneratorStanding,
     Method,
     MetricStanding,
+    Preferences,
     Ranking,
     ReferenceSet,
     Resampled,
     Scores,
     Slice,
     human_scores,
+    is_preference,
 )
 from billboards.errors import NotEnoughData, UnknownName
 from billboards.service.ensembles import FittedEnsemble, ensemble_scores, fit_board_ensemble
-from billboards.service.lines import reference_lines
+from billboards.service.lines import reference_lines, rows_ranked
 from billboards.service.matrix import board_scores
+from billboards.service.preferences import GROUPING, STATISTIC, agreement_with_preferences, pairs_in
 from billboards.service.resampling import correlations_with_intervals
 from billboards.stats.clusters import significance_clusters
 from billboards.stats.correlation import Correlations
@@ -48,7 +51,10 @@ DRAWS = 1000
 
 @dataclass(frozen=True)
 class View:
-    """What a ranking looks at: the matrix, people's scores on the same cells, and which rows are judged."""
+    """What a ranking looks at: the matrix, people's scores on the same cells, and which rows are judged.
+
+    Where people compared outputs there are `pairs` and no scores: what a fit or a correlation needs is missing.
+    """
 
     scores: Scores
     human: Floats
@@ -56,6 +62,7 @@ class View:
     aggregate: str
     references: ReferenceSet
     part: Slice
+    pairs: Preferences | None = None
 
     @cached_property
     def judged_human(self) -> Floats:
@@ -86,12 +93,14 @@ def view_board(
         human, name = human_scores(board.judgments, chosen, board.dimensions, shape), chosen.name
     scores = board_scores(board, store, references=references)
     used = board.references if references is None else references
-    judged = np.isfinite(human).any(axis=1) & ~np.array([board.is_reference(row, used) for row in board.rows], bool)
+    ranked = rows_ranked(board, used)
+    compared = name != "" and is_preference(board, board.aggregate(aggregate))
+    pairs = pairs_in(board, board.aggregate(aggregate), part, ranked) if compared else None
     if part:
         keep = list(board.select(part))
         scores = Scores(scores.columns, scores.rows, scores.values[:, :, keep])
         human = human[:, keep]
-    return View(scores, human, judged, name, used, part)
+    return View(scores, human, np.isfinite(human).any(axis=1) & ranked, name, used, part, pairs)
 
 
 def rank_board(
@@ -108,8 +117,12 @@ def rank_board(
     resampled: Resampled = "instances",
     draws: int = DRAWS,
     seed: int = 0,
+    barred: Mapping[str, str] | None = None,
 ) -> Ranking:
-    """Everything a board says: metrics, ensemble and generators, ranked, and lines to read the metrics against."""
+    """Everything a board says: metrics, ensemble and generators, ranked, and lines to read the metrics against.
+
+    `barred` metrics may not rank the generators alone, each for the reason given, unless asked for by name.
+    """
     judged = board.ranks is not None or aggregate is not None
     # Before the matrix is there: on a large board each of the two needs much memory for a while.
     lines = reference_lines(board, part or Slice(), aggregate, references, seed=seed) if judged else ()
@@ -118,24 +131,21 @@ def rank_board(
     ensemble = _try_ensemble(board, view, k, lam, method, notes)
     other: Method = "lasso" if method == "best-subset" else "best-subset"
     alternative = _try_ensemble(board, view, k, None, other, [])
-    found = correlations_with_intervals(
-        board, view.part, view.scores.values, view.judged_human, resampled=resampled, draws=draws, seed=seed
-    )
-    tests = permute_correlations(view.scores.values, view.judged_human, draws=draws, seed=seed).p if draws else None
+    found, tests = _agreement(board, view, resampled, draws, seed)
     metrics = rank_metrics(view.scores.columns, found, tests)
-    ranked_by = _leader(board, metrics, ensemble, by, notes)
+    ranked_by = _leader(board, metrics, ensemble, by, notes, barred or {})
     return Ranking(
         board.name,
         board.version,
-        "pearson",
-        "pooled",
+        "pearson" if view.pairs is None else STATISTIC,
+        "pooled" if view.pairs is None else GROUPING,
         view.aggregate,
         str(view.part),
         view.references,
         seed,
         draws,
         metrics,
-        _rank_generators(board, view, ensemble, ranked_by, draws, seed),
+        _rank_generators(board, _with_shares(view), ensemble, ranked_by, draws, seed),
         ranked_by,
         ensemble,
         tuple(notes),
@@ -145,10 +155,31 @@ def rank_board(
     )
 
 
+def _agreement(
+    board: Board, view: View, resampled: Resampled, draws: int, seed: int
+) -> tuple[Correlations, Floats | None]:
+    """How far each metric agrees with people, by the statistic that fits what they gave, and tests between metrics."""
+    scores = view.scores.values
+    if view.pairs is not None:
+        return agreement_with_preferences(
+            board, view.part, scores, view.pairs, resampled=resampled, draws=draws, seed=seed
+        )
+    human = view.judged_human
+    found = correlations_with_intervals(board, view.part, scores, human, resampled=resampled, draws=draws, seed=seed)
+    return found, permute_correlations(scores, human, draws=draws, seed=seed).p if draws else None
+
+
+def _with_shares(view: View) -> View:
+    """A view that shows, where people compared outputs, the share of its comparisons that each output won."""
+    return view if view.pairs is None else replace(view, human=view.pairs.share_won(view.human.shape))
+
+
 def fit_view(
     board: Board, view: View, *, k: int = 3, lam: float | None = None, method: Method = "lasso"
 ) -> FittedEnsemble:
     """The ensemble on what a view looks at; only generators take part, since one of them is held out at a time."""
+    if view.pairs is not None:
+        raise NotEnoughData(f"people compared outputs on {view.aggregate} and gave no values to fit")
     generators = np.array([row.generator is not None for row in board.rows], bool)
     human = only_rows(view.judged_human, generators)
     return fit_board_ensemble(
@@ -214,7 +245,12 @@ def _why_undefined(found: Correlations, k: int) -> str | None:
 
 
 def _leader(
-    board: Board, metrics: Sequence[MetricStanding], ensemble: Ensemble | None, by: str | None, notes: list[str]
+    board: Board,
+    metrics: Sequence[MetricStanding],
+    ensemble: Ensemble | None,
+    by: str | None,
+    notes: list[str],
+    barred: Mapping[str, str],
 ) -> str | None:
     """The name of what ranks the generators."""
     if by is not None:
@@ -225,19 +261,26 @@ def _leader(
             raise UnknownName("metric", by, [m.name for m in metrics])
         return chosen
     ranked = [m for m in metrics if m.correlation is not None and not m.is_statistic]
-    able = [m for m in ranked if not m.reference_free or not board.references]
+    able = [m for m in ranked if m.name not in barred and (board.free_may_rank or not m.reference_free)]
     for metric in ranked:
-        if able and metric.reference_free and (metric.correlation or 0) > (able[0].correlation or 0):
-            notes.append(f"{metric.name} uses no reference: it correlates best but does not rank generators alone")
+        if able and metric not in able and (metric.correlation or 0) > (able[0].correlation or 0):
+            why = barred.get(metric.name, "uses no reference")
+            notes.append(f"{metric.name} {why}: it correlates best but does not rank generators alone")
             break
     best = able[0] if able else None
     best_r = -np.inf if best is None or best.correlation is None else best.correlation
     if ensemble is not None and ensemble.correlation is not None and ensemble.correlation > best_r:
         return ENSEMBLE
+    if best is not None and best.reference_free:
+        notes.append(f"{best.name} uses no reference and ranks the generators: {_why_free(board)}")
     if best is None:
         notes.append("generators are not ranked: no metric has a correlation with judgments; choose one with --by")
         return None
     return best.name
+
+
+def _why_free(board: Board) -> str:
+    return "the board has none" if not board.references else "the board's owner allows it"
 
 
 def _rank_generators(
@@ -247,12 +290,16 @@ def _rank_generators(
     if ensemble is not None:
         columns[ENSEMBLE] = ensemble_scores(ensemble, view.scores)
     rows = [k for k, row in enumerate(board.rows) if row.generator is not None]
-    full = {name: max((_count(values[k]) for k in rows), default=0) for name, values in columns.items()}
+    full = {
+        name: max((_count(values[k]) for k in rows if not board.rows[k].is_optimised), default=0)
+        for name, values in columns.items()
+    }
     means, tests = np.full(len(rows), np.nan), None
     if ranked_by is not None and rows:
         leading = columns[ranked_by][rows]
         covered = np.isfinite(leading).sum(axis=1)
-        complete = (covered > 0) & (covered == full[ranked_by])
+        real = np.array([not board.rows[k].is_optimised for k in rows], bool)
+        complete = (covered > 0) & (covered == full[ranked_by]) & real
         means[complete] = [one[np.isfinite(one)].mean() for one in leading[complete]]
         tests = _tests_between(leading, complete, draws, seed) if draws else None
     order, ranks, clusters = places(means, tests)
@@ -286,7 +333,9 @@ def _generator_standing(
     row = board.rows[k]
     covered = {name: _count(values[k]) for name, values in columns.items()}
     reason = None
-    if rank is None and ranked_by is not None:
+    if row.generator is not None and row.is_optimised:
+        reason = f"optimised by {row.generator.optimised_by}: shown, never ranked among the others"
+    elif rank is None and ranked_by is not None:
         is_reference = board.is_reference(row, view.references)
         reason = (
             "the text is among the references"

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from billboards.domain import Board, Column, MetricCard, Outputs, ReferenceSet
-from billboards.execution.base import Executor, Result, Task, run_together
+from billboards.execution.base import Executor, Result, Task, run_groups
 from billboards.metrics.base import Batch, Metric
 from billboards.store.base import CellStore, ColumnKey
 
@@ -149,9 +149,8 @@ class _Scoring:
         self.done, self.total = 0, len(cells) * len(board.instances)
 
     def run(self, executor: Executor) -> None:
-        for tasks in self._joint_tasks():
-            for result in run_together(tasks):
-                self._take(result)
+        for result in run_groups(executor, self._joint_tasks()):
+            self._take(result)
         for result in executor.run(self._tasks()):
             self._take(result)
 

@@ -1,4 +1,4 @@
-"""The live board: the folder's board with a row for every generator that came in.
+"""The live board: the folder's board with a row for every generator that came in, and what campaigns said of them.
 
 What people see is made of what is finished: scored submissions, the latest version of each name, not withdrawn, and
 not of a blind phase that isn't revealed (owners see those too). It is kept in the process until the board's generation
@@ -21,6 +21,7 @@ from billboards.domain import Board, Generator, Outputs, Texts
 from billboards.errors import InvalidBoard, InvalidInput, MissingPart
 from billboards.metrics.base import Metric
 from billboards.metrics.discovery import metric
+from billboards.site.campaign_judgments import with_campaigns
 from billboards.site.home import Site
 from billboards.site.settings import BoardSettings, read_board_settings
 from billboards.store import registry, snapshots, submissions
@@ -117,7 +118,14 @@ def live_board(site: Site, name: str, *, audience: Audience = "public") -> LiveB
     return live
 
 
-def _build(site: Site, known: registry.Registered, audience: Audience) -> LiveBoard:
+def live_with_excluded(site: Site, name: str) -> LiveBoard:
+    """The owners' board as it would be with the answers of annotators who were excluded from campaigns."""
+    with site.database.reading() as connection:
+        known = registry.board(connection, name)
+    return _build(site, known, "owners", with_excluded=True)
+
+
+def _build(site: Site, known: registry.Registered, audience: Audience, *, with_excluded: bool = False) -> LiveBoard:
     board = folder_board(site, known)
     settings = read_board_settings(known.settings)
     with site.database.reading() as connection:
@@ -132,11 +140,14 @@ def _build(site: Site, known: registry.Registered, audience: Audience) -> LiveBo
     own, unavailable = board_metrics(board)
     signatures = [one.signature for one in own] + [str(one.settings["signature"]) for one in programs.values()]
     rows = (submitted_row(site, board, one, name) for name, one in sorted(generators.items()))
+    board = replace(board, rows=(*board.rows, *rows))
+    with site.database.reading() as connection:
+        judged = with_campaigns(connection, board, ranks=settings.ranks, with_excluded=with_excluded)
     return LiveBoard(
         site,
         known.name,
         audience,
-        replace(board, rows=(*board.rows, *rows)),
+        judged,
         site.cells(known.name).only(signatures),
         known.generation,
         settings,

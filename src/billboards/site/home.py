@@ -26,6 +26,7 @@ from billboards.boards.folder import open_board, read_settings_file
 from billboards.boards.lines import Problems
 from billboards.boards.settings import FILE as BOARD_FILE
 from billboards.errors import InvalidBoard, InvalidInput, StoreFailed
+from billboards.site.in_use import Use, note_use
 from billboards.site.settings import DATABASE, SiteSettings, read_site_settings
 from billboards.store import registry
 from billboards.store.blobs import Blobs
@@ -51,6 +52,8 @@ class Site:
     #: What this process keeps of boards, by name and audience; see `site.boards`.
     cache: dict[Any, Any] = field(default_factory=dict, repr=False)
     lock: RLock = field(default_factory=RLock, repr=False)
+    #: Says to others that the folder is open; see `site.in_use`.
+    use: Use | None = field(default=None, repr=False)
 
     def cells(self, board: str) -> SqlCells:
         """All cells of a board."""
@@ -63,6 +66,8 @@ class Site:
 
     def close(self) -> None:
         self.database.close()
+        if self.use is not None:
+            self.use.close()
 
 
 def open_site(
@@ -80,9 +85,11 @@ def open_site(
     except OSError as error:
         raise StoreFailed(f"{root}: can't be made: {error.strerror or error}; name another data folder") from error
     settings = read_site_settings(root)
+    use = note_use(root)
     database = Database(database_address(root, settings))
     database.upgrade()
-    site = Site(root, database, Blobs(root / "blobs"), settings, clock, login_required, tuple(map(Path, suites)))
+    named = tuple(map(Path, suites))
+    site = Site(root, database, Blobs(root / "blobs"), settings, clock, login_required, named, use=use)
     known = {one.folder for one in site.boards()}
     inside = sorted(path.parent for path in (root / "boards").glob(f"*/{BOARD_FILE}"))
     for folder in (*inside, *(Path(path).absolute() for path in boards)):

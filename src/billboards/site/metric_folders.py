@@ -56,7 +56,7 @@ def unpack_metric(raw: bytes, target: Path, *, name: str = "metric") -> None:
     """Write a submitted metric into an empty folder; `InvalidSubmission` names everything that is wrong with it."""
     try:
         _unpack(raw, target, name)
-    except (zipfile.BadZipFile, tarfile.TarError, zlib.error, EOFError, NotImplementedError) as error:
+    except (zipfile.BadZipFile, tarfile.TarError, zlib.error, EOFError, NotImplementedError, ValueError) as error:
         raise _refused(name, f"is a damaged or unusual archive: {error}; pack it again as a plain zip") from error
 
 

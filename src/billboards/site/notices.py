@@ -139,6 +139,7 @@ def _message(site: Site, settings: MailSettings, delivery: Delivery) -> EmailMes
     lines += ["The platform was at fault; this did not cost any quota."] if said["platform"] else []
     lines.append(f"At {moment(said['changed'])}.")
     if site.settings.base_url:
-        lines.append(f"{site.settings.base_url.rstrip('/')}/submissions/{said['id']}")
+        path = said.get("path", f"/submissions/{said['id']}")
+        lines.append(f"{site.settings.base_url.rstrip('/')}{path}")
     message.set_content("\n".join(lines))
     return message

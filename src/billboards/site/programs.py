@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from billboards.errors import StoreFailed
+from billboards.errors import StoreAway
 from billboards.execution.environments import Environment, build_environment
 from billboards.execution.manifest import Manifest, manifest_from, read_manifest
 from billboards.execution.program import ProgramMetric, open_program
@@ -63,7 +63,7 @@ def program_folder(site: Site, submission: Submission) -> Path:
             folder.parent.mkdir(parents=True, exist_ok=True)
             work = Path(tempfile.mkdtemp(prefix=".", dir=folder.parent))
         except OSError as error:
-            raise StoreFailed(f"{folder}: can't be made: {error.strerror or error}; free some space") from error
+            raise StoreAway(f"{folder}: can't be made: {error.strerror or error}; free some space") from error
         try:
             unpack_metric(site.blobs.read(submission.blob), work / "metric", name=str(submission.settings.get("file")))
             _move_into_place(work / "metric", folder)
@@ -78,7 +78,7 @@ def _move_into_place(work: Path, folder: Path) -> None:
     except OSError as error:
         # Another worker was faster; what it put there was made from the same archive.
         if not folder.exists():
-            raise StoreFailed(f"{folder}: can't be made: {error.strerror or error}; free some space") from error
+            raise StoreAway(f"{folder}: can't be made: {error.strerror or error}; free some space") from error
 
 
 def _environment(site: Site, manifest: Manifest, cancelled: Callable[[], bool] | None) -> Environment | None:

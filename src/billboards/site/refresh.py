@@ -12,15 +12,17 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from billboards.domain import Ranking, digest
+from billboards.audit.columns import audit_columns
+from billboards.domain import Board, MetricAudit, Ranking, digest
 from billboards.errors import InvalidInput
+from billboards.service.matrix import board_scores
 from billboards.service.overrating import measure_overrating
 from billboards.service.ranking import rank_board
-from billboards.site.boards import LiveBoard, live_board
+from billboards.site.boards import LiveBoard, board_metrics, live_board
 from billboards.site.home import Site
 from billboards.site.worklist import compared_human
 from billboards.store import leases, snapshots
-from billboards.store.documents import overrating_document, ranking_document
+from billboards.store.documents import audit_document, overrating_document, ranking_document
 from billboards.store.leases import Lease
 from billboards.store.snapshots import Audience, Snapshot
 
@@ -28,7 +30,7 @@ from billboards.store.snapshots import Audience, Snapshot
 def basis(live: LiveBoard) -> str:
     """A digest of everything a ranking of this board depends on."""
     said = live.settings
-    options = json.dumps([said.k, said.method, said.by, said.draws, said.seed])
+    options = json.dumps([said.k, said.method, said.by, said.draws, said.seed, live.board.ranks, said.reference_free])
     return digest((live.board.version, *sorted(live.cells.signatures or ()), options))
 
 
@@ -41,7 +43,8 @@ def is_due(live: LiveBoard) -> bool:
 def refresh(site: Site, name: str, audience: Audience, lease: Lease) -> Snapshot | None:
     """Rank a board and keep what it says; None where another worker has taken the job meanwhile."""
     live = live_board(site, name, audience=audience)
-    ranking = rank_live(live)
+    audits, refused = audit_live(live)
+    ranking = rank_live(live, barred(live, audits, refused))
     overrating = _overrating(live)
     now = site.clock()
     with site.database.writing() as connection:
@@ -51,7 +54,7 @@ def refresh(site: Site, name: str, audience: Audience, lease: Lease) -> Snapshot
         if ranking.ensemble is not None:
             kept = snapshots.keep_ensemble(connection, ranking.ensemble, public=audience == "public", now=now)
             ranking = replace(ranking, ensemble=kept)
-        document = _document(live, ranking, overrating)
+        document = _document(live, ranking, overrating, audits)
         last = snapshots.latest(connection, name, audience)
         before = None if last is None else snapshots.document(connection, last)
         if last is not None and last.id == snapshots.document_id(document):
@@ -70,17 +73,53 @@ def refresh(site: Site, name: str, audience: Audience, lease: Lease) -> Snapshot
         )
 
 
-def rank_live(live: LiveBoard) -> Ranking:
+def audit_live(live: LiveBoard) -> tuple[dict[str, MetricAudit], dict[str, str]]:
+    """Every reference-free metric of a live board audited on its scores; hidden judgments stay out of what is said."""
+    if not _has_reference_free(live):
+        return {}, {}
+    board = replace(live.board, ranks=None) if live.settings.hidden_judgments else live.board
+    return audit_columns(board, board_scores(live.board, live.cells), seed=live.settings.seed)
+
+
+def _has_reference_free(live: LiveBoard) -> bool:
+    """Whether there is anything to audit; where there isn't, the matrix need not be loaded for it."""
+    own, _ = board_metrics(live.board)
+    cards = [one.card for one in own]
+    return (
+        any(not (card.needs_references or card.is_statistic) for card in cards)
+        or any(not (c.needs_references or c.is_statistic or c.is_ensemble) for c in live.board.imported)
+        or any(not one.settings.get("needs_references", True) for one in live.metrics.values())
+    )
+
+
+def barred(live: LiveBoard, audits: Mapping[str, MetricAudit], refused: Mapping[str, str]) -> dict[str, str]:
+    """Submitted reference-free metrics that may not lead: those the audit flags, and those it could not judge."""
+    sent_in = {name for name in live.metrics if not live.metrics[name].settings.get("needs_references", True)}
+    found = dict.fromkeys(sent_in & refused.keys(), "is not audited")
+    return found | {name: "is flagged by its audit" for name in sent_in & audits.keys() if _bars(audits[name])}
+
+
+def _bars(audit: MetricAudit) -> bool:
+    return audit.level == "flagged"
+
+
+def rank_live(live: LiveBoard, barred: Mapping[str, str] | None = None) -> Ranking:
     """The ranking of a live board by its owner's options; a leader that is not there any more is passed over."""
     said = live.settings
     options: dict[str, Any] = {"k": said.k, "method": said.method, "draws": said.draws, "seed": said.seed}
     try:
-        return rank_board(live.board, live.cells, by=said.by, **options)
+        return rank_board(_ruled(live), live.cells, by=said.by, barred=barred, **options)
     except InvalidInput as error:
         if said.by is None:
             raise
-        ranking = rank_board(live.board, live.cells, **options)
+        ranking = rank_board(_ruled(live), live.cells, barred=barred, **options)
         return replace(ranking, notes=(*ranking.notes, f"not ranked by {said.by}: {error}"))
+
+
+def _ruled(live: LiveBoard) -> Board:
+    """The board under the rule for reference-free metrics that the site's owner set, if any."""
+    rule = live.settings.reference_free
+    return live.board if rule is None else replace(live.board, reference_free=rule)
 
 
 def _overrating(live: LiveBoard) -> Mapping[str, Any] | None:
@@ -94,13 +133,16 @@ def _overrating(live: LiveBoard) -> Mapping[str, Any] | None:
         return None
 
 
-def _document(live: LiveBoard, ranking: Ranking, overrating: Mapping[str, Any] | None) -> dict[str, Any]:
+def _document(
+    live: LiveBoard, ranking: Ranking, overrating: Mapping[str, Any] | None, audits: Mapping[str, MetricAudit]
+) -> dict[str, Any]:
     return {
         "schema": 1,
         "kind": "snapshot",
         "board": live.name,
         "ranking": ranking_document(ranking),
         "overrating": overrating,
+        "audits": {name: audit_document(one) for name, one in audits.items()},
         "rows": {row.name: row.version for row in live.board.rows},
         "columns": {metric.name: metric.signature for metric in ranking.metrics},
     }

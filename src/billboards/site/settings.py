@@ -16,12 +16,14 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from billboards.domain import Method
+from billboards.boards.lines import toml_document
+from billboards.domain import Method, ReferenceFree
 from billboards.errors import InvalidInput, Refused, UnknownName
 
 FILE = "site.toml"
 KINDS = ("generator", "metric")
 MAIL_PASSWORD, OIDC_SECRET = "BILLBOARDS_MAIL_PASSWORD", "BILLBOARDS_OIDC_SECRET"
+METRICS_TOKEN = "BILLBOARDS_METRICS_TOKEN"
 #: Where a site's database is, before what site.toml says: an address may hold a password.
 DATABASE = "BILLBOARDS_DATABASE"
 
@@ -56,6 +58,8 @@ class BoardSettings:
     by: str | None = None
     #: The aggregate or dimension of judgments that ranks; None is the last campaign's, else the folder's.
     ranks: str | None = None
+    #: Whether a metric without references may rank generators alone: "diagnostic" or "ranks"; None is the folder's.
+    reference_free: ReferenceFree | None = None
     draws: int = 1000
     seed: int = 0
     quiet: float = 0.0
@@ -107,6 +111,8 @@ def read_board_settings(document: Mapping[str, Any], *, where: str = "settings")
             raise UnknownName("kind of submission", str(kind), KINDS)
     if values.get("method", "lasso") not in ("lasso", "best-subset"):
         raise UnknownName("method", str(values["method"]), ("lasso", "best-subset"))
+    if values.get("reference_free") not in (None, "diagnostic", "ranks"):
+        raise UnknownName("rule for reference-free metrics", str(values["reference_free"]), ("diagnostic", "ranks"))
     for word, least in (("per_day", 0), ("total", 0), ("k", 1), ("draws", 0), ("quiet", 0)):
         if values.get(word) is not None and values[word] < least:
             raise InvalidInput(f"{where}: {word} must be {least} or more; found {values[word]!r}")
@@ -182,8 +188,17 @@ class SiteSettings:
     wheels: str | None = None
     #: Suites' files beside those in DATA/suites, relative to DATA.
     suites: tuple[str, ...] = ()
+    #: How processes write their log: "text", or "json" for one object a line.
+    logs: str = "text"
+    #: Free space of the data folder's disk below which the site calls itself unready.
+    free_bytes: int = 256 * 2**20
     mail: MailSettings | None = None
     oidc: OidcSettings | None = None
+
+    @property
+    def metrics_token(self) -> str | None:
+        """What a program elsewhere must send to read /metrics; without one only this machine may."""
+        return os.environ.get(METRICS_TOKEN)
 
 
 def read_site_settings(data: Path) -> SiteSettings:
@@ -192,13 +207,15 @@ def read_site_settings(data: Path) -> SiteSettings:
     if not path.exists():
         return SiteSettings()
     try:
-        document = tomllib.loads(path.read_text("utf-8"))
+        document = toml_document(path.read_text("utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise InvalidInput(f"{path}: can't be read: {error}") from error
     values = _checked(SiteSettings, document, str(path))
     for word, kind in (("mail", MailSettings), ("oidc", OidcSettings)):
         if values.get(word) is not None:
             values[word] = kind(**_checked(kind, values[word], f"{path}: [{word}]"))
+    if values.get("logs", "text") not in ("text", "json"):
+        raise UnknownName(f"form of logs in {path}", values["logs"], ("text", "json"))
     return SiteSettings(**values)
 
 
@@ -219,7 +236,15 @@ def _moment(value: object, where: str) -> float:
 
 #: What may stand where a type is annotated, by the annotation's first word; a whole number is a number.
 _TYPES: Mapping[str, tuple[type, ...]] = MappingProxyType(
-    {"int": (int,), "float": (int, float), "str": (str,), "bool": (bool,), "tuple": (list, tuple), "Method": (str,)}
+    {
+        "int": (int,),
+        "float": (int, float),
+        "str": (str,),
+        "bool": (bool,),
+        "tuple": (list, tuple),
+        "Method": (str,),
+        "ReferenceFree": (str,),
+    }
 )
 
 

@@ -7,6 +7,7 @@ A fault of the platform is told from a fault of the submission: it is tried agai
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
@@ -20,6 +21,7 @@ from billboards.errors import (
     InvalidInput,
     MetricFailed,
     MissingPart,
+    StoreAway,
     StoreFailed,
 )
 from billboards.execution.base import Result, Task, run_task
@@ -32,7 +34,7 @@ from billboards.site.home import Site
 from billboards.site.programs import open_submitted
 from billboards.site.refresh import is_due, refresh
 from billboards.site.rolling import admit_generators
-from billboards.site.worklist import Plan, Standing, Wanted, plan_board, standing
+from billboards.site.worklist import BACKOFF, Plan, Standing, Wanted, plan_board, standing
 from billboards.store import leases, submissions, trail
 from billboards.store.base import ColumnKey, Floats
 from billboards.store.leases import Lease
@@ -47,6 +49,8 @@ Cancelled = Callable[[], bool]
 LONGEST_REASON = 4_000
 #: Seconds until a ranking is tried again that the platform could not make.
 PUT_OFF = 600.0
+#: What the system says of a disk without room.
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 @dataclass(frozen=True)
@@ -166,7 +170,8 @@ def run_job(site: Site, job: Job, *, cancelled: Cancelled = lambda: False) -> No
     try:
         doing[job.kind](site, job, cancelled)
     except (StoreFailed, MissingPart, OSError) as error:
-        _give_up(site, job, f"{type(error).__name__}: {error}")
+        passes = isinstance(error, StoreAway) or (isinstance(error, OSError) and error.errno in FULL)
+        (_try_again if passes else _give_up)(site, job, f"{type(error).__name__}: {error}")
 
 
 def hand_back(site: Site, job: Job) -> None:
@@ -422,6 +427,9 @@ def _refresh(site: Site, job: Job, _: Cancelled) -> None:
     live = live_board(site, job.board, audience=audience)
     try:
         refresh(site, job.board, audience, job.lease)
+    except StoreAway:
+        # Nothing is wrong with the board: it is ranked when the database is back.
+        raise
     except BillboardsError as error:
         site.cache["unrankable", live.name, audience] = live.generation
         with site.database.writing() as connection:
@@ -473,6 +481,15 @@ def _fail_cell(site: Site, job: Job, reason: str, *, platform: bool, times: int 
         trail.note(connection, "site", "cell.failed", job.board, now=now, board=job.board, detail=detail)
         if job.submission is not None:
             trail.write_log(connection, job.submission.id, reason, now=now)
+
+
+def _try_again(site: Site, job: Job, reason: str) -> None:
+    """Put a job off that the database's absence or a full disk spoiled; as often as a job may kill its workers."""
+    if job.lease.taken >= site.settings.attempts:
+        _give_up(site, job, reason)
+        return
+    with site.database.writing() as connection:
+        leases.put_off(connection, job.lease, until=site.clock() + BACKOFF * job.lease.taken, anew=False)
 
 
 def _give_up(site: Site, job: Job, reason: str, *, times: int = 1) -> None:

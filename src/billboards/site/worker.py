@@ -7,25 +7,31 @@ and it ends too, so that nothing is left running behind a killed server.
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import socket
 import sys
 import threading
+import time
 from argparse import ArgumentParser
 from collections.abc import Callable
 from contextlib import suppress
+from contextvars import copy_context
 from pathlib import Path
 from types import FrameType
 
 from billboards.errors import BillboardsError, StoreFailed
 from billboards.site.home import Site, notice_changes, open_site
+from billboards.site.logs import about, write_logs
 from billboards.site.notices import send_due
 from billboards.site.work import Job, hand_back, next_job, run_job
 from billboards.store import leases, submissions
 
-#: Seconds between looks at the board folders.
-LOOK = 2.0
+log = logging.getLogger("billboards.worker")
+
+#: Seconds between looks at the board folders, and between saying that one is there.
+LOOK, SAID = 2.0, 20.0
 
 
 class Heartbeat:
@@ -35,7 +41,8 @@ class Heartbeat:
         self.site, self.job = site, job
         self.unwanted = threading.Event()
         self._over = threading.Event()
-        self._thread = threading.Thread(target=self._beat, daemon=True)
+        # In a copy of the context, so that what the thread logs is about the job as well.
+        self._thread = threading.Thread(target=copy_context().run, args=(self._beat,), daemon=True)
 
     def __enter__(self) -> Heartbeat:
         self._thread.start()
@@ -54,7 +61,7 @@ class Heartbeat:
                     self.unwanted.set()
                     return
             except StoreFailed as error:
-                print(f"worker: {error}", file=sys.stderr)
+                log.error("worker: %s", error)
 
     def _renew(self, seconds: float) -> bool:
         with self.site.database.writing() as connection:
@@ -68,17 +75,26 @@ class Heartbeat:
 
 def work(site: Site, name: str, stop: threading.Event) -> None:
     """Do jobs until told to stop."""
-    looked = float("-inf")
+    looked = said = float("-inf")
     while not stop.is_set():
         try:
+            if site.clock() - said >= SAID:
+                _say_alive(site, name)
+                said = site.clock()
             if site.clock() - looked >= LOOK:
                 notice_changes(site)
                 looked = site.clock()
             if not work_once(site, name, stop):
                 stop.wait(site.settings.poll_seconds)
         except BillboardsError as error:
-            print(f"worker {name}: {error}", file=sys.stderr, flush=True)
+            log.error("worker %s: %s", name, error)
             stop.wait(1.0)
+
+
+def _say_alive(site: Site, name: str) -> None:
+    """Be counted among the workers that are there, idle or not."""
+    with site.database.claiming() as connection:
+        leases.note_alive(connection, name, now=site.clock(), seconds=3 * SAID)
 
 
 def work_once(site: Site, name: str, stop: threading.Event | None = None) -> bool:
@@ -87,9 +103,14 @@ def work_once(site: Site, name: str, stop: threading.Event | None = None) -> boo
     if job is None:
         return False
     stopped: Callable[[], bool] = (lambda: False) if stop is None else stop.is_set
-    with Heartbeat(site, job) as heartbeat:
-        run_job(site, job, cancelled=lambda: stopped() or heartbeat.unwanted.is_set())
-    hand_back(site, job)
+    sent = None if job.submission is None else job.submission.id
+    with about(worker=name, job=job.kind, board=job.board, subject=job.subject, submission=sent):
+        log.info("begins %s", job)
+        began = time.perf_counter()
+        with Heartbeat(site, job) as heartbeat:
+            run_job(site, job, cancelled=lambda: stopped() or heartbeat.unwanted.is_set())
+        hand_back(site, job)
+        log.info("ends %s", job, extra={"fields": {"seconds": round(time.perf_counter() - began, 6)}})
     return True
 
 
@@ -108,7 +129,7 @@ def send_notices(site: Site, stop: threading.Event) -> None:
             try:
                 send_due(site)
             except BillboardsError as error:
-                print(f"notices: {error}", file=sys.stderr, flush=True)
+                log.error("notices: %s", error)
     finally:
         stop.set()
 
@@ -139,6 +160,7 @@ def main(arguments: list[str] | None = None) -> int:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     end_with_parent(stop.set)
     site = open_site(parsed.data)
+    write_logs(site.settings.logs)
     courier = threading.Thread(target=send_notices, args=(site, stop), daemon=True)
     courier.start()
     work(site, f"{parsed.name}-{os.getpid()}", stop)

@@ -85,12 +85,30 @@ def _permute_complete(
     scores: Sequence[Floats], human: Floats, used: NDArray[np.bool_], unit: Unit, draws: int, seed: int
 ) -> PairTests:
     """The tests on cells that all these metrics (each rows × instances) share."""
+    metrics = len(scores)
+    r, cells, signed = _correlations_exchanged(scores, human, used, unit, draws, seed)
+    if draws and not len(signed):
+        undefined = np.full((metrics, metrics), np.nan)
+        return PairTests(undefined, undefined, _everywhere(cells, metrics))
+    difference = r[:, None] - r[None, :]
+    count = np.stack([_at_least(signed, r, cells, k, difference[k]) for k in range(metrics)])
+    p = np.where(np.isnan(difference), np.nan, (1 + count) / (1 + draws))
+    np.fill_diagonal(p, np.where(np.isnan(r), np.nan, 1.0))
+    return PairTests(difference, p, _everywhere(cells, metrics))
+
+
+def _correlations_exchanged(
+    scores: Sequence[Floats], human: Floats, used: NDArray[np.bool_], unit: Unit, draws: int, seed: int
+) -> tuple[Floats, int, Floats]:
+    """Correlations of metrics (each rows × instances) on the cells used, how many these are, and every draw's sums.
+
+    There are no draws where the cells are fewer than three or the judgments don't vary.
+    """
     metrics, cells = len(scores), int(used.sum())
     centre, spread = _moments(scores, used)
     middle, scale = _moments([human], used)
     if cells < 3 or np.isnan(scale[0]):
-        undefined = np.full((metrics, metrics), np.nan)
-        return PairTests(undefined, undefined, _everywhere(cells, metrics))
+        return np.full(metrics, np.nan), cells, np.empty((0, metrics, 3))
 
     def standardised() -> Iterator[tuple[Floats, Floats]]:
         for x, h in _parts(scores, human, used):
@@ -99,12 +117,7 @@ def _permute_complete(
     r = np.sum([z @ h for z, h in standardised()], axis=0) / cells
     columns = ((np.stack((z.T, (z * z).T, (z * h).T), axis=2).reshape(len(h), -1)) for z, h in standardised())
     units = columns if unit == "both" else iter([_by_unit(columns, _units(used, unit))])
-    signed = _signed_sums(units, draws, 3 * metrics, seed).reshape(draws, metrics, 3)
-    difference = r[:, None] - r[None, :]
-    count = np.stack([_at_least(signed, r, cells, k, difference[k]) for k in range(metrics)])
-    p = np.where(np.isnan(difference), np.nan, (1 + count) / (1 + draws))
-    np.fill_diagonal(p, np.where(np.isnan(spread), np.nan, 1.0))
-    return PairTests(difference, p, _everywhere(cells, metrics))
+    return r, cells, _signed_sums(units, draws, 3 * metrics, seed).reshape(draws, metrics, 3)
 
 
 def _everywhere(n: int, entries: int) -> NDArray[np.int64]:
@@ -196,7 +209,14 @@ def _as_signs(bits: Bits, units: int) -> NDArray[np.float32]:
 
 
 def _at_least(signed: Floats, r: Floats, cells: int, k: int, observed: Floats) -> Floats:
-    """In how many draws the exchanged difference of metric k and each other one reaches the observed one.
+    """In how many draws the exchanged difference of metric k and each other one reaches the observed one."""
+    # Signs are multiplied in single precision; a tie with the observed difference must count as reached.
+    count: Floats = (_exchanged(signed, r, cells, k) >= observed - 1e-6).sum(axis=0).astype(np.float64)
+    return count
+
+
+def _exchanged(signed: Floats, r: Floats, cells: int, k: int) -> Floats:
+    """The difference of metric k and each other one after every exchange, as draws × metrics.
 
     With m = (a+b)/2 and d = (a-b)/2 the exchanged metrics are m ± s·d. Standardised metrics have Σm = 0, and
     Σ(m² + d²) = Σ(a² + b²)/2 = n.
@@ -208,9 +228,27 @@ def _at_least(signed: Floats, r: Floats, cells: int, k: int, observed: Floats) -
     with np.errstate(invalid="ignore", divide="ignore"):
         first = (middle + cross) / np.sqrt(1 + square - mean**2)
         second = (middle - cross) / np.sqrt(1 - square - mean**2)
-    # Signs are multiplied in single precision; a tie with the observed difference must count as reached.
-    count: Floats = (first - second >= observed - 1e-6).sum(axis=0).astype(np.float64)
-    return count
+    difference: Floats = first - second
+    return difference
+
+
+@dataclass(frozen=True)
+class Exchanges:
+    """Differences between every two metrics as they are (metrics × metrics), and after each exchange (draws first)."""
+
+    difference: Floats
+    drawn: Floats
+    n: int
+
+
+def exchange_correlations(
+    scores: Floats, human: Floats, *, unit: Unit = "both", draws: int = 1000, seed: int = 0
+) -> Exchanges:
+    """The draws behind `permute_correlations`, on the cells that all metrics share, to be added up over boards."""
+    used = np.isfinite(scores).all(axis=0) & np.isfinite(human)
+    r, cells, signed = _correlations_exchanged(list(scores), human, used, unit, draws, seed)
+    drawn = np.stack([_exchanged(signed, r, cells, k) for k in range(len(scores))], axis=1)
+    return Exchanges(r[:, None] - r[None, :], drawn, cells)
 
 
 def permute_values(values: Floats, *, draws: int = 1000, seed: int = 0) -> PairTests:

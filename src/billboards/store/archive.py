@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import tempfile
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -18,9 +19,11 @@ from typing import Any
 
 import numpy as np
 
-from billboards.domain import Ensemble, Ranking
+from billboards.domain import Ensemble, MetricAudit, Ranking
 from billboards.errors import InvalidInput, StoreFailed, UnknownName
 from billboards.store.documents import (
+    audit_document,
+    audit_from_document,
     ensemble_document,
     ensemble_from_document,
     ranking_document,
@@ -74,6 +77,16 @@ class Archive:
             _write(path, {"id": name, "created": created, "ranking": document})
         return name
 
+    def keep_audit(self, audit: MetricAudit) -> Path:
+        """Keep the latest audit of a metric by a method; returns its file."""
+        path = self.home / "audits" / _file_name(audit)
+        _write(path, audit_document(audit))
+        return path
+
+    def audits(self) -> tuple[MetricAudit, ...]:
+        """The latest audits, in order of their files' names."""
+        return tuple(audit_from_document(_read(path)) for path in sorted((self.home / "audits").glob("*.json")))
+
     def rankings(self) -> Mapping[str, str]:
         """The time each kept ranking was made, by id, oldest first."""
         kept = [_read(path) for path in (self.home / "rankings").glob("*.json")]
@@ -85,6 +98,12 @@ class Archive:
         if name not in self.rankings():
             raise UnknownName("ranking", name, self.rankings())
         return ranking_from_document(_read(path)["ranking"])
+
+
+def _file_name(audit: MetricAudit) -> str:
+    """A file of its own for each metric and method, whatever characters the metric's name has."""
+    plain = re.sub(r"[^\w.+-]+", "_", audit.metric)[:60]
+    return f"{plain}.{audit.method}.{hashlib.sha256(audit.metric.encode()).hexdigest()[:6]}.json"
 
 
 def next_version(ensemble: Ensemble, kept: Iterable[Ensemble]) -> Ensemble:

@@ -26,7 +26,10 @@ class Blobs:
         name = hashlib.sha256(content).hexdigest()
         path = self.path(name)
         try:
-            if not path.exists():
+            if path.exists():
+                # Whoever deletes files that nothing refers to must see that somebody is about to refer to this one.
+                os.utime(path)
+            else:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 self._write(path, content)
         except OSError as error:
@@ -42,6 +45,17 @@ class Blobs:
         if hashlib.sha256(content).hexdigest() != name:
             raise StoreFailed(f"{self.path(name)}: is damaged; restore it from a backup")
         return content
+
+    def touched(self, name: str) -> float:
+        """When some content was last sent; 0 for what is not there."""
+        try:
+            return self.path(name).stat().st_mtime
+        except FileNotFoundError:
+            return 0.0
+
+    def remove(self, name: str) -> None:
+        """Delete some content; what is not there is gone already."""
+        self.path(name).unlink(missing_ok=True)
 
     def path(self, name: str) -> Path:
         """Where the content of this name lies, or would lie."""

@@ -62,6 +62,16 @@ class SqliteCells:
             )
             return {outputs: np.frombuffer(scores) for outputs, scores in rows if outputs in wanted}
 
+    def seconds(self, key: ColumnKey) -> dict[str, float]:
+        """How long each row version took to score, where it was scored here."""
+        with self._reading() as database:
+            rows = database.execute(
+                "select outputs, seconds from cells join columns on id = column_id "
+                "where signature = ? and context = ? and is_primary",
+                (key.column.signature, key.context),
+            )
+            return {str(outputs): float(seconds) for outputs, seconds in rows}
+
     def save(self, key: ColumnKey, version: str, parts: Mapping[str, Floats], *, seconds: float) -> None:
         now = datetime.now(UTC).isoformat(timespec="seconds")
         with self._writing() as database:

@@ -4,7 +4,7 @@ A writing transaction takes the write lock when it begins, so what it has read s
 makes every compare-and-set of the site safe. On SQLite it is the file's own lock, on PostgreSQL an advisory one, which
 ends with the transaction or its connection, however that ends. Claims of work don't take it: they lock the one row they
 are about. A commit is on disk when it returns. What the database refuses comes out as `StoreFailed`, with what to do
-about it.
+about it; as `StoreAway` where the same may succeed once the server is back or the disk has space.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, create_engine, event, inspect, text
 from sqlalchemy.engine import make_url
-from sqlalchemy.exc import DBAPIError, IntegrityError, SQLAlchemyError
+from sqlalchemy.exc import DBAPIError, IntegrityError, OperationalError, SQLAlchemyError
 
-from billboards.errors import InvalidInput, MissingPart, StoreFailed
+from billboards.errors import InvalidInput, MissingPart, StoreAway, StoreFailed
 from billboards.store.schema import REVISION
 
 #: Seconds to wait for another process's write; every write of the site takes a fraction of one.
@@ -89,12 +89,15 @@ class Database:
         except IntegrityError:
             raise
         except DBAPIError as error:
-            raise StoreFailed(f"{self._shown}: {error.orig}; {self._advice}") from error
+            passes = isinstance(error, OperationalError) or error.connection_invalidated
+            kind = StoreAway if passes else StoreFailed
+            raise kind(f"{self.shown}: {error.orig}; {self._advice}") from error
         except SQLAlchemyError as error:
-            raise StoreFailed(f"{self._shown}: {error}") from error
+            raise StoreFailed(f"{self.shown}: {error}") from error
 
     @property
-    def _shown(self) -> str:
+    def shown(self) -> str:
+        """The address as people may see it."""
         return make_url(self.url).render_as_string(hide_password=True)
 
     @property

@@ -10,20 +10,33 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass
 from typing import Any
 
 from billboards.domain import (
     AgreementStudy,
+    AnnotatorReport,
+    ChallengeReport,
+    ControlStudy,
+    DetectionStudy,
     Ensemble,
     EnsembleStudy,
+    Equivalence,
+    Exhibit,
+    FamilyPoint,
     GeneratorComparison,
     GeneratorStanding,
+    HumanPlace,
     HybridStudy,
+    Landing,
     MeanEstimate,
+    Measure,
+    MeasuredCard,
+    MetricAudit,
     MetricComparison,
     MetricPairs,
+    MetricReport,
     MetricStanding,
     OverratingEstimate,
     OverratingReport,
@@ -31,8 +44,18 @@ from billboards.domain import (
     Ranking,
     ReferenceEffect,
     ReferenceLine,
+    Relative,
     Sensitivity,
+    SuiteAverage,
+    SuiteCell,
+    SuiteColumn,
+    SuiteRanking,
+    SuiteResult,
+    SuiteRow,
+    SuiteStanding,
+    SystemScores,
 )
+from billboards.domain.human_studies import RatingStudy
 from billboards.errors import InvalidInput
 
 SCHEMA = 1
@@ -107,6 +130,107 @@ def power_document(study: PowerStudy) -> Document:
 def agreement_document(study: AgreementStudy) -> Document:
     """Two sources of judgments, and where they differ most."""
     return _document("agreement", study)
+
+
+def card_document(card: MeasuredCard) -> Document:
+    """A measured data card as JSON."""
+    return _document("data-card", card)
+
+
+def annotators_document(report: AnnotatorReport) -> Document:
+    """Annotators judged by their test questions."""
+    return _document("annotators", report)
+
+
+def annotator_checks_document(study: ControlStudy) -> Document:
+    """Annotators judged by a campaign's attention checks."""
+    return _document("annotator_checks", study)
+
+
+def annotator_simulation_document(study: DetectionStudy) -> Document:
+    """Models of annotators on made-up ones."""
+    return _document("annotator_simulation", study)
+
+
+def suite_document(result: SuiteResult) -> Document:
+    """Both tables of a suite."""
+    return _document("suite", result)
+
+
+def suite_ranking_document(ranking: SuiteRanking) -> Document:
+    """One ranking over the boards of a suite."""
+    return _document("suite_ranking", ranking)
+
+
+def metric_report_document(report: MetricReport) -> Document:
+    """One metric over all boards of a suite."""
+    return _document("metric_report", report)
+
+
+def suite_from_document(document: Mapping[str, Any]) -> SuiteResult:
+    """The result that a document was made from."""
+    _check_head(document, "suite")
+    values = _values(SuiteResult, document, "suite")
+    for key in ("cells", "parts"):
+        values[key] = tuple(_suite_cell(item) for item in document.get(key, ()))
+    kinds = {"columns": SuiteColumn, "rows": SuiteRow, "averages": SuiteAverage, "families": FamilyPoint}
+    for key, kind in kinds.items():
+        values[key] = tuple(kind(**_values(kind, item, key)) for item in document.get(key, ()))
+    return SuiteResult(**values)
+
+
+def _suite_cell(item: Mapping[str, Any]) -> SuiteCell:
+    measures = {name: Measure(**_values(Measure, one, "measure")) for name, one in item["measures"].items()}
+    return SuiteCell(**{**_values(SuiteCell, item, "cell"), "measures": measures})
+
+
+def suite_ranking_from_document(document: Mapping[str, Any]) -> SuiteRanking:
+    """The ranking that a document was made from."""
+    _check_head(document, "suite_ranking")
+    values = _values(SuiteRanking, document, "suite ranking")
+    values["columns"] = tuple(SuiteColumn(**_values(SuiteColumn, item, "column")) for item in document["columns"])
+    values["standings"] = tuple(
+        SuiteStanding(**_values(SuiteStanding, item, "standing")) for item in document["standings"]
+    )
+    return SuiteRanking(**values)
+
+
+def audit_document(audit: MetricAudit) -> Document:
+    """What a metric rewards, with the verdict."""
+    return _document("audit", audit)
+
+
+def audits_document(audits: Sequence[MetricAudit]) -> Document:
+    """Several audits of one board."""
+    return {"schema": SCHEMA, "kind": "audits", "audits": [audit_document(one) for one in audits]}
+
+
+def challenge_document(report: ChallengeReport) -> Document:
+    """How often each metric notices a spoilt text."""
+    return _document("challenge", report)
+
+
+def audit_from_document(document: Mapping[str, Any]) -> MetricAudit:
+    """The audit that a document was made from."""
+    _check_head(document, "audit")
+    values = _values(MetricAudit, document, "audit")
+    values["own"] = Landing(**_values(Landing, document["own"], "landing"))
+    lists: tuple[tuple[str, type], ...] = (
+        ("judges", Landing),
+        ("bias", HumanPlace),
+        ("equivalence", Equivalence),
+        ("relatives", Relative),
+        ("gallery", Exhibit),
+        ("systems", SystemScores),
+    )
+    for key, kind in lists:
+        values[key] = tuple(kind(**_values(kind, one, key)) for one in document[key])
+    return MetricAudit(**values)
+
+
+def ratings_document(kind: str, study: RatingStudy) -> Document:
+    """A study of people's ratings: agreement, designs, severity, consensus, estimates, or ratings to look at again."""
+    return _document(kind, study)
 
 
 def ranking_from_document(document: Mapping[str, Any]) -> Ranking:

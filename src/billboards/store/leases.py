@@ -13,10 +13,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from sqlalchemy import ColumnElement, Connection, and_, delete, select, update
+from sqlalchemy import ColumnElement, Connection, and_, delete, func, insert, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from billboards.store.schema import leases
+
+#: A lease on no job: its holder is there to work. And who holds a job that nobody may have yet.
+WORKER, NOBODY = "worker", "nobody"
 
 
 @dataclass(frozen=True)
@@ -38,8 +41,8 @@ def acquire(
     """The lease, if it is free or expired; needs a claiming or a writing transaction."""
     job = {"board": board, "kind": kind, "subject": subject}
     first = Lease(board, kind, subject, worker, now + seconds, 1)
-    insert = postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
-    new = insert(leases).values(**job, **_values(first, now)).on_conflict_do_nothing().returning(leases.c.taken)
+    insert_new = postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
+    new = insert_new(leases).values(**job, **_values(first, now)).on_conflict_do_nothing().returning(leases.c.taken)
     if connection.execute(new).one_or_none() is not None:
         return first
     free = select(leases.c.taken).where(_job(board, kind, subject), leases.c.expires <= now)
@@ -74,15 +77,39 @@ def release(connection: Connection, lease: Lease) -> None:
     connection.execute(delete(leases).where(_mine(lease)))
 
 
-def put_off(connection: Connection, lease: Lease, *, until: float) -> None:
-    """Let nobody have the job before a time, and then count anew: it was tried in vain."""
-    connection.execute(update(leases).where(_mine(lease)).values(worker="nobody", expires=until, taken=0))
+def put_off(connection: Connection, lease: Lease, *, until: float, anew: bool = True) -> None:
+    """Let nobody have the job before a time: it was tried in vain. Then count anew, or go on counting."""
+    taken = 0 if anew else lease.taken
+    connection.execute(update(leases).where(_mine(lease)).values(worker=NOBODY, expires=until, taken=taken))
 
 
 def held(connection: Connection, board: str, *, now: float) -> frozenset[tuple[str, str]]:
     """The jobs of a board that somebody is working on, as kind and subject."""
     query = select(leases.c.kind, leases.c.subject).where(leases.c.board == board, leases.c.expires > now)
     return frozenset((kind, subject) for kind, subject in connection.execute(query))
+
+
+def note_alive(connection: Connection, worker: str, *, now: float, seconds: float) -> None:
+    """Say that a worker is there, for a while; what was said of workers that are gone is forgotten."""
+    over = leases.c.expires <= now
+    connection.execute(delete(leases).where(leases.c.kind == WORKER, (leases.c.subject == worker) | over))
+    said = _values(Lease("", WORKER, worker, worker, now + seconds, 1), now)
+    connection.execute(insert(leases).values(board="", kind=WORKER, subject=worker, **said))
+
+
+def count_held(connection: Connection, *, now: float) -> dict[str, int]:
+    """How many jobs of each kind somebody is working on."""
+    query = select(leases.c.kind, func.count()).where(_alive(now), leases.c.kind != WORKER)
+    return {str(kind): int(count) for kind, count in connection.execute(query.group_by(leases.c.kind))}
+
+
+def count_workers(connection: Connection, *, now: float) -> int:
+    """How many workers have said that they are there, or work on something."""
+    return connection.execute(select(func.count(leases.c.worker.distinct())).where(_alive(now))).scalar() or 0
+
+
+def _alive(now: float) -> ColumnElement[bool]:
+    return and_(leases.c.expires > now, leases.c.worker != NOBODY)
 
 
 def _job(board: str, kind: str, subject: str) -> ColumnElement[bool]:

@@ -1,4 +1,4 @@
-"""The tables of a site: all of its state but the board folders and the submitted files.
+"""The tables of a site: all of its state but the board folders, the submitted files and campaigns (`campaign_schema`).
 
 Times are seconds since 1970 in UTC, so that comparing them means the same on every database. Documents that must come
 back bit for bit are kept as text; settings and details, which are only read, as JSON. What is large (scores, logs,
@@ -16,7 +16,6 @@ from sqlalchemy import (
     Index,
     Integer,
     LargeBinary,
-    MetaData,
     PrimaryKeyConstraint,
     String,
     Table,
@@ -24,17 +23,12 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-#: The migration that brings a database to these tables.
-REVISION = "0001"
+import billboards.store.campaign_schema
+import billboards.store.study_schema  # noqa: F401 - the other tables of the same database
+from billboards.store.metadata import metadata as metadata
 
-metadata = MetaData(
-    naming_convention={
-        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
-        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
-        "fk": "fk_%(table_name)s_%(column_0_N_name)s",
-        "pk": "pk_%(table_name)s",
-    }
-)
+#: The migration that brings a database to these tables.
+REVISION = "0003"
 
 boards = Table(
     "boards",

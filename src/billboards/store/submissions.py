@@ -10,8 +10,6 @@ the others. What fails always has a log, because the change to `failed` writes i
 
 from __future__ import annotations
 
-import base64
-import secrets
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -20,6 +18,7 @@ from sqlalchemy import Connection, RowMapping, Select, func, insert, select, upd
 
 from billboards.errors import Refused, UnknownName
 from billboards.store import deliveries, trail
+from billboards.store.ids import new_id
 from billboards.store.schema import accounts, submissions, teams
 
 Kind = Literal["generator", "metric"]
@@ -101,7 +100,7 @@ def create(connection: Connection, draft: Draft, *, actor: str, now: float) -> S
         submissions.c.name == draft.name,
     )
     latest = connection.execute(select(func.max(submissions.c.version)).where(*where)).scalar()
-    made = _new_id()
+    made = new_id()
     connection.execute(
         insert(submissions).values(
             id=made,
@@ -223,6 +222,13 @@ def count_spent(connection: Connection, board: str, kind: str, team_id: int, *, 
     return connection.execute(query).scalar() or 0
 
 
+def count_states(connection: Connection) -> dict[tuple[str, str], int]:
+    """How many submissions there are of each kind and state."""
+    query = select(submissions.c.kind, submissions.c.state, func.count())
+    found = connection.execute(query.group_by(submissions.c.kind, submissions.c.state))
+    return {(str(kind), str(state)): int(count) for kind, state, count in found}
+
+
 def _query() -> Select[Any]:
     query = select(submissions, teams.c.name.label("team"), accounts.c.name.label("account"))
     return query.join(teams, teams.c.id == submissions.c.team_id).join(
@@ -238,8 +244,3 @@ def _told(submission: Submission) -> dict[str, Any]:
     """What a notice says of a submission."""
     words = ("id", "board", "kind", "name", "version", "state", "reason", "platform", "created", "changed")
     return {word: getattr(submission, word) for word in words}
-
-
-def _new_id() -> str:
-    """128 random bits in lower-case base 32: nobody can guess it, everybody can type it."""
-    return base64.b32encode(secrets.token_bytes(16)).decode().rstrip("=").lower()

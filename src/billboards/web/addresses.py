@@ -25,8 +25,25 @@ def instance(name: str, instance_id: str, **query: object) -> str:
     return board(name, "instances", instance_id, **query)
 
 
+def matching(name: str, instance_id: str, **query: object) -> str:
+    return board(name, "matching", instance_id, **query)
+
+
 def submission(identity: str, *rest: str) -> str:
     return "/".join(("/submissions", *(quote(part, safe="") for part in (identity, *rest))))
+
+
+def campaign(identity: str, *rest: str) -> str:
+    """A campaign wherever its board is: what links in mails lead to, and where people with accounts annotate."""
+    return "/".join(("/campaigns", *(quote(part, safe="") for part in (identity, *rest))))
+
+
+def template(name: str) -> str:
+    return f"/templates/{quote(name, safe='')}"
+
+
+def suite(name: str, *rest: str) -> str:
+    return "/".join(("/suites", *(quote(part, safe="") for part in (name, *rest))))
 
 
 def chart(name: str, *rest: str, **query: object) -> str:

@@ -13,12 +13,19 @@ from billboards.site.home import Site
 from billboards.web import faults
 from billboards.web.api import ROUTERS
 from billboards.web.asking import Pages
+from billboards.web.health import Health
 from billboards.web.kept import Kept
 from billboards.web.limits import Limits
+from billboards.web.measures import Measures
 from billboards.web.pages import (
     account,
+    annotating,
     board,
     boards,
+    campaign_acting,
+    campaign_planning,
+    campaigns,
+    card,
     charts,
     comparing,
     downloads,
@@ -26,28 +33,40 @@ from billboards.web.pages import (
     history,
     instances,
     logging_in,
+    matching,
     metrics,
     pictures,
     submissions,
     submitting,
+    suites,
+    templates,
 )
+from billboards.web.request_log import RequestLog, patterns_of
 from billboards.web.security import Guard
 
 #: The pages' routers; a board's own page comes last, because its address is the shortest.
 PAGES = (
     boards,
     account,
+    annotating,
     logging_in,
     metrics,
     generators,
     instances,
+    matching,
     comparing,
     history,
+    card,
     submissions,
     submitting,
     downloads,
     charts,
     pictures,
+    suites,
+    templates,
+    campaign_planning,
+    campaigns,
+    campaign_acting,
     board,
 )
 
@@ -73,5 +92,10 @@ def create_app(site: Site) -> FastAPI:
     app.add_exception_handler(Exception, faults.answer_unforeseen)
     app.add_middleware(Kept, pages=app.state.pages)
     app.add_middleware(Limits, site=site)
+    measures = Measures()
+    measures.watch(site.database.engine)
+    app.add_middleware(Health, site=site, measures=measures)
     app.add_middleware(Guard, local=not site.login_required)
+    patterns = patterns_of((*(page.router for page in PAGES), *ROUTERS))
+    app.add_middleware(RequestLog, measures=measures, patterns=patterns)
     return app

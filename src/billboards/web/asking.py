@@ -23,9 +23,11 @@ from billboards.site.access import VISITOR, Viewer, may, nobody, session_of, vie
 from billboards.site.boards import live_board
 from billboards.site.home import Site
 from billboards.site.settings import moment
+from billboards.site.suites import suite_files
 from billboards.web.generations import Generations
 from billboards.web.looking import Look
 from billboards.web.rendering import Bodies, Body, render, respond
+from billboards.web.views.matching import Matcher
 
 SESSION = "billboards"
 #: A browser may show its copy while it asks whether there is a newer one, and never shares it between accounts.
@@ -44,6 +46,8 @@ TABS = (
     ("downloads", "Downloads"),
     ("submit", "Submit"),
 )
+#: For who runs campaigns or annotates in them.
+CAMPAIGNS = ("campaigns", "Campaigns")
 
 
 @dataclass
@@ -54,6 +58,7 @@ class Pages:
     bodies: Bodies = field(default_factory=Bodies)
     #: Looks and rankings of parts, which pages share; each is valid for one generation of one audience.
     looks: dict[tuple[str, str], tuple[int, Look]] = field(default_factory=dict)
+    matcher: Matcher = field(default_factory=Matcher)
     _local: Viewer | None = None
     _lock: Lock = field(default_factory=Lock)
 
@@ -118,7 +123,8 @@ class Ask:
 
     def board_page(self, template: str, look: Look, active: str, *, heading: str | None = None, **context: Any) -> Body:
         """A page of a board, under its title and tabs."""
-        about = {"name": look.name, "title": look.title, "tabs": TABS, "notices": notices(look, self.viewer)}
+        tabs = (*TABS, CAMPAIGNS) if may(self.viewer, "annotate") else TABS
+        about = {"name": look.name, "title": look.title, "tabs": tabs, "notices": notices(look, self.viewer)}
         return self.page(template, board=about, active=active, heading=heading or look.title, **context)
 
     def common(self) -> dict[str, Any]:
@@ -129,6 +135,7 @@ class Ask:
             "login_required": self.site.login_required,
             "may_submit": may(self.viewer, "submit"),
             "site_title": self.site.settings.title,
+            "has_suites": bool(suite_files(self.site)),
         }
 
 

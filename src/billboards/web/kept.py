@@ -31,6 +31,7 @@ class Kept:
         if headers is None or body is None:
             await self.app(scope, receive, send)
             return
+        scope["route_path"] = "kept"
         if body.etag.encode() in headers.get(b"if-none-match", b""):
             await send({"type": "http.response.start", "status": 304, "headers": body.raw_headers(FRESH, "none")})
             await send({"type": "http.response.body", "body": b""})

@@ -14,6 +14,7 @@ from billboards.domain import (
     Board,
     DecidingOutput,
     GeneratorComparison,
+    MetricAudit,
     MetricComparison,
     OverratingReport,
     Ranking,
@@ -24,7 +25,8 @@ from billboards.service.comparing import compare_generators, compare_metrics
 from billboards.service.ranking import rank_board, view_board
 from billboards.service.sensitivity import measure_sensitivity
 from billboards.site.boards import LiveBoard
-from billboards.store.documents import overrating_from_document, ranking_from_document
+from billboards.store.archive import Archive
+from billboards.store.documents import audit_from_document, overrating_from_document, ranking_from_document
 from billboards.store.snapshots import Audience
 from billboards.web.views.board import Filter
 from billboards.web.views.explorer import Matrix
@@ -75,6 +77,15 @@ class Look:
         document = self.live.document
         said = None if document is None else document.get("overrating")
         return None if said is None else overrating_from_document(said)
+
+    @cached_property
+    def audits(self) -> dict[str, MetricAudit]:
+        """What metrics reward, by name: as the folder's owner found out, else as the last ranking's scores say."""
+        document = self.live.document or {}
+        said = {name: audit_from_document(one) for name, one in document.get("audits", {}).items()}
+        home = self.live.board.home
+        kept = () if home is None or not self.judged else Archive(home).audits()
+        return said | {one.metric: one for one in sorted(kept, key=lambda one: one.attack or 0.0)}
 
     def masked(self, ranking: Ranking) -> Ranking:
         """A ranking without people's mean scores, where those are hidden."""

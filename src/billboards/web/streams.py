@@ -1,4 +1,4 @@
-"""Live status by server-sent events: a submission's state, progress and log as they change.
+"""Live status by server-sent events: a submission's state, progress and log, a campaign's figures, as they change.
 
 The stream looks at the database about once a second and sends what is new; a browser that reconnects says which log
 line it saw last and gets the rest. A stream ends with the submission, with the reader, or after a while, when the
@@ -18,12 +18,14 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from billboards.errors import UnknownName
-from billboards.site.access import Viewer, may
+from billboards.site.access import Viewer, may, require
+from billboards.site.campaign_status import campaign_status
 from billboards.site.home import Site
 from billboards.site.submitting import get_submission, read_log
 from billboards.site.worklist import progress
 from billboards.store.submissions import Submission
 from billboards.web.asking import Pages, viewer_of
+from billboards.web.views.campaigns import live_document
 
 #: Seconds between looks, and for how long one connection is held.
 PAUSE, LONGEST = 1.0, 600.0
@@ -127,6 +129,28 @@ async def _events(site: Site, viewer: Viewer, name: str, after: int) -> AsyncIte
                 yield ": still here\n\n"
             if status.ended:
                 return
+            await anyio.sleep(PAUSE)
+
+
+async def send_campaign(request: Request) -> Response:
+    """The stream of one campaign, for owners."""
+    pages: Pages = request.app.state.pages
+    viewer, _ = request.state.asker = viewer_of(request, pages)
+    require(viewer, "administer")
+    campaign = request.path_params["campaign"]
+    await run_in_threadpool(campaign_status, pages.site, viewer, campaign)
+    stream = _campaign_events(pages.site, viewer, campaign)
+    return StreamingResponse(stream, media_type="text/event-stream", headers=HEAD)
+
+
+async def _campaign_events(site: Site, viewer: Viewer, campaign: str) -> AsyncIterator[str]:
+    """How a campaign stands, told each time that changes, until it is closed."""
+    last: dict[str, object] = {}
+    with anyio.move_on_after(LONGEST):
+        while last.get("state") != "closed":
+            found = live_document(await run_in_threadpool(campaign_status, site, viewer, campaign))
+            yield ": still here\n\n" if found == last else f"event: status\ndata: {json.dumps(found)}\n\n"
+            last = found
             await anyio.sleep(PAUSE)
 
 

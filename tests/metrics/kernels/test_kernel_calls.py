@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from billboards.errors import InvalidInput, MissingPart
 from billboards.metrics import bleu, character, chrf, eed, error_rates, sari, ter
-from billboards.metrics.kernels import alignment, calling, overlap, texts
+from billboards.metrics.kernels import alignment, calling, overlap, texts, transport
 from billboards.metrics.kernels.calling import F64, I64, Kernel
 
 #: What is called with arrays of any content; the array written to is the last argument.
@@ -36,6 +36,7 @@ KERNELS = [
     overlap._union_hits,
     alignment._align,
     sari._scores,
+    transport._costs,
 ]
 small = st.integers(-3, 12)
 

@@ -341,3 +341,22 @@ def test_a_tokenizer_without_an_end_is_refused(made: Callable[[str], str]) -> No
     model.tokenizer.eos_token = None
     with pytest.raises(InvalidInput, match="names no token that ends a text"):
         model.asked_tokens([""])
+
+
+@pytest.mark.parametrize("family", ["BART", "T5"])
+def test_what_a_model_writes_itself_is_likelier_than_what_others_wrote(made: Callable[[str], str], family: str) -> None:
+    scorer = BARTScoreSrc(model=made(family))
+    inputs = ["the dog ran", "a very small cat", "mat"]
+    beams = scorer.decode(inputs, beams=4, longest=8)
+    assert [len(own) for own in beams] == [4, 4, 4]
+    best = [scorer.score(Batch(list(own), [], [given] * 4)).max() for own, given in zip(beams, inputs, strict=True)]
+    others = scorer.score(Batch(["the cat sat on a mat", "a dog ran away", "under the mat"], [], inputs))
+    assert (np.array(best) > others).all()
+
+
+def test_a_causal_model_writes_the_same_whatever_the_input(made: Callable[[str], str]) -> None:
+    scorer = Perplexity(model=made("GPT-2"))
+    first, second = scorer.decode(["the dog", "a cat"], beams=3, longest=6)
+    assert first == second
+    own = scorer.score(Batch(list(first)))
+    assert own.min() < scorer.score(Batch(["the cat sat on a mat"]))[0]

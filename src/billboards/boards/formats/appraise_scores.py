@@ -15,11 +15,11 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
-from billboards.boards.formats.appraise import AppraiseAnswer, ErrorSpan, read_appraise
+from billboards.boards.formats.appraise import AppraiseAnswer, ErrorSpan, last_answers, read_appraise
 from billboards.boards.formats.base import one_generator
 from billboards.boards.importers.base import refuse_errors
 from billboards.boards.importers.judgments import Given, JudgmentSource
-from billboards.boards.lines import Problems, shown
+from billboards.boards.lines import Problems, shown, whole_number
 from billboards.domain import Aggregate, Board, Dimension, Judgment
 
 SCORE = Dimension("score", range=(0.0, 100.0), definition="The quality of the output as a whole, from 0 to 100.")
@@ -30,7 +30,7 @@ OWN = frozenset({"TGT", "REF"})
 def read(path: Path, board: Board, campaign: str) -> JudgmentSource:
     """Scores with their spans, one for each row that judges a segment."""
     problems = Problems()
-    rows = [answer for answer in read_appraise(path) if not answer.is_document]
+    rows = [answer for answer in last_answers(read_appraise(path)) if not answer.is_document]
     own = [answer for answer in rows if answer.kind in OWN]
     given = tuple(_given(path, answer, board, campaign, problems) for answer in own)
     refuse_errors(problems)
@@ -42,7 +42,7 @@ def read(path: Path, board: Board, campaign: str) -> JudgmentSource:
 
 
 def _given(path: Path, answer: AppraiseAnswer, board: Board, campaign: str, problems: Problems) -> Given:
-    number = int(answer.item) if answer.item.isdecimal() else 0
+    number = whole_number(answer.item) or 0
     segment = answer.item
     if 1 <= number <= len(board.instances):
         instance = board.instances[number - 1]
@@ -85,7 +85,7 @@ def _row(board: Board, judgment: Judgment) -> tuple[Any, ...]:
     score = slope * value + intercept
     document = board.instances[place].document or board.name
     time = judgment.details.get("time")
-    ended = time if isinstance(time, int | float) else ""
+    ended = time if isinstance(time, int | float) else math.nan
     spans = json.dumps([_written(span) for span in judgment.details.get("spans", ())])
     languages = (board.input_language or "und", board.output_language or "und")
     return (

@@ -8,6 +8,7 @@ is; labels on the text become spans. Cancelled annotations are skipped.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -56,8 +57,17 @@ def _each(path: Path, tasks: list[Any], campaign: str, problems: Problems) -> It
             say(problems, path, number, "a task without a list of annotations")
             continue
         for annotation in annotations:
-            if not annotation.get("was_cancelled"):
+            if not _is_annotation(annotation):
+                say(problems, path, number, "an annotation must hold a list of results, each an object with its value")
+            elif not annotation.get("was_cancelled"):
                 yield _given(path, number, data, annotation, campaign, problems)
+
+
+def _is_annotation(found: Any) -> bool:
+    results = found.get("result", []) if isinstance(found, dict) else None
+    return isinstance(results, list) and all(
+        isinstance(one, dict) and isinstance(one.get("value", {}), dict) for one in results
+    )
 
 
 def _given(
@@ -66,29 +76,42 @@ def _given(
     values: dict[str, float] = {}
     spans: list[dict[str, Any]] = []
     for result in annotation.get("result", ()):
-        kind, value = result.get("type"), result.get("value", {})
+        kind, value, name = result.get("type"), result.get("value", {}), result.get("from_name")
         if kind == "labels":
-            spans.append({"start": value["start"], "end": value["end"], "severity": value["labels"][0].lower()})
-        elif (found := _number(kind, value)) is None:
+            if (span := _span(value)) is None:
+                say(problems, path, number, f"a labelled span needs start, end and a label; found {shown(value)}")
+            else:
+                spans.append(span)
+        elif (found := _number(kind, value)) is None or not isinstance(name, str):
             say(problems, path, number, f"a result of type {shown(kind)} that gives no number: {shown(value)}")
         else:
-            values[result["from_name"]] = found
+            values[name] = found
     details: dict[str, Any] = {"spans": spans} if spans else {}
     if annotation.get("created_at"):
-        details["time"] = _seconds(annotation["created_at"])
-    who = _annotator(annotation.get("completed_by"))
-    return Given(number, data["generator"], data["instance"], values, campaign, who, data.get("target"), details)
+        details["time"] = _seconds(path, number, annotation["created_at"], problems)
+    who, target = _annotator(annotation.get("completed_by")), data.get("target")
+    text = target if isinstance(target, str) else None
+    return Given(number, data["generator"], data["instance"], values, campaign, who, text, details)
+
+
+def _span(value: Mapping[str, Any]) -> dict[str, Any] | None:
+    start, end, labels = value.get("start"), value.get("end"), value.get("labels")
+    places = all(isinstance(place, int) and not isinstance(place, bool) for place in (start, end))
+    if not places or not isinstance(labels, list) or not labels:
+        return None
+    return {"start": start, "end": end, "severity": str(labels[0]).lower()}
 
 
 def _number(kind: object, value: Mapping[str, Any]) -> float | None:
     """A result's number; a choice must be one, since words have no order of their own."""
-    found = value.get("rating", value.get("number"))
-    if kind == "choices" and len(value.get("choices", ())) == 1:
-        found = value["choices"][0]
+    found, choices = value.get("rating", value.get("number")), value.get("choices")
+    if kind == "choices" and isinstance(choices, list) and len(choices) == 1:
+        found = choices[0]
     try:
-        return None if found is None or isinstance(found, bool) else float(found)
-    except (TypeError, ValueError):
+        number = math.nan if found is None or isinstance(found, bool) else float(found)
+    except (TypeError, ValueError, OverflowError):
         return None
+    return number if math.isfinite(number) else None
 
 
 def _annotator(written: object) -> str | None:
@@ -97,9 +120,13 @@ def _annotator(written: object) -> str | None:
     return None if written is None else str(written)
 
 
-def _seconds(written: str) -> float:
-    moment = datetime.fromisoformat(written.replace("Z", "+00:00"))
-    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+def _seconds(path: Path, number: int, written: object, problems: Problems) -> float | None:
+    try:
+        moment = datetime.fromisoformat(str(written).replace("Z", "+00:00"))
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+    except (ValueError, OverflowError):
+        say(problems, path, number, f"created_at is no time: {shown(written)}")
+        return None
 
 
 def write(board: Board, judgments: Iterable[Judgment]) -> str:

@@ -18,7 +18,7 @@ from billboards.boards.formats.base import need_columns, one_generator, read_del
 from billboards.boards.importers.base import refuse_errors
 from billboards.boards.importers.judgments import Given, JudgmentSource
 from billboards.boards.importers.mqm import AGGREGATE, DIMENSION
-from billboards.boards.lines import Problems, shown
+from billboards.boards.lines import Problems, shown, whole_number
 from billboards.domain import Aggregate, Board, Judgment
 
 COLUMNS = ("system", "doc", "doc_id", "seg_id", "rater", "source", "target", "category", "severity")
@@ -54,7 +54,7 @@ def read(path: Path, board: Board, campaign: str) -> JudgmentSource:
 
 
 def _instance(board: Board, written: str) -> str:
-    if written in board.position or not written.isdecimal() or not 1 <= int(written) <= len(board.instances):
+    if written in board.position or not 1 <= (whole_number(written) or 0) <= len(board.instances):
         return written
     return board.instances[int(written) - 1].id
 

@@ -69,7 +69,7 @@ def _given(path: Path, line: int, row: dict[str, str], campaign: str, problems: 
 def _spans(path: Path, line: int, written: str, problems: Problems) -> list[Any]:
     try:
         found = json.loads(written)
-    except ValueError:
+    except (ValueError, RecursionError):
         found = None
     if not isinstance(found, list):
         say(problems, path, line, "spans must be a JSON list")

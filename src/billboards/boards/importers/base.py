@@ -84,7 +84,7 @@ def board_name(name: str) -> str:
     return name
 
 
-def read_number(text: str, what: str, where: str, line: int, problems: Problems) -> float:
+def read_number(text: str, what: str, where: str, line: int | None, problems: Problems) -> float:
     """A number from a file; NaN where the source says there is none."""
     try:
         value = float(text)

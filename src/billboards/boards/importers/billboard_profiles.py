@@ -55,6 +55,7 @@ CNNDM = Profile(
         source=f"{_SOURCE}; ratings and references: https://github.com/jungokasai/THumB",
         citation=f"{_PAPER}; Fabbri et al. (2021): SummEval: Re-evaluating Summarization Evaluation; references: "
         "Kryściński et al. (2019)",
+        licence="None stated for the texts; the articles are CNN's and the Daily Mail's",
         protocol="Each summary is rated from 1 to 5 on coherence, consistency, fluency and relevance",
         annotators="Three experts and, for most systems, five crowd workers per summary",
     ),
@@ -70,6 +71,7 @@ MSCOCO = Profile(
         source=f"{_SOURCE}; ratings and references: https://github.com/jungokasai/THumB",
         citation=f"{_PAPER}; Kasai et al. (2022): Transparent Human Evaluation for Image Captioning; images and "
         "references: Lin et al. (2014), Chen et al. (2015)",
+        licence="None stated for the texts; the images are Flickr users'",
         protocol="THumB 1.0: precision and recall from 1 to 5, with penalties for fluency, inclusive language and "
         "conciseness",
         annotators="Annotators who follow the THumB rubric",
@@ -94,6 +96,7 @@ def _wmt(year: str, source: str, target: str) -> Profile:
         task=f"Translate news from {names}, segment by segment",
         source=f"{_SOURCE}; judgments: https://github.com/google/wmt-mqm-human-evaluation",
         citation=f"{_PAPER}; Freitag et al. (2021): Experts, Errors, and Context; WMT{year} news translation task",
+        licence="None stated for the texts; the MQM ratings are Apache-2.0",
         protocol="MQM: errors are marked in document context with category and severity, and weighted",
         annotators="Professional translators; the release averages over them",
     )

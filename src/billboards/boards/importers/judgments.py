@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from billboards.boards.importers.base import Imported, folder_order, is_human, plain_name, refuse_errors, some
 from billboards.boards.judgment_columns import JudgmentColumns
 from billboards.boards.lines import Problems
-from billboards.domain import Aggregate, Board, DataCard, Dimension, Judgment, Judgments
+from billboards.domain import Aggregate, Board, DataCard, Dimension, Judgment
 from billboards.errors import ImportRefused
 
 
@@ -27,6 +28,8 @@ class Given:
     campaign: str
     annotator: str | None = None
     text: str | None = field(default=None, repr=False)
+    #: What the source says beyond values: spans, the kind of test question, the time, the template.
+    details: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -70,7 +73,7 @@ def lay_judgments(board: Board, source: JudgmentSource, *, may_lack_systems: boo
     known = [one for one in source.given if one.system in rows]
     _check_segments(board, source, known, rows, problems)
     refuse_errors(problems)
-    judged = [one for one in known if one.values]
+    judged = [one for one in known if one.values or one.details]
     if not judged:
         raise ImportRefused(f"{source.path}: says of every output on board {board.name} that nobody judged it")
     kept, notes = _of_the_same_text(board, source, judged, rows)
@@ -88,7 +91,9 @@ def _check_new(board: Board, source: JudgmentSource, problems: Problems) -> None
         if campaign in board.judgments.campaigns:
             problems.error(source.path, None, f"board {board.name} has judgments of campaign {campaign!r} already")
     for dimension in source.dimensions:
-        if board.dimensions.get(dimension.name, dimension) != dimension:
+        # Two sources may describe one scale in different words; the board's stand.
+        own = board.dimensions.get(dimension.name, dimension)
+        if replace(own, definition=dimension.definition) != dimension:
             problems.error(source.path, None, f"board {board.name} declares {dimension.name} on another scale")
     for aggregate in source.aggregates:
         if board.aggregates.get(aggregate.name, aggregate) != aggregate:
@@ -152,22 +157,22 @@ def _of_the_same_text(
 
 
 def _with(board: Board, source: JudgmentSource, kept: list[Given], rows: Mapping[str, str]) -> Board:
-    dimensions = {**board.dimensions, **{d.name: d for d in source.dimensions}}
+    dimensions = {**board.dimensions, **{d.name: d for d in source.dimensions if d.name not in board.dimensions}}
     aggregates = {**board.aggregates, **{a.name: a for a in source.aggregates}}
     new = (
-        Judgment(one.segment, (rows[one.system],), one.values, one.annotator, one.campaign)
+        Judgment(one.segment, (rows[one.system],), one.values, one.annotator, one.campaign, one.details)
         for one in sorted(kept, key=lambda one: _place(board, one, rows))
     )
     every = (*_existing(board), *new)
-    return replace(
+    told = replace(
         board,
         dimensions=dimensions,
         aggregates=aggregates,
-        judgments=_columns(board, tuple(dimensions), every),
         ranks=board.ranks or source.aggregates[0].name,
         card=_told(board.card, source.about),
         home=None,
     )
+    return judgment_columns(told, every)
 
 
 def _place(board: Board, one: Given, rows: Mapping[str, str]) -> tuple[int, int, str]:
@@ -179,9 +184,9 @@ def _existing(board: Board) -> Iterator[Judgment]:
     return board.judgments.each(tuple(i.id for i in board.instances), tuple(row.name for row in board.rows))
 
 
-def _columns(board: Board, dimensions: tuple[str, ...], judgments: Iterable[Judgment]) -> Judgments:
-    """Judgments as columns, campaign by campaign as a board folder keeps them in files."""
-    columns = JudgmentColumns(dimensions)
+def judgment_columns(board: Board, judgments: Iterable[Judgment]) -> Board:
+    """The board with these judgments as columns, campaign by campaign as a board folder keeps them in files."""
+    columns = JudgmentColumns(tuple(board.dimensions))
     for one in sorted(judgments, key=lambda one: folder_order(one.campaign or "judgments")):
         first, *others = (board.row_position[name] for name in one.outputs)
         details = {**one.details, "others": tuple(others)} if others else one.details
@@ -193,7 +198,7 @@ def _columns(board: Board, dimensions: tuple[str, ...], judgments: Iterable[Judg
             campaign=one.campaign,
             details=details,
         )
-    return columns.build()
+    return replace(board, judgments=columns.build())
 
 
 def _told(card: DataCard, about: str) -> DataCard:

@@ -34,12 +34,12 @@ from billboards.boards.importers.base import (
     score_column,
     some,
 )
+from billboards.boards.importers.mtme_facts import card_of, definition_of
 from billboards.boards.judgment_columns import JudgmentColumns
 from billboards.boards.lines import Problems, numbered_lines, shown
 from billboards.boards.writing import new_folder, write_lines
 from billboards.domain import (
     Board,
-    DataCard,
     Dimension,
     Generator,
     ImportedColumn,
@@ -73,14 +73,14 @@ def import_board(
         instances,
         rows,
         _judgments(human, rows),
-        {dimension: Dimension(dimension) for dimension in human},
+        {name: Dimension(name, definition=definition_of(name)) for name in human},
         {},
         _ranking(human, judgments),
         default_metrics(instances),
         columns,
         input_language=input_language,
         output_language=output_language,
-        card=_card(source, pair),
+        card=card_of(source, pair),
     )
     return Imported(board, tuple(_notes(source, pair, board)))
 
@@ -259,16 +259,6 @@ def _default_name(source: Path, pair: str) -> str:
     return folder if folder.endswith(pair) else f"{folder}-{pair}"
 
 
-def _card(source: Path, pair: str) -> DataCard:
-    return DataCard(
-        title=f"{source.resolve().name}: {pair}",
-        task="Translate, segment by segment",
-        source="https://github.com/google-research/mt-metrics-eval",
-        protocol="As named by each campaign; one score per output, which may be a mean over annotators",
-        comments="Systems named as references are those references.",
-    )
-
-
 def _notes(source: Path, pair: str, board: Board) -> Iterator[str]:
     yield (
         "instances are named DOCUMENT::n, the n-th segment of its document"
@@ -374,7 +364,7 @@ def _human_columns(board: Board) -> Iterator[tuple[str, dict[str, Floats]]]:
     for dimension in board.dimensions.values():
         sign = 1.0 if dimension.higher_is_better else -1.0
         groups = [None] if whole else [(campaign,) for campaign in board.judgments.campaigns]
-        found = {group: board.judgments.means(dimension.name, shape, group) * sign for group in groups}
+        found = {group: board.judgments.means(dimension, shape, group) * sign for group in groups}
         found = {group: means for group, means in found.items() if not np.isnan(means).all()}
         for group, means in found.items():
             name = dimension.name if len(found) == 1 or group is None else f"{group[0]}-{dimension.name}"

@@ -33,11 +33,14 @@ class Table:
     notes: tuple[str, ...] = ()
 
 
-def read_table(path: Path, problems: Problems) -> Table:
-    """The table in a file, whose format its name tells; mistakes in rows become problems as they are read."""
+def read_table(path: Path, problems: Problems, *, numbered: bool = False) -> Table:
+    """The table in a file, whose format its name tells; mistakes in rows become problems as they are read.
+
+    `numbered` admits a first column without a name, as R writes the numbers of rows.
+    """
     suffix = (path.with_suffix("") if path.suffix == ".gz" else path).suffix.lower()
     if suffix in DELIMITERS:
-        return _delimited(path, DELIMITERS[suffix], problems)
+        return _delimited(path, DELIMITERS[suffix], problems, numbered)
     if suffix in JSON_LINES:
         return _json_lines(path, problems)
     if suffix in PARQUET:
@@ -46,12 +49,12 @@ def read_table(path: Path, problems: Problems) -> Table:
     raise ImportRefused(f"{path}: a table's name must end in one of {known}")
 
 
-def _delimited(path: Path, delimiter: str, problems: Problems) -> Table:
+def _delimited(path: Path, delimiter: str, problems: Problems, numbered: bool) -> Table:
     raw = read_source(path)
     _check_encoding(raw, path)
     records = _records(raw, delimiter, str(path), problems)
     _, header = next(records, (1, []))
-    if len(set(header)) < len(header) or not header or not all(name.strip() for name in header):
+    if len(set(header)) < len(header) or not header or not all(name.strip() for name in header[numbered:]):
         problems.error(str(path), 1, f"columns must have names, all different; found {shown(header)}")
     refuse_errors(problems)
     ended = raw.endswith((b"\n", b"\r"))

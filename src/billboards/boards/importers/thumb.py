@@ -107,10 +107,18 @@ def _summary_ratings(item: Mapping[str, Any], path: str, line: int, problems: Pr
             problems.error(path, line, f'"{prefix}_annotations" must be a list of ratings; found {shown(ratings)}')
             continue
         for k, rating in enumerate(ratings, 1):
-            if set(rating) != set(_QUALITIES):
-                problems.error(path, line, f"{prefix}{k} must rate {', '.join(_QUALITIES)}; found {', '.join(rating)}")
-            values = {d.name: _rating(rating, d, path, line, problems) for d in SUMMARIES if d.name in rating}
+            values = summary_rating(rating, f"{prefix}{k}", path, line, problems)
             yield Given(line, item["SYS"], item["seg_id"], values, campaign, f"{prefix}{k}", item["hyp"])
+
+
+def summary_rating(rating: object, who: str, path: str, line: int, problems: Problems) -> dict[str, float]:
+    """One rating of a summary on the four dimensions."""
+    if not isinstance(rating, dict):
+        problems.error(path, line, f"{who} must rate {', '.join(_QUALITIES)}; found {shown(rating)}")
+        return {}
+    if set(rating) != set(_QUALITIES):
+        problems.error(path, line, f"{who} must rate {', '.join(_QUALITIES)}; found {', '.join(rating)}")
+    return {d.name: _rating(rating, d, path, line, problems) for d in SUMMARIES if d.name in rating}
 
 
 def _caption_rating(

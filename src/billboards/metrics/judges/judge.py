@@ -63,6 +63,8 @@ class Judge(Metric):
     multiple_references: ClassVar[Literal["own", "best"]] = "own"
     # In one process, so that all generators share one pace and equal questions are asked once.
     scores_together: ClassVar[bool] = True
+    # The key and the answers that are kept lie here.
+    travels: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         if not self.kind.strip() or not self.kind.isprintable():

@@ -19,6 +19,7 @@ from billboards.domain import MetricCard
 from billboards.errors import InvalidInput
 from billboards.metrics.base import Batch, Floats, Metric
 from billboards.metrics.neural.baselines import Baseline, find_baseline, read_baseline
+from billboards.metrics.neural.devices import ONE_GPU
 from billboards.metrics.neural.engine import Engine, Where, start_engine
 from billboards.metrics.neural.hashcode import hash_code
 from billboards.metrics.neural.idf import even_weights, idf_weights, scored_together
@@ -52,6 +53,7 @@ class BERTScore(Metric):
     multiple_references: ClassVar[Literal["own", "best"]] = "own"
     needs_corpus: ClassVar[bool] = True
     scores_together: ClassVar[bool] = True
+    resources: ClassVar[Mapping[str, float]] = ONE_GPU
     card: ClassVar[MetricCard] = MetricCard(
         name="BERTScore",
         summary="F1 of greedy cosine matching between the contextual token embeddings of output and reference",

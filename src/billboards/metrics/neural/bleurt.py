@@ -46,8 +46,8 @@ class Bleurt(Learned):
         summary="Human rating as a BERT predicts it that reads reference and output as one text",
         needs_part="torch, transformers and a checkpoint that lies on this machine; none comes with the metric",
         range=(None, None),
-        training_data="that of the checkpoint: Wikipedia with synthetic changes, then human ratings of translations "
-        "(WMT metrics tasks). A board made of the same ratings flatters it",
+        training_data="that of the checkpoint: sentences of Wikipedia with synthetic changes, then human ratings of "
+        "translations (WMT metrics tasks; Sellam et al. 2020, §4 and §5). A board made of the same ratings flatters it",
         licence="Apache-2.0 (this code and Google's checkpoints)",
         paper="Sellam, Das and Parikh 2020, BLEURT: Learning Robust Metrics for Text Generation, ACL",
         failures="Trained on single sentences: longer texts are cut where the model's input ends, both sides "

@@ -36,12 +36,16 @@ PREFIX, STRETCH = "A photo depicts ", 2.5
 TEXTS, IMAGES = 256, 32
 
 NEEDS = "torch, transformers, pillow and a CLIP model that lies on this machine; none comes with the metric"
-TRAINING = "that of the model; OpenAI's CLIP was trained on 400 million images of the Web with their captions"
+TRAINING = (
+    "that of the model; OpenAI's CLIP was trained on 400 million images of the Web with their captions (Radford et al. "
+    "2021)"
+)
 LICENCE = "Apache-2.0 (this code); MIT (OpenAI's models)"
 PAPER = "Hessel et al. 2021, CLIPScore: A Reference-free Evaluation Metric for Image Captioning, EMNLP"
 FAILURES = (
-    "Blind to counts, positions and who does what; prefers captions with the words of the Web. Captions are cut at 77 "
-    "tokens. Takes over the model's biases about people. OpenAI's models read English only."
+    "Blind to counts, positions and who does what (Yuksekgonul et al. 2023, ICLR); prefers captions with the words of "
+    "the Web. Captions are cut at 77 tokens. Takes over the model's biases about people. OpenAI's models read English "
+    "only."
 )
 
 

@@ -68,12 +68,14 @@ class Comet(_Comet):
         "of the model it was made from",
         range=(None, None),
         training_data="that of the checkpoint: human ratings of translations (WMT direct assessment, for "
-        "Unbabel/wmt22-comet-da those of 2017 to 2020). A board made of the same ratings flatters it",
+        "Unbabel/wmt22-comet-da those of 2017 to 2020, as its model card says). A board made of the same ratings "
+        "flatters it",
         licence="Apache-2.0 (this code); each checkpoint has its own",
         paper="Rei et al. 2020, COMET: A Neural Framework for MT Evaluation, EMNLP",
-        failures="Misses wrong numbers and names, and rates fluent text in the wrong language or on another subject "
-        "too high. Scores of different checkpoints have different scales: compare only equal signatures. An empty "
-        "output gets a score like any other. Texts are cut where the model's input ends.",
+        failures="Misses wrong numbers and names (Amrhein and Sennrich 2022, AACL), and rates fluent text in the wrong "
+        "language or on another subject too high (Zouhar et al. 2024, WMT). Scores of different checkpoints have "
+        "different scales: compare only equal signatures. An empty output gets a score like any other. Texts are cut "
+        "where the model's input ends.",
         slow=True,
     )
 
@@ -98,14 +100,14 @@ class CometQE(_Comet):
         needs_part="torch, transformers and a checkpoint of Unbabel's that lies on this machine, with the tokenizer "
         "of the model it was made from",
         range=(None, None),
-        training_data="that of the checkpoint: human ratings of translations (WMT direct assessment). A board made of "
-        "the same ratings flatters it",
+        training_data="that of the checkpoint: human ratings of translations (WMT direct assessment); those named -mqm "
+        "were then tuned on MQM ratings (Rei et al. 2021). A board made of the same ratings flatters it",
         licence="Apache-2.0 (this code); each checkpoint has its own",
         paper="Rei et al. 2021, Are References Really Needed? Unbabel-IST 2021 Submission for the Metrics Shared "
         "Task, WMT",
-        failures="Rates a copied input, and fluent text with wrong numbers or names, too high. Scores of different "
-        "checkpoints have different scales: compare only equal signatures. Checkpoints of the later CometKiwi "
-        "are built otherwise and refused. Texts are cut where the model's input ends.",
+        failures="Rates a copied input, and fluent text with wrong numbers or names (Amrhein and Sennrich 2022, AACL), "
+        "too high. Scores of different checkpoints have different scales: compare only equal signatures. Checkpoints "
+        "of the later CometKiwi are built otherwise and refused. Texts are cut where the model's input ends.",
         slow=True,
     )
 

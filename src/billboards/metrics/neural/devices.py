@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +13,10 @@ from billboards.metrics.neural.installed import need
 
 if TYPE_CHECKING:
     from torch import Tensor
+
+
+#: What a metric on this engine asks of a worker of a cluster.
+ONE_GPU: Mapping[str, float] = {"GPU": 1.0}
 
 
 def find_devices(named: str | None = None) -> tuple[str, ...]:

@@ -29,6 +29,11 @@ def need(what: str, *modules: str) -> None:
             raise MissingPart(f"{what} needs {module}; install it with: pip install 'billboards[{extra}]'")
 
 
+def are_installed(*modules: str) -> bool:
+    """Whether all of these modules are there; none of them is loaded."""
+    return all(find_spec(module) is not None for module in modules)
+
+
 def installed_version(package: str) -> str:
     """A package's version, or `absent`; a signature asks for it before anything is computed."""
     try:

@@ -16,6 +16,7 @@ import numpy as np
 
 from billboards.errors import InvalidInput
 from billboards.metrics.base import Batch, Floats, Metric
+from billboards.metrics.neural.devices import ONE_GPU
 from billboards.metrics.neural.encoder import PRECISIONS, Precision
 from billboards.metrics.neural.engine import Engine
 from billboards.metrics.neural.installed import installed_version, need
@@ -39,6 +40,7 @@ class Learned(Metric):
     # Sums over a batch of other texts may differ in their last digits.
     needs_corpus: ClassVar[bool] = True
     scores_together: ClassVar[bool] = True
+    resources: ClassVar[Mapping[str, float]] = ONE_GPU
     #: Raised when a change of the metric changes scores.
     revision: ClassVar[str] = "1"
 

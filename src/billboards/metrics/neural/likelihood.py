@@ -53,7 +53,8 @@ class LanguageModel(ABC):
         own = self.tokenizer.model_max_length
         limits = (longest_input(config), own if own < NO_LIMIT else None)
         self.limit = min((one for one in limits if one is not None), default=None)
-        self.model = _load(weights, self.loader, getattr(torch, PRECISIONS[precision])).to(self.device)
+        dtype = getattr(torch, PRECISIONS[precision])
+        self.model = load_with_head(weights, self.loader, dtype, "writes").to(self.device)
 
     @property
     def end(self) -> int:
@@ -86,7 +87,7 @@ class LanguageModel(ABC):
         """The sum of log-probabilities of each pair's tokens, as a column; without `marks` those count nothing."""
         import torch
 
-        ids, there = _padded(asked, IGNORED)
+        ids, there = pad_lists(asked, IGNORED)
         counted = there if marks else there & ~np.isin(ids, list(self.marks))
         labels, mask = torch.from_numpy(ids).to(self.device), torch.from_numpy(counted).to(self.device)
         logits = self.logits(given, labels)
@@ -114,11 +115,11 @@ class LanguageModel(ABC):
         asked = {"text_target" if target else "text": list(texts)}
         return self.tokenizer(**asked, verbose=False, **how)["input_ids"]
 
-    def _upload(self, lists: Sequence[Sequence[int]]) -> tuple[Tensor, Tensor]:
+    def upload(self, lists: Sequence[Sequence[int]]) -> tuple[Tensor, Tensor]:
         """Tokens padded to the longest, and where there are any."""
         import torch
 
-        ids, there = _padded(lists, self.tokenizer.pad_token_id or 0)
+        ids, there = pad_lists(lists, self.tokenizer.pad_token_id or 0)
         return torch.from_numpy(ids).to(self.device), torch.from_numpy(there).long().to(self.device)
 
 
@@ -134,7 +135,7 @@ class EncoderDecoder(LanguageModel):
         return self._encode(texts, target=True)
 
     def logits(self, given: Sequence[Sequence[int]], labels: Tensor) -> Tensor:
-        ids, mask = self._upload(given)
+        ids, mask = self.upload(given)
         # The model itself knows what its decoder begins with.
         found: Tensor = self.model(input_ids=ids, attention_mask=mask, labels=labels, use_cache=False).logits
         return found
@@ -167,7 +168,7 @@ class Causal(LanguageModel):
     def logits(self, given: Sequence[Sequence[int]], labels: Tensor) -> Tensor:
         import torch
 
-        before = torch.cat((self._upload(given)[0], labels[:, :-1]), 1)
+        before = torch.cat((self.upload(given)[0], labels[:, :-1]), 1)
         there = before != IGNORED
         ids = before.masked_fill(~there, self.end)
         found: Tensor = self.model(input_ids=ids, attention_mask=there.long(), use_cache=False).logits
@@ -202,22 +203,29 @@ def _tokenizer(weights: Weights, languages: Languages) -> Any:
     return found
 
 
-def _load(weights: Weights, loader: str, dtype: Any) -> Any:
+def load_with_head(weights: Weights, loader: str, dtype: Any, does: str) -> Any:
     """A model with its head; one whose head is not in the files would give random numbers."""
     import transformers
 
     kind = getattr(transformers, loader)
     with quiet():
-        model, info = kind.from_pretrained(weights.folder, local_files_only=True, dtype=dtype, output_loading_info=True)
+        try:
+            model, info = kind.from_pretrained(
+                weights.folder, local_files_only=True, dtype=dtype, output_loading_info=True
+            )
+        except ValueError as error:
+            reason = str(error).strip().splitlines()[0]
+            raise InvalidInput(f"{weights.name} is no model that {does}: {reason}") from error
     if info["missing_keys"]:
         missing = sorted(info["missing_keys"])
         raise InvalidInput(
-            f"{weights.name} lacks {len(missing)} weights of a model that writes, first {missing[0]}; name another"
+            f"{weights.name} lacks {len(missing)} weights of a model that {does}, first {missing[0]}; name another"
         )
     return model.eval().requires_grad_(False)
 
 
-def _padded(lists: Sequence[Sequence[int]], filler: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+def pad_lists(lists: Sequence[Sequence[int]], filler: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Lists of tokens filled up to the longest, and where there are any."""
     lengths = np.array([len(ids) for ids in lists])
     there = np.arange(lengths.max(initial=0)) < lengths[:, None]
     ids = np.full(there.shape, filler, np.int64)

@@ -19,6 +19,7 @@ import numpy as np
 from billboards.domain import MetricCard
 from billboards.errors import InvalidInput, MissingPart
 from billboards.metrics.base import Batch, Floats, Item
+from billboards.metrics.neural.decoding import beam_search
 from billboards.metrics.neural.devices import find_devices
 from billboards.metrics.neural.engine import Where
 from billboards.metrics.neural.learned import Learned, TextsCut, checked_precision, split_rows
@@ -35,6 +36,11 @@ from billboards.metrics.neural.weights import Weights
 
 PART = "torch, transformers and a model that lies on this machine; none comes with the metric"
 OWN_MODEL = "none of its own; that of the model"
+PRISM_MODEL = f"{OWN_MODEL}. The authors' was trained on parallel texts in 39 languages (Thompson and Post 2020)"
+BART_MODEL = (
+    f"{OWN_MODEL}. The authors' is BART tuned on CNN/DailyMail, which a board of such summaries flatters, and then on "
+    "ParaBank 2 (Yuan et al. 2021)"
+)
 ENCODER_DECODER_FAILURES = (
     "A model prefers what it would have written itself: generators that resemble it, common words and names are "
     "favoured. Likelihoods of different models, or tokenizers, can't be compared: compare only equal signatures. Texts "
@@ -120,7 +126,7 @@ class PrismRef(LikelihoodMetric):
         "averaged, by a translation model that is taken for a paraphraser",
         needs_part=PART,
         range=(None, 0.0),
-        training_data=OWN_MODEL,
+        training_data=PRISM_MODEL,
         licence="Apache-2.0 (this code); the model has its own",
         paper="Thompson and Post 2020, Automatic Machine Translation Evaluation in Many Languages via Zero-Shot "
         "Paraphrasing, EMNLP",
@@ -141,6 +147,10 @@ class _AfterInput(LikelihoodMetric):
 
     source_language: str
     language: str
+
+    def decode(self, inputs: Sequence[str], *, beams: int, longest: int) -> list[tuple[str, ...]]:
+        """What the model would write after each input."""
+        return beam_search(self._models()[0], inputs, beams=beams, longest=longest)
 
     def _alternatives(self, item: Item) -> list[list[Pair]]:
         assert item.input is not None
@@ -168,7 +178,7 @@ class PrismSrc(_AfterInput):
         needs_input=True,
         needs_part=PART,
         range=(None, 0.0),
-        training_data=OWN_MODEL,
+        training_data=PRISM_MODEL,
         licence="Apache-2.0 (this code); the model has its own",
         paper="Thompson and Post 2020, Automatic Machine Translation Evaluation in Many Languages via Zero-Shot "
         "Paraphrasing, EMNLP",
@@ -194,7 +204,7 @@ class BARTScore(LikelihoodMetric):
         "which is here their arithmetic mean",
         needs_part=PART,
         range=(None, 0.0),
-        training_data=OWN_MODEL,
+        training_data=BART_MODEL,
         licence="Apache-2.0 (this code); the model has its own",
         paper="Yuan, Neubig and Liu 2021, BARTScore: Evaluating Generated Text as Text Generation, NeurIPS",
         failures=ENCODER_DECODER_FAILURES,
@@ -233,7 +243,7 @@ class BARTScoreSrc(_AfterInput):
         needs_input=True,
         needs_part=PART,
         range=(None, 0.0),
-        training_data=OWN_MODEL,
+        training_data=BART_MODEL,
         licence="Apache-2.0 (this code); the model has its own",
         paper="Yuan, Neubig and Liu 2021, BARTScore: Evaluating Generated Text as Text Generation, NeurIPS",
         failures=ENCODER_DECODER_FAILURES + " Outputs that copy the input score high.",
@@ -260,7 +270,7 @@ class Perplexity(LikelihoodMetric):
         needs_part=PART,
         higher_is_better=False,
         range=(1.0, None),
-        training_data=OWN_MODEL,
+        training_data=f"{OWN_MODEL}; of GPT-2, pages that Reddit linked to (Radford et al. 2019)",
         licence="Apache-2.0 (this code); the model has its own",
         paper="Scialom and Hill 2021, BEAMetrics: A Benchmark for Language Generation Evaluation Evaluation (GPT-2 as "
         "one of its statistics); Radford et al. 2019, Language Models are Unsupervised Multitask Learners",
@@ -269,6 +279,10 @@ class Perplexity(LikelihoodMetric):
         "a mean over outputs. An empty output gets the perplexity of ending at once.",
         slow=True,
     )
+
+    def decode(self, inputs: Sequence[str], *, beams: int, longest: int) -> list[tuple[str, ...]]:
+        """What the model would write of its own accord, the same whatever the input."""
+        return beam_search(self._models()[0], inputs, beams=beams, longest=longest)
 
     def _alternatives(self, item: Item) -> list[list[Pair]]:
         return [[("", item.output)]]

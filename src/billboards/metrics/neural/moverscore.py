@@ -8,9 +8,10 @@ what stands around every text has no weight.
 
 from __future__ import annotations
 
-import string
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -19,22 +20,21 @@ from numpy.typing import NDArray
 from billboards.domain import MetricCard
 from billboards.errors import InvalidInput
 from billboards.metrics.base import Batch, Floats
+from billboards.metrics.kernels.transport import Transport, least_costs
 from billboards.metrics.neural.encoder import Embedded
 from billboards.metrics.neural.engine import Engine, Where, start_engine
 from billboards.metrics.neural.idf import even_weights, idf_weights, scored_together
 from billboards.metrics.neural.learned import Learned, check_language, checked_precision, split_rows, warn_of_cuts
+from billboards.metrics.neural.moving import Grams, Heaps, Table, join_grams, left_out_tokens, moving
 from billboards.metrics.neural.readout import PowerMeans
 from billboards.metrics.neural.tokens import Tokenizer
-from billboards.metrics.neural.transport import transport_cost
 from billboards.metrics.neural.windows import TokenWindow, plan_windows
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-#: One weight per token of the vocabulary, for the references and for the outputs of each generator.
-Tables = tuple[NDArray[np.float32], Sequence[NDArray[np.float32]]]
-#: n-grams × width, of length 1, and their weights.
-Grams = tuple[Floats, Floats]
+#: The weights of the references' tokens, and of those of each generator's outputs.
+Tables = tuple[Table, Sequence[Table]]
 
 
 @dataclass(frozen=True)
@@ -62,10 +62,9 @@ class MoverScore(Learned):
         licence="Apache-2.0 (this code and the embedded model)",
         paper="Zhao et al. 2019, MoverScore: Text Generation Evaluating with Contextualized Embeddings and Earth "
         "Mover Distance, EMNLP",
-        failures="Slow: a linear programme for each pair of texts. Finds it difficult to see wrong facts, as all "
-        "metrics on embeddings do. With idf a score depends on the generator's other outputs. The authors' numbers "
-        "come from BERT fine-tuned on MNLI, and those of the embedded model are others. The embedded model reads "
-        "English only. Texts are cut where the model's input ends.",
+        failures="Finds it difficult to see wrong facts, as all metrics on embeddings do. With idf a score depends on "
+        "the generator's other outputs. The authors' numbers come from BERT fine-tuned on MNLI, and those of the "
+        "embedded model are others. The embedded model reads English only. Texts are cut where the model's input ends.",
         slow=True,
     )
 
@@ -94,7 +93,8 @@ class MoverScore(Learned):
         left_out, around = left_out_tokens(engine.tokenizer), sorted(engine.tokenizer.around)
 
         def move(window: TokenWindow, embedded: Embedded) -> Tensor:
-            return _Mover(self, window, embedded, tables, left_out, around).scores(generator[window.items])
+            heaps = Heaps(window, embedded.values.cpu().float().numpy(), embedded.starts, left_out, around)
+            return _Mover(self, heaps, tables).scores(generator[window.items])
 
         best = np.full(len(outputs), -np.inf)
         for items, found in engine.run(plan_windows(outputs, references, engine.window_characters), move):
@@ -108,71 +108,30 @@ class MoverScore(Learned):
         return idf_weights(tokenizer, batches[0].references), own
 
 
-def left_out_tokens(tokenizer: Tokenizer) -> NDArray[np.bool_]:
-    """For each token of the vocabulary, whether it is punctuation or the rest of a word that was cut into pieces."""
-    pieces = tokenizer.inner.convert_ids_to_tokens(list(range(tokenizer.vocabulary)))
-    return np.array([piece.startswith("##") or piece.lstrip("▁Ġ") in set(string.punctuation) for piece in pieces])
-
-
 @dataclass(frozen=True)
 class _Mover:
     """The texts of a window, moved onto one another."""
 
     metric: MoverScore
-    window: TokenWindow
-    embedded: Embedded
+    heaps: Heaps
     tables: Tables
-    left_out: NDArray[np.bool_]
-    #: The tokens that every text gets.
-    around: Sequence[int]
 
     def scores(self, generator: NDArray[np.intp]) -> Tensor:
         """The score of each pair; a pair that comes several times is worked out once."""
         import torch
 
-        pairs = np.stack((self.window.outputs, self.window.references, generator))
+        window = self.heaps.window
+        pairs = np.stack((window.references, window.outputs, generator))
         distinct, place = np.unique(pairs, axis=1, return_inverse=True)
-        found = [self._score(int(output), int(reference), int(who)) for output, reference, who in distinct.T]
-        return torch.tensor(np.array(found, np.float64)[place.ravel()])
+        return torch.tensor((1.0 - least_costs(self._problems(distinct)))[place.ravel()])
 
-    def _score(self, output: int, reference: int, generator: int) -> float:
+    def _problems(self, pairs: NDArray[np.intp]) -> Iterator[Transport]:
+        """What is to be moved for each pair; pairs with the same reference stand together."""
         of_references, of_outputs = self.tables
-        written, weights = self._grams(output, of_outputs[generator])
-        wanted, demand = self._grams(reference, of_references)
-        if not (len(weights) and len(demand)):
-            # An empty text is at a right angle to everything.
-            return 1.0 - float(self._distance(np.zeros(1))[0])
-        return 1.0 - transport_cost(self._distance(written @ wanted.T), weights, demand)
+        for reference, group in groupby(pairs.T.tolist(), key=itemgetter(0)):
+            wanted = self._grams(reference, of_references)
+            for _, output, generator in group:
+                yield moving(self._grams(output, of_outputs[generator]), wanted, squared=self.metric.squared)
 
-    def _distance(self, cosines: Floats) -> Floats:
-        square = np.clip(2 - 2 * cosines, 0.0, 4.0)
-        return square if self.metric.squared else np.sqrt(square)
-
-    def _grams(self, text: int, table: NDArray[np.float32]) -> Grams:
-        ids, start = self.window.tokens.of(text), int(self.embedded.starts[text])
-        weights, kept = table[ids].astype(np.float64), ~self.left_out[ids]
-        if not weights[kept].any():
-            weights, kept = self._alike(text, ids)
-        values = self.embedded.values[start : start + len(ids)].cpu().double().numpy()
-        return join_grams(values[kept], weights[kept], self.metric.ngram)
-
-    def _alike(self, text: int, ids: NDArray[np.int32]) -> tuple[Floats, NDArray[np.bool_]]:
-        """Where nothing that is kept has a weight, all of a text's own words count alike, or else its other tokens."""
-        own = ~np.isin(ids, self.around) & ~self.window.tokens.empty[text]
-        words = own & ~self.left_out[ids]
-        return np.ones(len(ids)), words if words.any() else own
-
-
-def join_grams(values: Floats, weights: Floats, n: int) -> Grams:
-    """Every n neighbours as their weighted mean, of length 1, with the sum of their weights; fewer than n are one.
-
-    What has no weight is nobody's cargo and is dropped, but only now: a neighbour without weight is a neighbour.
-    """
-    size = min(n, len(weights))
-    if not size:
-        return values, weights
-    runs = np.lib.stride_tricks.sliding_window_view(np.arange(len(weights)), size)
-    runs = runs[weights[runs].sum(1) > 0]
-    sums = weights[runs].sum(1)
-    means = (weights[runs][..., None] * values[runs]).sum(1) / sums[:, None]
-    return means / np.linalg.norm(means, axis=1, keepdims=True).clip(1e-12), sums
+    def _grams(self, text: int, table: Table) -> Grams:
+        return join_grams(*self.heaps.words(text, table), self.metric.ngram)

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from billboards.web.api import accounts, boards, rankings, settings, submissions
+from billboards.web.api import accounts, annotating, boards, campaigns, rankings, settings, submissions
 
-ROUTERS: tuple[APIRouter, ...] = tuple(module.router for module in (boards, rankings, submissions, accounts, settings))
+ROUTERS: tuple[APIRouter, ...] = tuple(
+    module.router for module in (boards, rankings, submissions, accounts, settings, campaigns, annotating)
+)

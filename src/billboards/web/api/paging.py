@@ -41,7 +41,7 @@ def read_cursor(cursor: str | None, *kinds: type) -> tuple[Any, ...] | None:
         return None
     try:
         place = json.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
-    except ValueError:
+    except (ValueError, RecursionError):
         place = None
     fits = isinstance(place, list) and len(place) == len(kinds)
     if not fits or not all(type(one) is kind for one, kind in zip(place, kinds, strict=True)):

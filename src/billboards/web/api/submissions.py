@@ -240,7 +240,7 @@ def _manifest(text: str | None) -> dict[str, Any] | None:
         return None
     try:
         found = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InvalidInput(f"manifest is no JSON: {error}") from error
     if not isinstance(found, dict):
         raise InvalidInput("manifest must be a JSON object with the keys of metric.toml")

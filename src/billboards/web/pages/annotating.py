@@ -1,8 +1,8 @@
 """An annotator's pages: one item at a time, kept at every answer, found again after a crash.
 
-The link is the identity, so no address here is shared, kept by a browser or passed on to another site. Everything works
-as plain forms, one page load per stage; the script adds keys, saving at every answer, the time that was really spent,
-and marking of errors, which needs it.
+The link is the identity, so no address here is shared, kept by a browser or passed on to another site; who has an
+account comes by the campaign's own address instead. Everything works as plain forms, one page load per stage; the
+script adds keys, saving at every answer, the time that was really spent, and marking of errors, which needs it.
 """
 
 from __future__ import annotations
@@ -17,12 +17,24 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
+from billboards.boards.lines import whole_number
 from billboards.errors import InvalidInput, Refused
-from billboards.site.annotating import Participant, enter, give_back, next_item, save_answer, submit_answer, undo
+from billboards.site.access import VISITOR
+from billboards.site.annotating import (
+    Participant,
+    enter,
+    enter_account,
+    give_back,
+    next_item,
+    save_answer,
+    submit_answer,
+    undo,
+)
 from billboards.site.annotator_turns import Turn
 from billboards.site.annotators import PATH
 from billboards.site.home import Site
-from billboards.web.asking import Endpoint
+from billboards.web import addresses
+from billboards.web.asking import Endpoint, check_csrf, viewer_of
 from billboards.web.rendering import Body, render, respond
 from billboards.web.views.annotating import answers_of, paragraphs, view_examples, view_item
 
@@ -60,6 +72,7 @@ def _page(request: Request, problem: str | None, status: int) -> Response:
         "turn": turn,
         "item": None if turn.item is None else view_item(turn.item, reopened=_stage(request)),
         "problem": problem,
+        "csrf": request.state.asker[1],
         "address": _address(request),
         "query": request.url.query,
         "answer_id": secrets.token_hex(16),
@@ -84,12 +97,20 @@ def _stage(request: Request) -> int | None:
 
 
 def _address(request: Request) -> str:
-    return f"{PATH}{request.path_params['token']}"
+    places = request.path_params
+    return f"{PATH}{places['token']}" if "token" in places else addresses.campaign(places["campaign"], "annotate")
 
 
-def _who(request: Request) -> tuple[Site, Participant]:
+def _who(request: Request, word: str | None = None) -> tuple[Site, Participant]:
+    """Who comes: by the link alone, or with an account, whose changes must bring the session's word."""
     site: Site = request.app.state.site
-    return site, enter(site, request.path_params["token"], external=external_of(request.query_params))
+    if "token" in request.path_params:
+        request.state.asker = (VISITOR, "")
+        return site, enter(site, request.path_params["token"], external=external_of(request.query_params))
+    viewer, csrf = request.state.asker = viewer_of(request, request.app.state.pages)
+    if word is not None:
+        check_csrf(csrf, word)
+    return site, enter_account(site, viewer, request.path_params["campaign"])
 
 
 def acting(act: Act) -> Endpoint:
@@ -100,7 +121,7 @@ def acting(act: Act) -> Endpoint:
             sent = {key: value for key, value in form.multi_items() if isinstance(value, str)}
 
         def run() -> Response:
-            site, participant = _who(request)
+            site, participant = _who(request, sent.get("csrf", ""))
             try:
                 act(site, participant, sent)
             except (InvalidInput, Refused) as error:
@@ -117,7 +138,7 @@ def take_answer(site: Site, participant: Participant, sent: Mapping[str, str]) -
     """Keep the answers of a stage; those of the last one are given for good."""
     raw = answers_of(participant.campaign.template, sent)
     stages = participant.campaign.template.stages
-    stage = int(sent["stage"]) if sent.get("stage", "").isdecimal() else len(stages) - 1
+    stage = len(stages) - 1 if (named := whole_number(sent.get("stage", ""))) is None else named
     asked = [name for one in stages[: stage + 1] for name in one.dimensions]
     if missing := [name for name in asked if name not in raw]:
         save_answer(site, participant, *_identity(sent), raw, seconds=_seconds(site, sent))
@@ -160,7 +181,7 @@ async def keep_draft(request: Request) -> Response:
 
 
 def _keep_draft(request: Request, raw: bytes) -> Response:
-    site, participant = _who(request)
+    site, participant = _who(request, request.headers.get("x-csrf-token", ""))
     try:
         sent = json.loads(raw)
     except (ValueError, RecursionError) as error:
@@ -174,11 +195,12 @@ def _keep_draft(request: Request, raw: bytes) -> Response:
     return JSONResponse({"kept": saved.answer_id, "at": saved.at, "expires": saved.expires}, headers=dict(HEAD))
 
 
-PAGE = f"{PATH}{{token}}"
+PAGES = (f"{PATH}{{token}}", "/campaigns/{campaign}/annotate")
 _FORMS: Mapping[str, Act] = {"answer": take_answer, "undo": take_back, "skip": pass_on}
 
-router.add_route(PAGE, show, methods=["GET"], include_in_schema=False)
-for _name, _act in _FORMS.items():
-    _endpoint: Callable[[Request], Awaitable[Response]] = acting(_act)
-    router.add_route(f"{PAGE}/{_name}", _endpoint, methods=["POST"], include_in_schema=False)
-router.add_route(f"{PAGE}/draft", keep_draft, methods=["POST"], include_in_schema=False)
+for _page_path in PAGES:
+    router.add_route(_page_path, show, methods=["GET"], include_in_schema=False)
+    for _name, _act in _FORMS.items():
+        _endpoint: Callable[[Request], Awaitable[Response]] = acting(_act)
+        router.add_route(f"{_page_path}/{_name}", _endpoint, methods=["POST"], include_in_schema=False)
+    router.add_route(f"{_page_path}/draft", keep_draft, methods=["POST"], include_in_schema=False)

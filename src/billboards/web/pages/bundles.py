@@ -11,7 +11,7 @@ import io
 import json
 import tempfile
 import zipfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -57,15 +57,17 @@ def output_records(board: Board) -> Iterator[Record]:
                 yield {"instance": instance.id, "generator": row.name, "text": text}
 
 
-def _jsonl(records: Iterator[Record]) -> bytes:
+def jsonl_bytes(records: Iterator[Record]) -> bytes:
+    """Records as JSON lines."""
     encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
     return "".join(f"{encode(record)}\n" for record in records).encode("utf-8", "replace")
 
 
-def _csv(records: Iterator[Record]) -> bytes:
+def csv_bytes(records: Iterator[Record], columns: Sequence[str] = ("instance", "generator")) -> bytes:
+    """Records as a table, its columns those of the first; where there is none, those named."""
     text = io.StringIO()
     rows = list(records)
-    writer = csv.DictWriter(text, list(rows[0]) if rows else ["instance", "generator"], lineterminator="\n")
+    writer = csv.DictWriter(text, list(rows[0]) if rows else columns, lineterminator="\n")
     writer.writeheader()
     writer.writerows(rows)
     return text.getvalue().encode("utf-8", "replace")
@@ -121,10 +123,10 @@ FILES: Mapping[str, tuple[str, str, Callable[[Look], bytes]]] = {
         JSON,
         lambda o: _ranked(o, lambda r: dumps(ranking_document(r))),
     ),
-    "scores.csv": ("Every score of every output", CSV, lambda o: _csv(score_records(o))),
-    "scores.jsonl": ("The same as JSON lines", JSONL, lambda o: _jsonl(score_records(o))),
+    "scores.csv": ("Every score of every output", CSV, lambda o: csv_bytes(score_records(o))),
+    "scores.jsonl": ("The same as JSON lines", JSONL, lambda o: jsonl_bytes(score_records(o))),
     "scores.parquet": ("The same as Parquet", PARQUET, lambda o: _parquet(score_records(o))),
-    "outputs.jsonl": ("Every output's text", JSONL, lambda o: _jsonl(output_records(o.board))),
+    "outputs.jsonl": ("Every output's text", JSONL, lambda o: jsonl_bytes(output_records(o.board))),
     "board.zip": ("The board folder: opens with billboards, no server needed", ZIP, lambda o: _zipped(o, whole=False)),
     "everything.zip": ("The board folder and all of the above", ZIP, lambda o: _zipped(o, whole=True)),
 }

@@ -10,6 +10,7 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
+from billboards.boards.lines import whole_number
 from billboards.domain import Ensemble
 from billboards.errors import UnknownName
 from billboards.reports import tables
@@ -33,7 +34,7 @@ PAGE, MOST_LINES = 50, 12
 def show_rankings(ask: Ask) -> Body:
     """Every ranking of a board, the latest first."""
     look = ask.look()
-    start = int(ask.query["before"]) if (ask.query.get("before") or "").isdecimal() else None
+    start = whole_number(ask.query.get("before") or "")
     with ask.site.database.reading() as connection:
         kept = snapshots.list_snapshots(connection, look.name, look.told, before=start, limit=PAGE + 1)
         places = snapshots.history(connection, look.name, "metric", audience=look.told)

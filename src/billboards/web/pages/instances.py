@@ -17,6 +17,7 @@ from billboards.web.asking import Ask, reading
 from billboards.web.looking import Look
 from billboards.web.rendering import Body
 from billboards.web.views.explorer import PEOPLE, SORTS, Found, Search, explore
+from billboards.web.views.matching import can_match
 from billboards.web.views.text_differences import Piece, found, marked
 
 router = APIRouter()
@@ -116,9 +117,9 @@ class ShownText:
 def show_instance(ask: Ask) -> Body:
     """All texts of one instance."""
     look = ask.look()
-    instance = _instance(look, ask.params["instance"])
+    instance = instance_named(look, ask.params["instance"])
     k = look.board.position[instance.id]
-    texts = _texts(look, instance, k)
+    texts = texts_of(look, instance, k)
     against = ask.query.get("against")
     if against is None:
         against = instance.references[0].name if instance.references else ""
@@ -142,19 +143,20 @@ def show_instance(ask: Ask) -> Body:
         metric=metric,
         metrics=look.matrix.names,
         lead=_lead(look),
+        matched=_matched_with(look, instance, against),
         before=None if k == 0 else look.board.instances[k - 1].id,
         after=None if k + 1 == len(look.board.instances) else look.board.instances[k + 1].id,
     )
 
 
-def _instance(look: Look, name: str) -> Instance:
+def instance_named(look: Look, name: str) -> Instance:
     if name not in look.board.position:
         raise UnknownName("instance", name, look.board.position)
     return look.board.instances[look.board.position[name]]
 
 
-def _texts(look: Look, instance: Instance, k: int) -> dict[str, tuple[str, str]]:
-    """Every text by its name: references as far as they may be read, then outputs."""
+def texts_of(look: Look, instance: Instance, k: int) -> dict[str, tuple[str, str]]:
+    """Every text by its name, with its kind: references as far as they may be read, then outputs."""
     found: dict[str, tuple[str, str]] = {ref.name: ("reference", ref.text) for ref in instance.references}
     for row in look.board.rows:
         text = row.texts[k]
@@ -173,6 +175,12 @@ def _shown(look: Look, name: str, kind: str, text: str, k: int, against: str | N
     people = float(look.matrix.view.human[row, k])
     said = None if np.isnan(people) else people
     return ShownText(name, kind, pieces, said, tuple((m, s) for m, s in scores if not np.isnan(s)), is_compared)
+
+
+def _matched_with(look: Look, instance: Instance, against: str) -> str:
+    """The reference that outputs are matched with, where this can be shown."""
+    names = [one.name for one in instance.references] if can_match(look.board) else []
+    return against if against in names else next(iter(names), "")
 
 
 def _best_first(text: ShownText, metric: str) -> tuple[bool, float]:

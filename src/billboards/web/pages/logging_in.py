@@ -97,7 +97,7 @@ async def finish_elsewhere(request: Request) -> Response:
 def _kept(request: Request) -> dict[str, Any]:
     try:
         found = json.loads(request.cookies.get(BEGUN, ""))
-    except ValueError:
+    except (ValueError, RecursionError):
         found = None
     if not isinstance(found, dict) or not all(isinstance(found.get(k), str) for k in ("state", "nonce", "verifier")):
         raise NotAllowed("this log-in was not begun in this browser, or too long ago; begin again")

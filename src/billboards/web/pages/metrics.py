@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from fastapi import APIRouter
 
-from billboards.domain import MetricCard, MetricStanding, Ranking, Sensitivity
+from billboards.domain import MetricAudit, MetricCard, MetricStanding, Ranking, Sensitivity
 from billboards.errors import InvalidInput, MissingPart, UnknownName
 from billboards.metrics.discovery import metric_class
 from billboards.reports.tables import mean_digits
@@ -58,11 +58,18 @@ def metric_context(look: Look, name: str) -> dict[str, Any]:
         "residuals": residuals(look.matrix, ranking, standing.name) if _is_drawn(look, standing.name) else [],
         "weight": None if ranking.ensemble is None else ranking.ensemble.weights.get(standing.name),
         "left_out": None if ranking.ensemble is None else ranking.ensemble.left_out.get(standing.name),
+        "audit": _audit(look, standing),
         "card": card_of(standing.name) if standing.origin == "own" else None,
         "submission": look.live.metrics.get(standing.name),
         "half": HALF,
         "digits": mean_digits(g.scores.get(standing.name) for g in ranking.generators),
     }
+
+
+def _audit(look: Look, standing: MetricStanding) -> MetricAudit | None:
+    """The audit of this very metric; one of another version says nothing of it."""
+    found = look.audits.get(standing.name)
+    return found if found is not None and found.signature == standing.signature else None
 
 
 def _is_drawn(look: Look, name: str) -> bool:

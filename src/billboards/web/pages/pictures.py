@@ -15,7 +15,7 @@ router = APIRouter()
 
 SVG = "image/svg+xml"
 KINDS = {".js": "text/javascript; charset=utf-8", ".svg": SVG}
-FILES = ("annotate.js", "board.js", "changes.js", "live.js", "mark.svg", "marking.js")
+FILES = ("annotate.js", "board.js", "campaign.js", "changes.js", "live.js", "mark.svg", "marking.js")
 #: A badge stands on other sites' pages, whose copies should be a few minutes old at most.
 HEAD = (("cache-control", "public, max-age=300"), ("cross-origin-resource-policy", "cross-origin"))
 

@@ -79,7 +79,7 @@ async function sent(body) {
   try {
     const response = await fetch(form.dataset.draft, {
       method: "POST",
-      headers: { "content-type": "application/json", accept: "application/json" },
+      headers: { "content-type": "application/json", accept: "application/json", "x-csrf-token": form.dataset.csrf },
       body: JSON.stringify(body),
       signal: request.signal,
     });

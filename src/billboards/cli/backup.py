@@ -1,0 +1,39 @@
+"""Write a whole site to one file while it runs: database, submitted files, boards and settings, of one moment.
+
+billboards backup DATA site-2026-05-01.tar.gz
+
+The file holds e-mail addresses, digests of tokens and hidden references: keep it as safe as the site.
+"""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+
+from billboards.cli import options
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("data", type=Path, metavar="DATA", help="the site's data folder")
+    parser.add_argument("file", type=Path, metavar="FILE", help="a new file, such as site.tar.gz")
+    options.add_format(parser)
+
+
+def run(arguments: Namespace) -> int:
+    from contextlib import closing
+
+    from billboards.cli.output import emit
+    from billboards.cli.progress import row_progress
+    from billboards.cli.site_tables import content_table
+    from billboards.errors import InvalidInput
+    from billboards.reports.tables import records
+    from billboards.site.backup import back_up
+    from billboards.site.home import open_site
+
+    if not arguments.data.is_dir():
+        raise InvalidInput(f"{arguments.data}: there is no such data folder")
+    with closing(open_site(arguments.data)) as site, row_progress() as tell:
+        content = back_up(site, arguments.file, tell)
+    table = content_table(f"{arguments.file}: a backup of {arguments.data}", content)
+    emit(arguments, [table], lambda: {"kind": "backup", **records(table)[0]})
+    return 0

@@ -1,0 +1,83 @@
+"""The options by which a campaign is planned: how much is asked, when, and at what price."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from billboards.cli import options
+
+if TYPE_CHECKING:
+    from billboards.human.campaign_plan import CampaignPlan
+
+
+def add_plan(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--preset",
+        choices=("sentence", "long"),
+        default="sentence",
+        help="800 instances for sentences (default), 300 for larger texts",
+    )
+    parser.add_argument("--instances", type=options.positive, metavar="N", help="judge a random N of the instances")
+    parser.add_argument("--labels", type=options.positive, metavar="N", help="labels per output (default 1)")
+    parser.add_argument(
+        "--overlap", type=options.non_negative, metavar="X", help="share of outputs that get one label more (default 0)"
+    )
+    parser.add_argument("--positive", type=options.non_negative, metavar="X", help="share of positive test questions")
+    parser.add_argument(
+        "--negative", type=options.non_negative, metavar="X", help="of negative ones (default 0.05 each)"
+    )
+    parser.add_argument(
+        "--qualification", type=options.positive, metavar="N", help="begin with a test of N questions (default none)"
+    )
+    parser.add_argument("--pass-mark", type=options.non_negative, metavar="X", help="share to be right (default 0.8)")
+    parser.add_argument(
+        "--minutes", type=options.non_negative, metavar="N", help="minutes to keep an item (default 20)"
+    )
+    parser.add_argument("--pay", type=options.non_negative, metavar="X", help="for one answer (default 0)")
+    parser.add_argument("--fee", type=options.non_negative, metavar="X", help="the platform's share on top (default 0)")
+    parser.add_argument("--currency", metavar="NAME", help="default USD")
+    parser.add_argument("--hourly", type=options.non_negative, metavar="X", help="least wage of an hour (default 15)")
+    parser.add_argument("--budget", type=options.non_negative, metavar="X", help="spend no more than this")
+    parser.add_argument("--seconds", type=options.non_negative, metavar="X", help="what an item is expected to take")
+    parser.add_argument("--opens", type=_moment, metavar="TIME", help="not before, as in 2026-05-01T12:00Z")
+    parser.add_argument("--closes", type=_moment, metavar="TIME", help="not after")
+    parser.add_argument("--days", metavar="DAYS", help="only on these, as in mon,tue,wed,thu,fri")
+    parser.add_argument("--hours", type=_hours, metavar="FROM-TO", help="only within these, as in 10-18")
+    parser.add_argument("--zone", metavar="NAME", help="time zone of days and hours (default UTC)")
+    options.add_seed(parser)
+
+
+def _moment(text: str) -> float:
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError as error:
+        raise ArgumentTypeError(f"{text!r} is no time; write it as in 2026-05-01T12:00Z") from error
+    return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
+
+
+def _hours(text: str) -> tuple[float, float]:
+    first, dash, last = text.partition("-")
+    try:
+        return float(first), float(last)
+    except ValueError as error:
+        raise ArgumentTypeError(
+            f"{text!r} are no hours; write them as in 10-18{'' if dash else ', with a -'}"
+        ) from error
+
+
+def chosen_plan(arguments: Namespace) -> CampaignPlan:
+    """The preset with everything that was said beside it."""
+    from billboards.human.campaign_plan import PRESETS, read_plan
+
+    found: dict[str, Any] = PRESETS[arguments.preset].document()
+    asked = ("instances", "labels", "overlap", "positive", "negative", "qualification", "pass_mark")
+    paid = ("pay", "fee", "currency", "hourly", "budget", "opens", "closes", "zone", "seed")
+    found |= {word: getattr(arguments, word) for word in (*asked, *paid) if getattr(arguments, word) is not None}
+    found |= {} if arguments.minutes is None else {"lease_seconds": 60 * arguments.minutes}
+    found |= {} if arguments.seconds is None else {"seconds_per_item": arguments.seconds}
+    found |= {} if arguments.days is None else {"days": [day.strip() for day in arguments.days.split(",")]}
+    if arguments.hours is not None:
+        found["from_hour"], found["until_hour"] = arguments.hours
+    return read_plan(found)

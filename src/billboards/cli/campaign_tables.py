@@ -1,0 +1,186 @@
+"""Campaigns as tables: quote, status, results, annotators and links."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from billboards.reports.tables import Table, TableColumn
+
+if TYPE_CHECKING:
+    from billboards.human.quote import Quote
+    from billboards.site.annotators import AnnotatorLine, Invitation
+    from billboards.site.campaign_records import Campaign
+    from billboards.site.campaign_results import Results
+    from billboards.site.campaign_status import Status
+    from billboards.site.meta_evaluation import Corner
+
+
+def _facts(title: str, facts: Sequence[tuple[str, object]], notes: Sequence[str] = ()) -> Table:
+    """A short table of what and how much."""
+    columns = (TableColumn("what", "", "left"), TableColumn("value", "", "left"))
+    return Table(title, columns, tuple({"what": what, "value": value} for what, value in facts), tuple(notes))
+
+
+def _money(amount: float | None, currency: str) -> str | None:
+    return None if amount is None else f"{amount:,.2f} {currency}"
+
+
+def quote_table(name: str, found: Quote) -> Table:
+    """What a campaign will cost, and what that buys."""
+    facts: list[tuple[str, object]] = [
+        ("generators", found.generators),
+        ("instances", found.instances),
+        ("labels", f"{found.labels:,}"),
+        ("test questions", f"{found.test_answers:,}"),
+        ("answers to be paid", f"{found.answers:,}"),
+        ("cost", _money(found.cost, found.currency)),
+        ("per generator", _money(found.cost_per_generator, found.currency)),
+        ("of that, fees", _money(found.fees, found.currency)),
+        ("worst-case standard error", f"{100 * found.worst_se:.2f} of 100"),
+        ("an hour is paid", _money(found.hourly, found.currency)),
+    ]
+    return _facts(f"{name}: quote", facts, [f"careful: {warning}" for warning in found.warnings])
+
+
+def campaigns_table(found: Sequence[Campaign]) -> Table:
+    columns = (
+        TableColumn("name", "campaign", "left", kind="name"),
+        TableColumn("board", "board", "left"),
+        TableColumn("state", "state", "left"),
+        TableColumn("template", "template", "left", priority=1),
+        TableColumn("generators", "generators"),
+        TableColumn("instances", "instances"),
+        TableColumn("rolling", "rolling", "left", priority=2),
+        TableColumn("id", "id", "left", priority=3),
+    )
+    rows = tuple(
+        {
+            "name": one.name,
+            "board": one.board,
+            "state": one.state,
+            "template": one.template.name,
+            "generators": len(one.generators),
+            "instances": len(one.instances),
+            "rolling": "yes" if one.rolling else "no",
+            "id": one.id,
+        }
+        for one in found
+    )
+    return Table("campaigns", columns, rows)
+
+
+def status_tables(status: Status) -> list[Table]:
+    """How a campaign stands, in all and by generator."""
+    currency = status.campaign.plan.currency
+    people = ", ".join(f"{count} {state}" for state, count in sorted(status.annotators.items())) or "nobody yet"
+    facts: list[tuple[str, object]] = [
+        ("state", status.campaign.state),
+        ("labels", f"{status.done:,} of {status.wanted:,}, {status.leased:,} in hands"),
+        ("answers", f"{status.answers:,}, {status.tests:,} of them to test questions"),
+        ("annotators", people),
+        ("spent", _money(status.spent, currency)),
+        ("committed", _money(status.committed, currency)),
+        ("left", _money(status.left, currency)),
+        ("median time", None if status.median_seconds is None else f"{status.median_seconds:.0f} s"),
+        ("an hour is paid", _money(status.hourly, currency)),
+    ]
+    wage = f"careful: that is less than {status.campaign.plan.hourly:.2f} {currency} an hour"
+    columns = (
+        TableColumn("name", "generator", "left", kind="name"),
+        TableColumn("done", "labels"),
+        TableColumn("wanted", "wanted"),
+    )
+    rows = tuple({"name": name, "done": done, "wanted": wanted} for name, done, wanted in status.by_generator)
+    return [
+        _facts(status.campaign.name, facts, [wage] if status.hourly_ok is False else []),
+        Table(f"{status.campaign.name}: by generator", columns, rows),
+    ]
+
+
+def results_table(results: Results) -> Table:
+    """Means on 0-100 by dimension and generator."""
+    columns = (
+        TableColumn("dimension", "dimension", "left"),
+        TableColumn("name", "generator", "left", kind="name"),
+        TableColumn("mean", "mean", digits=1),
+        TableColumn("interval", "95% interval", digits=1, kind="interval"),
+        TableColumn("worst_se", "worst-case SE", digits=2, priority=1),
+        TableColumn("instances", "instances", priority=2),
+        TableColumn("labels", "labels", priority=3),
+    )
+    rows = tuple(
+        {
+            "dimension": one.dimension,
+            "name": one.generator,
+            "mean": one.mean,
+            "interval": (one.low, one.high),
+            "worst_se": one.worst_se,
+            "instances": one.instances,
+            "labels": one.labels,
+        }
+        for one in results.estimates
+    )
+    whose = "with" if results.with_excluded else "without"
+    return Table(f"{results.campaign.name}: results {whose} excluded annotators", columns, rows)
+
+
+def annotators_table(name: str, lines: Sequence[AnnotatorLine]) -> Table:
+    """How annotators stand, by pseudonym."""
+    columns = (
+        TableColumn("name", "annotator", "left", kind="name"),
+        TableColumn("state", "state", "left"),
+        TableColumn("answers", "answers"),
+        TableColumn("seconds", "median s", digits=0, priority=2),
+        TableColumn("positive", "positive right", "left"),
+        TableColumn("negative", "negative right", "left"),
+        TableColumn("noisy", "P(noisy)", digits=3),
+        TableColumn("reason", "why", "left", priority=3),
+    )
+    rows = tuple(
+        {
+            "name": one.pseudonym,
+            "state": one.state,
+            "answers": one.answers,
+            "seconds": one.median_seconds,
+            "positive": f"{one.positive.right} of {one.positive.right + one.positive.wrong}",
+            "negative": f"{one.negative.right} of {one.negative.right + one.negative.wrong}",
+            "noisy": max((p for p in (one.positive.noisy, one.negative.noisy) if p is not None), default=None),
+            "reason": one.reason,
+        }
+        for one in lines
+    )
+    return Table(f"{name}: annotators", columns, rows)
+
+
+def links_table(name: str, base: str, links: Sequence[Invitation]) -> Table:
+    """Magic links, which are shown once."""
+    columns = (
+        TableColumn("name", "annotator", "left", kind="name"),
+        TableColumn("pseudonym", "pseudonym", "left"),
+        TableColumn("link", "link", "left"),
+    )
+    rows = tuple({"name": one.name, "pseudonym": one.pseudonym, "link": f"{base}{one.path}"} for one in links)
+    return Table(f"{name}: links (shown once)", columns, rows)
+
+
+def meta_table(name: str, corners: Sequence[Corner]) -> Table:
+    """What blind judges said where two sources disagree."""
+    columns = (
+        TableColumn("higher", "rated higher by", "left"),
+        TableColumn("judged", "outputs"),
+        TableColumn("good", "found good"),
+        TableColumn("interval", "share, 95% interval", digits=2, kind="interval"),
+        TableColumn("sides_with", "judges side with", "left"),
+    )
+    rows = tuple(
+        {
+            "higher": one.higher,
+            "judged": one.judged,
+            "good": one.good,
+            "interval": (one.low, one.high),
+            "sides_with": one.sides_with,
+        }
+        for one in corners
+    )
+    return Table(f"{name}: blind checks", columns, rows)

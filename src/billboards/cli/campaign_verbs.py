@@ -1,0 +1,227 @@
+"""What `billboards campaign` does: each verb calls one of the site's, and shows what came of it."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from billboards.cli.campaign_planning import chosen_plan
+
+if TYPE_CHECKING:
+    from billboards.site.access import Viewer
+    from billboards.site.campaign_records import Campaign
+    from billboards.site.home import Site
+
+
+def new(arguments: Namespace, site: Site, owner: Viewer) -> int:
+    """Plan a campaign, and say what it would cost."""
+    from billboards.cli.output import note
+    from billboards.site.campaigns import create_campaign
+
+    made = create_campaign(
+        site,
+        owner,
+        arguments.board,
+        arguments.campaign,
+        arguments.template,
+        generators=arguments.generator,
+        plan=chosen_plan(arguments),
+        rolling=arguments.rolling,
+        ranks=not arguments.no_rank,
+    )
+    note(f"planned as a draft; nothing is asked before `billboards campaign open {made.name}`")
+    return _show_quote(arguments, site, owner, made)
+
+
+def meta(arguments: Namespace, site: Site, owner: Viewer) -> int:
+    """Plan a blind check of what two sources disagree on."""
+    from billboards.cli.output import note
+    from billboards.site.meta_evaluation import create_meta_campaign
+
+    made = create_meta_campaign(
+        site,
+        owner,
+        arguments.board,
+        arguments.campaign,
+        arguments.first,
+        arguments.second,
+        per_corner=arguments.per_corner,
+    )
+    note(f"planned as a draft with {len(made.instances)} instances; `billboards campaign open {made.name}` begins it")
+    return 0
+
+
+def list_all(arguments: Namespace, site: Site, owner: Viewer) -> int:
+    """Every campaign of the site."""
+    from billboards.cli.campaign_tables import campaigns_table
+    from billboards.cli.output import emit
+    from billboards.site.campaigns import list_campaigns
+
+    found = list_campaigns(site, owner)
+    emit(arguments, [campaigns_table(found)], lambda: {"campaigns": [_document(one) for one in found]})
+    return 0
+
+
+def quote(arguments: Namespace, site: Site, owner: Viewer) -> int:
+    """What a campaign costs."""
+    return _show_quote(arguments, site, owner, _named(arguments, site))
+
+
+def _show_quote(arguments: Namespace, site: Site, owner: Viewer, campaign: Campaign) -> int:
+    from billboards.cli.campaign_tables import quote_table
+    from billboards.cli.output import emit
+    from billboards.site.campaigns import quote_campaign
+
+    found = quote_campaign(site, owner, campaign.id)
+    emit(arguments, [quote_table(campaign.name, found)], lambda: {"campaign": campaign.name, "quote": asdict(found)})
+    return 0
+
+
+def advance(arguments: Namespace, site: Site, owner: Viewer) -> int:
+    """Open, pause, resume or close a campaign; nothing that is paid for without a yes."""
+    from billboards.cli.output import note
+    from billboards.site import campaigns
+
+    campaign = _named(arguments, site)
+    if arguments.action in ("open", "resume") and campaign.plan.pay and not arguments.confirm:
+        found = campaigns.quote_campaign(site, owner, campaign.id)
+        most = found.cost if campaign.plan.budget is None else min(found.cost, campaign.plan.budget)
+        note(f"this may cost {most:,.2f} {found.currency}; nothing was done: say --confirm to spend it")
+        return 1
+    verbs = {"open": campaigns.open_campaign, "pause": campaigns.pause_campaign}
+    verbs |= {"resume": campaigns.resume_campaign, "close": campaigns.close_campaign}
+    done = verbs[arguments.action](site, owner, campaign.id, reason=arguments.reason)
+    note(f"{done.name} is {done.state}")
+    return 0
+
+
+def top_up(arguments: Namespace, site: Site, owner: Viewer) -> int:
+    """Add money, generators or labels."""
+    from billboards.cli.output import note
+    from billboards.site import campaigns
+
+    campaign = _named(arguments, site)
+    if campaign.plan.pay and not arguments.confirm:
+        note("this lets more money be spent; nothing was done: say --confirm to do it")
+        return 1
+    done = campaigns.top_up(
+        site, owner, campaign.id, arguments.budget, generators=arguments.generator, labels=arguments.labels
+    )
+    budget = "no limit" if done.plan.budget is None else f"{done.plan.budget:,.2f} {done.plan.currency}"
+    note(f"{done.name}: {len(done.generators)} generators, {done.plan.labels} labels per output, budget {budget}")
+    return 0
+
+
+def invite(arguments: Namespace, site: Site, owner: Viewer) -> int:
+    """Make magic links, which are shown once."""
+    from billboards.cli.campaign_tables import links_table
+    from billboards.cli.output import emit, note
+    from billboards.errors import InvalidInput
+    from billboards.site import annotators as people
+
+    if bool(arguments.names) == (arguments.count is not None):
+        raise InvalidInput("name the annotators, or say how many links to make with --count")
+    campaign = _named(arguments, site)
+    made = people.invite(site, owner, campaign.id, arguments.names or arguments.count)
+    base = site.settings.base_url.rstrip("/")
+    if not base:
+        note("put your site's address before each link; with base_url in site.toml it is there already")
+    arguments.wide = True
+    links = [{"name": one.name, "pseudonym": one.pseudonym, "link": f"{base}{one.path}"} for one in made]
+    emit(arguments, [links_table(campaign.name, base, made)], lambda: {"campaign": campaign.name, "links": links})
+    return 0
+
+
+def status(arguments: Namespace, site: Site, owner: Viewer) -> int:
+    """How a campaign stands."""
+    from billboards.cli.campaign_tables import status_tables
+    from billboards.cli.output import emit
+    from billboards.site.campaign_status import campaign_status
+
+    found = campaign_status(site, owner, _named(arguments, site).id)
+    emit(arguments, status_tables(found), lambda: {**asdict(found), "campaign": _document(found.campaign)})
+    return 0
+
+
+def results(arguments: Namespace, site: Site, owner: Viewer) -> int:
+    """What a campaign has found, without and with the excluded."""
+    from billboards.cli.campaign_tables import meta_table, results_table
+    from billboards.cli.output import emit
+    from billboards.site.campaign_results import both_results
+    from billboards.site.meta_evaluation import meta_results
+
+    campaign = _named(arguments, site)
+    if campaign.kind == "meta":
+        corners = meta_results(site, owner, campaign.id)
+        told = {"campaign": campaign.name, "corners": [asdict(one) for one in corners]}
+        emit(arguments, [meta_table(campaign.name, corners)], lambda: told)
+        return 0
+    without, with_all = both_results(site, owner, campaign.id)
+    tables = [results_table(without)]
+    tables += [results_table(with_all)] if with_all.estimates != without.estimates else []
+    document = {
+        "campaign": campaign.name,
+        "without_excluded": [asdict(one) for one in without.estimates],
+        "with_excluded": [asdict(one) for one in with_all.estimates],
+    }
+    emit(arguments, tables, lambda: document)
+    return 0
+
+
+def annotators(arguments: Namespace, site: Site, owner: Viewer) -> int:
+    """How everybody stands, by pseudonym."""
+    from billboards.cli.campaign_tables import annotators_table
+    from billboards.cli.output import emit
+    from billboards.site.annotators import annotator_lines
+
+    campaign = _named(arguments, site)
+    lines = annotator_lines(site, owner, campaign.id)
+    told = [{key: value for key, value in asdict(one).items() if key != "name"} for one in lines]
+    emit(
+        arguments,
+        [annotators_table(campaign.name, lines)],
+        lambda: {"campaign": campaign.name, "annotators": told},
+    )
+    return 0
+
+
+def rule(arguments: Namespace, site: Site, owner: Viewer) -> int:
+    """Exclude or readmit an annotator."""
+    from billboards.cli.output import note
+    from billboards.site.annotators import exclude, readmit
+
+    verb = exclude if arguments.action == "exclude" else readmit
+    ruling = verb(site, owner, _named(arguments, site).id, arguments.annotator, arguments.reason)
+    note(f"{ruling.name} is {ruling.verdict}: {ruling.reason}")
+    return 0
+
+
+def _named(arguments: Namespace, site: Site) -> Campaign:
+    from billboards.site.campaign_records import get_campaign
+
+    return get_campaign(site, arguments.campaign)
+
+
+def _document(campaign: Campaign) -> dict[str, Any]:
+    """A campaign for programs: what was decided, without the texts of its template."""
+    words = ("id", "board", "name", "kind", "state", "generators", "rolling", "ranks", "joins", "reason")
+    times = ("created", "changed", "opened", "closed")
+    found: dict[str, Any] = {word: getattr(campaign, word) for word in (*words, *times)}
+    return {**found, "template": campaign.template.signature, "plan": campaign.plan.document()}
+
+
+VERBS = {
+    "new": new,
+    "meta": meta,
+    "list": list_all,
+    "quote": quote,
+    **dict.fromkeys(("open", "pause", "resume", "close"), advance),
+    "top-up": top_up,
+    "invite": invite,
+    "status": status,
+    "results": results,
+    "annotators": annotators,
+    "exclude": rule,
+    "readmit": rule,
+}

@@ -1,0 +1,67 @@
+"""Report on one metric over several boards: `billboards metric report ROUGE-1 --suite suite.toml`.
+
+Where does it agree with people, which metrics beat it, how firm is its place, does it overrate machines, how fast is
+it, and on which outputs does it fail worst? NAME is a metric, or a Python file with score(outputs, references, inputs).
+"""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from billboards.cli import options
+
+if TYPE_CHECKING:
+    from billboards.suite_api import OpenSuite
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
+    report = actions.add_parser("report", help="one page about one metric: where it works, where it fails, how fast")
+    report.add_argument("name", metavar="NAME", help="the metric, options in brackets, or a Python file of your own")
+    report.add_argument("boards", type=Path, nargs="*", metavar="BOARD", help="board folders, without a suite")
+    report.add_argument("--suite", type=Path, metavar="SUITE", help="the suite's file")
+    options.add_metrics(report)
+    report.add_argument("--html", type=Path, metavar="FILE", help="also write one self-contained page")
+    report.add_argument(
+        "--failures", type=options.positive, default=3, metavar="N", help="outputs of each kind and board (default 3)"
+    )
+    report.add_argument(
+        "--draws", type=options.positive, default=1000, metavar="N", help="draws of tests and intervals (default 1000)"
+    )
+    options.add_seed(report)
+    options.add_jobs(report)
+    options.add_format(report)
+
+
+def run(arguments: Namespace) -> int:
+    from billboards.cli.output import note, show
+    from billboards.cli.progress import scoring_progress
+    from billboards.reports.metric_report import metric_report_html
+
+    suite = _suite(arguments)
+    with scoring_progress() as told:
+        found = suite.report_metric(
+            arguments.name,
+            metrics=arguments.metric,
+            jobs=arguments.jobs,
+            draws=arguments.draws,
+            seed=arguments.seed,
+            shown=arguments.failures,
+            on_progress=told,
+        )
+    if arguments.html is not None:
+        arguments.html.parent.mkdir(parents=True, exist_ok=True)
+        arguments.html.write_text(metric_report_html(found.value), encoding="utf-8")
+        note(f"wrote {arguments.html}")
+    return show(arguments, found)
+
+
+def _suite(arguments: Namespace) -> OpenSuite:
+    from billboards.errors import InvalidInput
+    from billboards.suite_api import open_suite, suite_of
+
+    if (arguments.suite is None) == (not arguments.boards):
+        raise InvalidInput("name board folders, or a suite with --suite, not both")
+    return open_suite(arguments.suite) if arguments.suite is not None else suite_of(arguments.boards)

@@ -1,0 +1,52 @@
+"""What is said of moved, saved and deleted data, as tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from billboards.reports.tables import Table, TableColumn
+
+if TYPE_CHECKING:
+    from billboards.site.backup import Content
+    from billboards.site.deleting import Forgotten
+    from billboards.store.moving import Tally
+
+
+def tallies_table(moved: Mapping[str, Tally]) -> Table:
+    """Rows and digests, table by table; empty ones are for data only."""
+    columns = (
+        TableColumn("table", "table", "left", kind="name"),
+        TableColumn("rows", "rows"),
+        TableColumn("digest", "digest", "left", priority=1),
+    )
+    rows = tuple({"table": name, "rows": tally.rows, "digest": tally.digest} for name, tally in moved.items())
+    return Table("Moved, and found the same on both sides", columns, rows)
+
+
+def content_table(title: str, content: Content) -> Table:
+    """What a backup holds."""
+    columns = (
+        TableColumn("created", "moment", "left"),
+        TableColumn("boards", "boards"),
+        TableColumn("rows", "rows"),
+        TableColumn("blobs", "submitted files"),
+        TableColumn("bytes", "bytes"),
+    )
+    return Table(title, columns, ({column.key: getattr(content, column.key) for column in columns},))
+
+
+def forgotten_table(found: Forgotten) -> Table:
+    """What was deleted, or would be."""
+    columns = (TableColumn("what", "", "left"), TableColumn("count", "", "right"))
+    counts = {"submissions": found.submissions, "annotators' names": found.annotators, **found.deleted}
+    rows = tuple({"what": what, "count": count} for what, count in counts.items())
+    title = f"{found.name}: {'deleted' if found.done else 'would be deleted'}"
+    notes = [
+        f"the account stays as {found.pseudonym}, without address, tokens and log-ins" if found.pseudonym else "",
+        f"{found.files_kept} files stay: somebody else sent the same, or within two minutes"
+        if found.files_kept
+        else "",
+        "scores, places in past rankings and answers stay under names drawn for them; backups are not changed",
+    ]
+    return Table(title, columns, rows, tuple(filter(None, notes)))

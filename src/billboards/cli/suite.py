@@ -1,0 +1,142 @@
+"""Judge the same metrics on several boards: `billboards suite run suite.toml`.
+
+A suite is a TOML file that names boards, their dimensions and what counts as correctness. `run` computes the scores
+that are missing on any board and writes both tables and one ranking over all boards; stopped with Ctrl-C, the same
+command goes on from there. `--add my_metric.py` judges a metric of your own beside the suite's.
+"""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from billboards.cli import options
+
+if TYPE_CHECKING:
+    from billboards.suite_api import OpenSuite
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
+    _add_new(actions.add_parser("new", help="write a suite's file for some board folders"))
+    _add_run(actions.add_parser("run", help="compute what is missing, then show both tables and the ranking"))
+    _add_tables(actions.add_parser("tables", help="show both tables from the scores that there are"))
+    _add_rank(actions.add_parser("rank", help="rank metrics over all boards, with clusters"))
+
+
+def _add_new(parser: ArgumentParser) -> None:
+    parser.add_argument("suite", type=Path, metavar="FILE", help="the file to write, as in suite.toml")
+    parser.add_argument("boards", type=Path, nargs="+", metavar="BOARD", help="a board folder")
+
+
+def _add_run(parser: ArgumentParser) -> None:
+    _add_judged(parser)
+    parser.add_argument("--html", type=Path, metavar="FILE", help="also write one self-contained page")
+    options.add_jobs(parser)
+    _add_shown(parser)
+
+
+def _add_tables(parser: ArgumentParser) -> None:
+    _add_judged(parser)
+    _add_shown(parser)
+
+
+def _add_rank(parser: ArgumentParser) -> None:
+    _add_judged(parser)
+    parser.add_argument(
+        "--role", choices=("correctness", "other"), default="correctness", help="which table (default correctness)"
+    )
+    parser.add_argument(
+        "--block", choices=("all", "one", "none"), default="all", help="with which references (default all)"
+    )
+    _add_draws(parser)
+    options.add_format(parser)
+
+
+def _add_judged(parser: ArgumentParser) -> None:
+    parser.add_argument("suite", type=Path, metavar="SUITE", help="the suite's file")
+    options.add_metrics(parser)
+    parser.add_argument(
+        "--add",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="a Python file with score(outputs, references, inputs), run as it stands; may be repeated",
+    )
+
+
+def _add_shown(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--statistic", choices=("pearson", "kendall"), default="pearson", help="what the tables show (default pearson)"
+    )
+    parser.add_argument(
+        "--show", choices=("values", "p", "intervals"), default="values", help="values, p-values or 95%% intervals"
+    )
+    _add_draws(parser)
+    options.add_format(parser)
+
+
+def _add_draws(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--draws", type=options.positive, default=1000, metavar="N", help="draws of tests and intervals (default 1000)"
+    )
+    options.add_seed(parser)
+
+
+def run(arguments: Namespace) -> int:
+    return {"new": _new, "run": _run, "tables": _tables, "rank": _rank}[arguments.action](arguments)
+
+
+def _new(arguments: Namespace) -> int:
+    from billboards.cli.output import note
+    from billboards.suite.writing import write_suite
+
+    note(f"wrote {write_suite(arguments.suite, arguments.boards)}; check what counts as correctness, then run it")
+    return 0
+
+
+def _judged(arguments: Namespace) -> OpenSuite:
+    from billboards.suite_api import open_suite
+
+    return open_suite(arguments.suite).judging(arguments.metric, arguments.add)
+
+
+def _how(arguments: Namespace) -> dict[str, Any]:
+    return {"draws": arguments.draws, "seed": arguments.seed}
+
+
+def _run(arguments: Namespace) -> int:
+    from billboards.cli.output import emit, note
+    from billboards.cli.progress import scoring_progress
+    from billboards.reports.suite_html import suite_html
+    from billboards.reports.suite_tables import suite_ranking_table, suite_tables
+
+    suite = _judged(arguments)
+    with scoring_progress() as show:
+        found = suite.run(jobs=arguments.jobs, on_progress=show, **_how(arguments))
+    done = found.value
+    note(f"{done.scoring.computed} cells computed, {done.scoring.present} were there already")
+    tables = suite_tables(done.kept.result, arguments.statistic, arguments.show)
+    emit(arguments, (*tables, *map(suite_ranking_table, done.kept.rankings)), lambda: found.document)
+    if arguments.html is not None:
+        arguments.html.parent.mkdir(parents=True, exist_ok=True)
+        arguments.html.write_text(suite_html(done.kept.result, done.kept.rankings), encoding="utf-8")
+        note(f"wrote {arguments.html}")
+    note(f"kept in {done.path}")
+    for name, reason in done.scoring.failures.items():
+        note(f"failed: {name}: {reason}")
+    return 1 if done.scoring.failures else 0
+
+
+def _tables(arguments: Namespace) -> int:
+    from billboards.cli.output import show
+
+    return show(arguments, _judged(arguments).tables(arguments.statistic, arguments.show, **_how(arguments)))
+
+
+def _rank(arguments: Namespace) -> int:
+    from billboards.cli.output import show
+
+    return show(arguments, _judged(arguments).rank(arguments.role, arguments.block, **_how(arguments)))

@@ -1,0 +1,155 @@
+"""Suites from Python: several boards that judge the same metrics, opened once, run, shown and ranked.
+
+import billboards as bb
+suite = bb.open_suite("suite.toml")
+suite.run(add=["my_metric.py"])
+suite.rank()
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+
+from billboards.api import Result
+from billboards.domain import Block, MetricReport, Role, Suite, SuiteBoard, SuiteRanking, SuiteResult, SuiteStatistic
+from billboards.errors import NotEnoughData
+from billboards.execution.local import executor
+from billboards.execution.metric_file import open_metric_file
+from billboards.metrics.base import Metric
+from billboards.reports.metric_report import metric_report_tables
+from billboards.reports.suite_html import suite_html
+from billboards.reports.suite_tables import Shown, suite_ranking_table, suite_tables
+from billboards.service.scoring import Progress
+from billboards.store import documents
+from billboards.suite.chosen import Chosen, choose_metrics
+from billboards.suite.keeping import Kept, keep_results, kept_document
+from billboards.suite.metric_report import SHOWN, report_metric
+from billboards.suite.opening import OpenBoard, open_boards
+from billboards.suite.ranking import rank_suite
+from billboards.suite.scoring import SuiteScoring, score_suite
+from billboards.suite.settings import read_suite
+from billboards.suite.tables import DRAWS, measure_suite
+
+
+@dataclass(frozen=True)
+class SuiteRun:
+    """What a run did, and what the suite says now."""
+
+    scoring: SuiteScoring
+    kept: Kept
+    path: Path | None
+
+
+@dataclass(frozen=True)
+class OpenSuite:
+    """A suite whose boards are open; `metrics` says what is judged instead of the suite's own."""
+
+    suite: Suite
+    boards: tuple[OpenBoard, ...]
+    metrics: tuple[str | Metric, ...] = ()
+
+    def judging(self, metrics: Sequence[str | Metric] | None = None, add: Sequence[str | Path] = ()) -> OpenSuite:
+        """The same suite for other metrics: these instead of its own, and Python files beside them."""
+        files = tuple(open_metric_file(path) for path in add)
+        named = tuple(metrics or self.metrics or self.suite.metrics)
+        if files and not named:
+            named = tuple(dict.fromkeys(name for one in self.boards for name in one.board.metrics))
+        return replace(self, metrics=(*named, *files))
+
+    @cached_property
+    def chosen(self) -> tuple[Chosen, ...]:
+        """The metrics, each as it runs on each board."""
+        return choose_metrics(self.suite, self.boards, self.metrics or None)
+
+    def score(self, *, jobs: int = 1, on_progress: Callable[[Progress], None] | None = None) -> SuiteScoring:
+        """Compute every score that is missing, on every board."""
+        return score_suite(self.boards, self.chosen, executor(jobs), on_progress=on_progress)
+
+    def run(
+        self,
+        metrics: Sequence[str | Metric] | None = None,
+        *,
+        add: Sequence[str | Path] = (),
+        jobs: int = 1,
+        draws: int = DRAWS,
+        seed: int = 0,
+        on_progress: Callable[[Progress], None] | None = None,
+    ) -> Result[SuiteRun]:
+        """Score what is missing, measure everything, and keep both tables and the ranking beside the suite's file."""
+        own = self.judging(metrics, add)
+        scoring = own.score(jobs=jobs, on_progress=on_progress)
+        result = own.tables(draws=draws, seed=seed).value
+        result = replace(result, missing={**result.missing, **scoring.failures})
+        rankings = own.rankings(draws=draws, seed=seed)
+        kept = Kept(result, rankings)
+        path = keep_results(self.suite, kept) if self.suite.path is not None else None
+        shown = (*suite_tables(result), *map(suite_ranking_table, rankings))
+        return Result(SuiteRun(scoring, kept, path), shown, kept_document(kept))
+
+    def tables(
+        self, statistic: SuiteStatistic = "pearson", shown: Shown = "values", *, draws: int = DRAWS, seed: int = 0
+    ) -> Result[SuiteResult]:
+        """Both tables from the scores that there are: correctness, and the other dimensions."""
+        found = measure_suite(self.suite, self.boards, self.chosen, draws=draws, seed=seed)
+        return Result(found, suite_tables(found, statistic, shown), documents.suite_document(found))
+
+    def rank(
+        self, role: Role = "correctness", block: Block = "all", *, draws: int = DRAWS, seed: int = 0
+    ) -> Result[SuiteRanking]:
+        """One ranking of metrics over all boards, with clusters."""
+        found = rank_suite(self.suite, self.boards, self.chosen, role=role, block=block, draws=draws, seed=seed)
+        return Result(found, (suite_ranking_table(found),), documents.suite_ranking_document(found))
+
+    def rankings(self, *, draws: int = DRAWS, seed: int = 0) -> tuple[SuiteRanking, ...]:
+        """The ranking by correctness with all references, where any metric has scores on every board."""
+        try:
+            return (self.rank(draws=draws, seed=seed).value,)
+        except NotEnoughData:
+            return ()
+
+    def report_metric(
+        self,
+        name: str,
+        *,
+        metrics: Sequence[str | Metric] | None = None,
+        jobs: int = 1,
+        draws: int = DRAWS,
+        seed: int = 0,
+        shown: int = SHOWN,
+        on_progress: Callable[[Progress], None] | None = None,
+    ) -> Result[MetricReport]:
+        """One metric (or Python file) over all boards, beside the suite's or these; what is missing is scored first."""
+        own = self.judging(metrics, (name,) if name.endswith(".py") else ())
+        known = {one.name: one for one in own.chosen}
+        asked = open_metric_file(name).name if name.endswith(".py") else name
+        if asked not in known:
+            own = replace(own, metrics=(*(own.metrics or known), name))
+        own.score(jobs=jobs, on_progress=on_progress)
+        found = report_metric(own.suite, own.boards, own.chosen, asked, draws=draws, seed=seed, shown=shown)
+        return Result(found, metric_report_tables(found), documents.metric_report_document(found))
+
+    def report(self, path: str | Path, *, draws: int = DRAWS, seed: int = 0) -> Path:
+        """One self-contained HTML page about the suite, from the scores that there are."""
+        page = suite_html(self.tables(draws=draws, seed=seed).value, self.rankings(draws=draws, seed=seed))
+        target = Path(path)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(page, encoding="utf-8")
+        return target
+
+
+def open_suite(path: str | Path) -> OpenSuite:
+    """The suite in a TOML file, with its boards."""
+    return opened(read_suite(path))
+
+
+def suite_of(folders: Sequence[str | Path], *, name: str = "boards") -> OpenSuite:
+    """A suite of board folders without a file: what each board ranks by counts as correctness."""
+    return opened(Suite(name, tuple(SuiteBoard(Path(folder).absolute()) for folder in folders)))
+
+
+def opened(suite: Suite) -> OpenSuite:
+    """A suite with its boards."""
+    return OpenSuite(suite, open_boards(suite))

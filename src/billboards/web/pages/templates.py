@@ -1,0 +1,46 @@
+"""Templates as annotators meet them: instructions, worked examples and every question, to look at, not to answer."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+
+from billboards.errors import UnknownName
+from billboards.human.template_files import open_template, shipped
+from billboards.human.templates import Template
+from billboards.web.asking import Ask, reading
+from billboards.web.rendering import Body
+from billboards.web.views.annotating import paragraphs, view_examples
+from billboards.web.views.campaigns import preview_item
+
+router = APIRouter()
+
+
+def show_templates(ask: Ask) -> Body:
+    """The templates that come with the package."""
+    return ask.page("campaign_templates", templates=[open_template(name) for name in shipped()])
+
+
+def show_template(ask: Ask) -> Body:
+    """One of them; only a shipped name leads anywhere, never a path."""
+    name = ask.params["template"]
+    if name not in shipped():
+        raise UnknownName("template", name, shipped())
+    return preview_page(ask, open_template(name), back=("/templates", "Templates"))
+
+
+def preview_page(ask: Ask, template: Template, *, back: tuple[str, str]) -> Body:
+    """A template's page, with a way back."""
+    return ask.page(
+        "campaign_preview",
+        about=template,
+        back=back,
+        instructions=paragraphs(template.instructions),
+        examples=view_examples(template),
+        item=preview_item(template),
+        stages=[" and ".join(stage.shows) for stage in template.stages],
+        previewed=True,
+    )
+
+
+router.add_route("/templates", reading(show_templates), include_in_schema=False)
+router.add_route("/templates/{template}", reading(show_template), include_in_schema=False)

@@ -1,0 +1,162 @@
+"""An owner and a campaign in a real browser: planned by form, opened, watched while somebody annotates, closed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
+from playwright.sync_api import Browser, Page, expect
+from served_sites import Served, serving
+from small_campaigns import by_reference, carelessly, distinct_board, people, small_campaign, the_contrary
+from small_sites import Clock, Harbour
+
+from billboards.boards.writing import write_board
+from billboards.site.access import local_viewer
+from billboards.site.home import open_site
+from billboards.site.submitting import change_settings
+from billboards.site.work import next_job, run_job
+
+OpenPage = Callable[..., Page]
+Picture = Callable[[Page, str], None]
+PHONE = {"viewport": {"width": 390, "height": 800}, "has_touch": True, "is_mobile": True}
+#: What the dark can change.
+COLOURS = {"runOnly": ["color-contrast"]}
+#: Pages that the documentation shows.
+PICTURED = ("campaign-progress", "campaign-annotators", "campaign-results", "template-genie-summarisation")
+WIDE = {"viewport": {"width": 1280, "height": 900}}
+
+
+@pytest.fixture(scope="module")
+def ferry(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """A scored board with a campaign in which two are honest, one is careless and one answers the contrary."""
+    home = tmp_path_factory.mktemp("dashboard")
+    board = distinct_board(instances=9, generators=2)
+    write_board(board, home / "boards" / "ferry")
+    site = open_site(home)
+    owner = local_viewer(site)
+    change_settings(site, owner, "ferry", {"draws": 50})
+    while (job := next_job(site, "before")) is not None:
+        run_job(site, job)
+    harbour = Harbour(site, Clock(), owner, board)
+    campaign = small_campaign(harbour, "autumn", labels=2, pay=0.1, positive=0.1, negative=0.1, seconds_per_item=20.0)
+    for one in people(harbour, campaign, by_reference, carelessly, the_contrary, by_reference):
+        one.answer_all(16)
+    with serving(site) as found:
+        yield found
+    site.close()
+
+
+@pytest.fixture
+def visit(chromium: Browser, ferry: Served) -> Iterator[OpenPage]:
+    """Opens pages; no browser may complain on its console."""
+    contexts, complaints = [], []
+
+    def make(path: str, **kind: object) -> Page:
+        context = chromium.new_context(base_url=ferry.address, **{**WIDE, **kind})  # type: ignore[arg-type]
+        contexts.append(context)
+        opened = context.new_page()
+        opened.on("console", lambda said: complaints.append(said.text) if said.type == "error" else None)
+        opened.on("pageerror", lambda error: complaints.append(str(error)))
+        opened.goto(path)
+        return opened
+
+    yield make
+    for context in contexts:
+        context.close()
+    assert complaints == []
+
+
+def test_a_campaign_from_the_form_to_its_results(visit: OpenPage, picture: Picture) -> None:
+    owner = visit("/boards/ferry")
+    owner.get_by_role("link", name="Campaigns").click()
+    owner.get_by_role("link", name="New campaign").click()
+    owner.get_by_label("Name").fill("by-form")
+    owner.get_by_label("Template").select_option("genie-translation")
+    owner.get_by_label("Generators, one a line").fill("g0")
+    owner.get_by_label("Instances").fill("3")
+    for kind in ("Positive", "Negative"):
+        owner.get_by_label(f"{kind} test questions").fill("0")
+    owner.get_by_label("Pay for one answer").fill("0.25")
+    owner.get_by_label("Seconds an item takes").fill("30")
+    picture(owner, "campaign-new")
+    owner.get_by_role("button", name="Plan it").click()
+
+    expect(owner.get_by_text("This is a draft")).to_be_visible()
+    expect(owner.get_by_text("0.75 USD").first).to_be_visible()
+    owner.get_by_role("checkbox", name="Spend up to 0.75 USD").check()
+    owner.get_by_role("button", name="Open the campaign").click()
+    expect(owner.locator("[data-fact=labels]")).to_have_text("0 of 3")
+    progress = owner.url
+
+    owner.get_by_role("link", name="Annotators", exact=True).first.click()
+    owner.get_by_label("Names or e-mail addresses").fill("ann@example.org")
+    owner.get_by_role("button", name="Make links").click()
+    link = owner.locator("a[data-link]").first.inner_text()
+    assert link.startswith("http://127.0.0.1"), "it can be copied as it stands"
+    owner.goto(progress)
+
+    annotator = visit(link)
+    annotator.keyboard.press("5")
+    annotator.keyboard.press("Enter")
+    expect(owner.locator("[data-fact=labels]")).to_have_text("1 of 3")
+    expect(owner.locator("[data-fact=spent]")).to_have_text("0.25 USD")
+
+    owner.get_by_role("link", name="Results").click()
+    expect(owner.get_by_role("row", name="adequacy g0 1 100.0")).to_be_visible()
+    owner.get_by_role("link", name="Annotators", exact=True).first.click()
+    owner.get_by_text("Exclude").first.click()
+    owner.get_by_label("Why, for the record").fill("left the room")
+    owner.get_by_role("button", name="Exclude").click()
+    expect(owner.get_by_role("region", name="Decisions")).to_contain_text("left the room")
+    annotator.reload()
+    expect(annotator.get_by_text("You no longer take part")).to_be_visible()
+
+    owner.goto(progress)
+    expect(owner.locator("[data-fact=labels]")).to_have_text("0 of 3")
+    owner.get_by_text("Close the campaign").click()
+    owner.get_by_role("checkbox", name="This is for good").check()
+    owner.get_by_role("button", name="Close for good").click()
+    expect(owner.locator(".lead .tag").first).to_have_text("closed")
+    owner.get_by_role("link", name="Results").click()
+    row = owner.get_by_role("row", name="adequacy g0")
+    assert row.locator("td").all_inner_texts()[2:4] == ["–", "–"], "the only answer was an excluded annotator's"
+    expect(row).to_contain_text("100.0")
+
+
+def test_every_page_of_a_campaign_is_accessible_and_fits_a_phone(visit: OpenPage, picture: Picture) -> None:
+    wide, phone = visit("/boards/ferry/campaigns"), visit("/boards/ferry/campaigns", **PHONE)
+    home = wide.get_by_role("link", name="autumn").get_attribute("href")
+    assert home is not None
+    paths = {"campaigns": "/boards/ferry/campaigns", "campaign-plan": "/boards/ferry/campaigns/new"}
+    paths |= {"blind": "/boards/ferry/campaigns/blind-check", "templates": "/templates", "campaign-progress": home}
+    paths |= {f"campaign-{part}": f"{home}/{part}" for part in ("annotators", "agreement", "results", "preview")}
+    paths |= {f"template-{name}": f"/templates/{name}" for name in ("genie-summarisation", "esa")}
+    for name, path in paths.items():
+        wide.goto(path)
+        if name in PICTURED:
+            picture(wide, name)
+        wide.evaluate("document.querySelectorAll('details').forEach((one) => (one.open = true))")
+        for scheme, options in (("light", None), ("dark", COLOURS)):
+            wide.emulate_media(color_scheme=scheme)
+            found = Axe().run(wide, options=options).response["violations"]
+            assert [(scheme, one["id"], [node["html"][:200] for node in one["nodes"]]) for one in found] == [], path
+        if name == "campaign-agreement":
+            wide.evaluate("document.querySelectorAll('details').forEach((one) => (one.open = false))")
+            picture(wide, f"{name}-dark")
+        wide.emulate_media(color_scheme="light")
+        phone.goto(path)
+        assert phone.evaluate("document.documentElement.scrollWidth") <= 390, path
+        if name == "campaign-progress":
+            picture(phone, f"{name}-phone")
+
+
+def test_without_scripts_the_page_says_the_same_when_it_is_loaded_again(visit: OpenPage) -> None:
+    plain = visit("/boards/ferry/campaigns", java_script_enabled=False)
+    plain.get_by_role("link", name="autumn").click()
+    expect(plain.locator("[data-fact=answers]")).to_contain_text("to test questions")
+    plain.get_by_role("button", name="Pause").click()
+    expect(plain.locator(".lead .tag").first).to_have_text("paused")
+    plain.get_by_role("checkbox", name="Spend up to").check()
+    plain.get_by_role("button", name="Resume").click()
+    expect(plain.locator(".lead .tag").first).to_have_text("open")

@@ -1,0 +1,278 @@
+"""Generators, metrics and judgments come in over HTTP while everything below them is killed, cut off or full.
+
+A seeded driver sends in what it has, again and again until it is acknowledged, as clients do. Meanwhile servers,
+workers and their supervisor are killed, the disk is filled, and the database is locked, cut off or started again. In
+the end nothing that was acknowledged is lost or there twice, nothing is stuck, and cells and rankings equal those of
+an undisturbed site on SQLite bit for bit. `BILLBOARDS_CHAOS` sets how many operations there are.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import re
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from queue import Queue
+from typing import Any
+from uuid import UUID
+
+import httpx
+import pytest
+from disturbed_site import DisturbedSite, small_disk
+from postgres import PostgresServer
+from small_sites import DECLARED, Clock, Harbour, all_cells, make_board
+
+from billboards.boards.writing import write_board
+from billboards.human.campaign_plan import CampaignPlan
+from billboards.site import submitting
+from billboards.site.access import local_viewer
+from billboards.site.annotating import enter, next_item, submit_answer
+from billboards.site.annotators import invite
+from billboards.site.boards import live_board
+from billboards.site.campaign_results import campaign_answers
+from billboards.site.campaigns import close_campaign, create_campaign, open_campaign
+from billboards.site.home import open_site
+from billboards.site.refresh import is_due
+from billboards.site.settings import DATABASE
+from billboards.site.worker import work_until_done
+from billboards.store import snapshots, submissions
+
+OPERATIONS = int(os.environ.get("BILLBOARDS_CHAOS", "25"))
+SEED = 11
+#: Operations between two disturbances, and clients that send them at once.
+BETWEEN, CLIENTS = 4, 3
+GENERATORS = 4
+INSTANCES = max(4, OPERATIONS // 20)
+LABELS = 1 if OPERATIONS < 200 else 3
+ANSWERS = GENERATORS * INSTANCES * LABELS
+METRICS = max(1, OPERATIONS // 250)
+#: Seconds within which everything must have come in, and then be finished.
+PATIENCE = 120 + 3 * OPERATIONS
+SETTINGS = "lease_seconds = 1.0\npoll_seconds = 0.05\nattempts = 100000\nchanges_per_minute = 100000\n"
+METRIC = "def score(outputs, references, inputs):\n    return [len(set(text.split())) ** {power} for text in outputs]\n"
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One thing to send: a generator or a metric with its content, or one more answer."""
+
+    kind: str
+    name: str = ""
+    content: bytes = b""
+
+
+@dataclass
+class Laid:
+    """A site with a campaign that waits for answers."""
+
+    harbour: Harbour
+    campaign: str
+    tokens: tuple[str, ...]
+
+
+def operations(harbour: Harbour) -> list[Operation]:
+    """The same operations in the same order for each seed."""
+    count = OPERATIONS - ANSWERS - METRICS
+    found = [Operation("generator", f"boat {k:04}", harbour.outputs(seed=k)) for k in range(count)]
+    found += [Operation("metric", f"words {k}", METRIC.format(power=k + 1).encode()) for k in range(METRICS)]
+    found += [Operation("answer")] * ANSWERS
+    random.Random(SEED).shuffle(found)
+    return found
+
+
+@contextmanager
+def laid_out(data: Path) -> Iterator[Laid]:
+    """A ranked board, and an open campaign with as many labels as there will be answers."""
+    board = make_board(INSTANCES + 4, GENERATORS)
+    write_board(board, data / "boards" / board.name)
+    (data / "site.toml").write_text(SETTINGS)
+    site = open_site(data)
+    owner = local_viewer(site)
+    submitting.change_settings(site, owner, "ferry", {"draws": 50})
+    plan = CampaignPlan(instances=INSTANCES, labels=LABELS, positive=0.0, negative=0.0)
+    names = tuple(f"g{k}" for k in range(GENERATORS))
+    made = create_campaign(site, owner, "ferry", "votes", "binary", generators=names, plan=plan)
+    open_campaign(site, owner, made.id)
+    links = invite(site, owner, made.id, [f"person {k}" for k in range(CLIENTS + LABELS)])
+    yield Laid(Harbour(site, Clock(), owner, board), made.id, tuple(link.token for link in links))
+    site.close()
+
+
+def said_of(output: str) -> int:
+    """What everybody answers: the same about the same output, whoever is asked and when."""
+    return int("wrong" not in output)
+
+
+def test_whatever_happens_what_was_acknowledged_is_there_once_and_ranked_as_if_nothing_had(tmp_path: Path) -> None:
+    _compare(tmp_path, None)
+
+
+def test_the_same_holds_on_postgresql(
+    tmp_path: Path, postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _compare(tmp_path, postgres, monkeypatch)
+
+
+def _compare(tmp_path: Path, server: PostgresServer | None, setting: pytest.MonkeyPatch | None = None) -> None:
+    with laid_out(tmp_path / "calm") as calm:
+        _live_undisturbed(calm)
+        expected, cells = _said(calm.harbour), all_cells(calm.harbour.site)
+    if server is not None and setting is not None:
+        setting.setenv(DATABASE, server.new_database())
+    with small_disk(tmp_path / "storm", 64 + OPERATIONS) as own_disk, laid_out(tmp_path / "storm") as laid:
+        driver = Driver(laid, DisturbedSite(laid.harbour.site.data, own_disk, server, random.Random(SEED)))
+        driver.rage()
+        _check_kept(driver)
+        assert all_cells(laid.harbour.site) == cells
+        assert _said(laid.harbour) == expected
+
+
+def _live_undisturbed(laid: Laid) -> None:
+    site, owner = laid.harbour.site, laid.harbour.owner
+    for one in operations(laid.harbour):
+        if one.kind == "generator":
+            submitting.submit_generator(site, owner, "ferry", one.name, one.content)
+        elif one.kind == "metric":
+            submitting.submit_metric(site, owner, "ferry", one.content, name=one.name, manifest=DECLARED)
+    for token in laid.tokens:
+        who = enter(site, token)
+        while (item := next_item(site, who).item) is not None:
+            submit_answer(site, who, item.assignment, item.assignment, {"good": said_of(item.outputs[0])}, seconds=1.0)
+    close_campaign(site, owner, laid.campaign)
+    work_until_done(site)
+
+
+def _said(harbour: Harbour) -> str:
+    """The last ranking without what names its way there: annotators' pseudonyms, and how many ensembles came before."""
+    with harbour.site.database.reading() as connection:
+        last = snapshots.latest(connection, "ferry")
+        assert last is not None
+        document = snapshots.document(connection, last)
+    return re.sub(r'"board_version": "\w+"|"version": \d+|\+version\.\d+', "", json.dumps(document, sort_keys=True))
+
+
+def _check_kept(driver: Driver) -> None:
+    laid = driver.laid
+    site = laid.harbour.site
+    with site.database.reading() as connection:
+        found = submissions.find(connection, board="ferry")
+    kept = Counter((one.kind, one.name, one.version, one.id) for one in found)
+    wanted = Counter((kind, name, 1, one) for (kind, name), one in driver.acknowledged.items())
+    assert kept == wanted, "lost, or there twice"
+    assert len(found) == OPERATIONS - ANSWERS
+    assert {one.state for one in found} == {"scored"}, [one.reason for one in found if one.state != "scored"]
+    answers = Counter(one.answer_id for one in campaign_answers(site, laid.harbour.owner, laid.campaign, history=True))
+    assert answers == Counter(driver.answers)
+    assert len(driver.answers) == ANSWERS
+    assert set(driver.site.done) == set(driver.site.kinds), "something was never done to it"
+
+
+@dataclass
+class Driver:
+    """Clients that send what there is until it is acknowledged, and somebody who disturbs them."""
+
+    laid: Laid
+    site: DisturbedSite
+    acknowledged: dict[tuple[str, str], str] = field(default_factory=dict)
+    answers: list[str] = field(default_factory=list)
+    waiting: Queue[Operation | None] = field(default_factory=Queue)
+    mistakes: list[BaseException] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.deadline = time.monotonic() + PATIENCE
+        self.ids = random.Random(SEED)
+        self.hands = {token: threading.Lock() for token in self.laid.tokens}
+
+    def rage(self) -> None:
+        clients = [threading.Thread(target=self._send_all, daemon=True) for _ in range(CLIENTS)]
+        try:
+            self.site.start()
+            for client in clients:
+                client.start()
+            self._disturb()
+            for _ in clients:
+                self.waiting.put(None)
+            for client in clients:
+                client.join()
+            self._ask("POST", f"/campaigns/{self.laid.campaign}/close", json={})
+            self._wait(self._is_done)
+        finally:
+            self.site.end()
+        assert not self.mistakes, self.mistakes
+
+    def _disturb(self) -> None:
+        """A few operations at a time, and one disturbance amid them: each kind once, then each again."""
+        sent, kinds = operations(self.laid.harbour), list(self.site.kinds)
+        for k in range(max(len(kinds), -(-len(sent) // BETWEEN))):
+            if k % len(kinds) == 0:
+                self.site.chance.shuffle(kinds)
+            for one in sent[k * BETWEEN : (k + 1) * BETWEEN]:
+                self.waiting.put(one)
+            time.sleep(self.site.chance.uniform(0.0, 0.3))
+            self.site.disturb(kinds[k % len(kinds)])
+            self._wait(self.waiting.empty)
+
+    def _wait(self, is_over: Any) -> None:
+        while not is_over() and not self.mistakes:
+            self.site.start()
+            assert time.monotonic() < self.deadline, "stuck"
+            time.sleep(0.05)
+
+    def _send_all(self) -> None:
+        try:
+            while (one := self.waiting.get()) is not None:
+                if one.kind == "answer":
+                    self._answer()
+                else:
+                    self._submit(one)
+        except BaseException as error:
+            self.mistakes.append(error)
+            raise
+
+    def _submit(self, one: Operation) -> None:
+        said = {"name": one.name} | ({"manifest": json.dumps(DECLARED)} if one.kind == "metric" else {})
+        file = {"file": ("metric.py" if one.kind == "metric" else "outputs.txt", one.content)}
+        answer = self._ask("POST", f"/boards/ferry/{one.kind}s", data=said, files=file)
+        self.acknowledged[one.kind, one.name] = answer["id"]
+
+    def _answer(self) -> None:
+        """Somebody who has something left to judge judges it."""
+        while True:
+            for token, hands in self.hands.items():
+                with hands:
+                    item = self._ask("POST", f"/annotate/{token}/next")["item"]
+                    if item is None:
+                        continue
+                    one = str(UUID(int=self.ids.getrandbits(128)))
+                    said = {"good": said_of(item["outputs"][0])}
+                    sent = {"assignment": item["assignment"], "answer_id": one, "answers": said, "seconds": 1.0}
+                    self._ask("POST", f"/annotate/{token}/submit", json=sent)
+                    self.answers.append(one)
+                    return
+
+    def _ask(self, method: str, path: str, **content: Any) -> Any:
+        """Ask, word for word again, until there is an answer; only a server that is away may have none."""
+        while True:
+            assert time.monotonic() < self.deadline, f"{path} is never answered"
+            try:
+                answer = httpx.request(method, self.site.url + path, trust_env=False, timeout=30, **content)
+            except httpx.HTTPError:
+                time.sleep(0.1)
+                continue
+            if answer.status_code != 503:
+                assert answer.is_success, f"{path}: {answer.status_code} {answer.text}"
+                return answer.json()
+            time.sleep(0.1)
+
+    def _is_done(self) -> bool:
+        site = self.laid.harbour.site
+        with site.database.reading() as connection:
+            found = submissions.find(connection, board="ferry")
+        return all(one.is_terminal for one in found) and not is_due(live_board(site, "ferry"))

@@ -1,0 +1,221 @@
+"""Everything that reads a file from outside, each with a sound file of its kind.
+
+A target takes bytes and returns, or raises one of billboards' own errors; anything else is a mistake of the reader. Its
+sound file is what others' tests read, made anew in a folder of this run.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import tarfile
+import tempfile
+import zipfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from page_sites import page_board
+from test_formats import KEY
+from test_formats import _board as format_board
+from test_formats import _judged as format_judged
+from test_importers import MAKERS
+
+from billboards.boards.check import check_board
+from billboards.boards.folder import open_board
+from billboards.boards.formats import FORMATS
+from billboards.boards.formats.exchange import add_file, judgments_as_text
+from billboards.boards.writing import write_board
+from billboards.errors import InvalidInput
+from billboards.execution.environments import parse_requirements
+from billboards.execution.manifest import read_manifest
+from billboards.human.annotator_counts import read_annotator_counts
+from billboards.human.platforms.mturk import read_batch
+from billboards.human.template_files import parse_template, shipped, template_source
+from billboards.site.generator_files import read_generator
+from billboards.site.metric_folders import unpack_metric
+from billboards.site.settings import read_site_settings
+from billboards.suite.settings import read_suite
+
+
+@dataclass(frozen=True)
+class Target:
+    """Something that reads bytes, and bytes that it reads without complaint."""
+
+    name: str
+    sound: bytes
+    read: Callable[[bytes], object]
+
+
+@contextmanager
+def _put(path: Path, raw: bytes) -> Iterator[None]:
+    """A file's content for a moment."""
+    before = path.read_bytes()
+    path.write_bytes(raw)
+    try:
+        yield
+    finally:
+        path.write_bytes(before)
+
+
+def _in_place(name: str, path: Path, read: Callable[[], object]) -> Target:
+    def read_changed(raw: bytes) -> object:
+        with _put(path, raw):
+            return read()
+
+    return Target(name, path.read_bytes(), read_changed)
+
+
+def importers(home: Path) -> Iterator[Target]:
+    """Every file of every importer's small set."""
+    for name, make in MAKERS.items():
+        made = make(home / "sets" / name)
+        for path in made.files:
+            yield _in_place(f"import {name} {path.name}", path, lambda made=made, name=name: made.load(name))
+
+
+def formats(home: Path) -> Iterator[Target]:
+    """Every format of judgments."""
+    for form in FORMATS:
+        judged = format_judged(form)
+        board = replace(format_board(), dimensions=judged.dimensions)
+        path = home / f"judgments-{form}"
+        path.write_text(judgments_as_text(judged, form, key=KEY), "utf-8")
+        yield _in_place(f"judgments {form}", path, lambda b=board, p=path, f=form: add_file(b, p, f, "c"))
+
+
+def board_folders(home: Path) -> Iterator[Target]:
+    """Every file of folders with scores, comparisons and outputs of nobody."""
+    for name in ("table", "pascal-50s", "flickr8k", "summeval"):
+        board = MAKERS[name](home / "folders" / name).load(name).board
+        folder = write_board(board, home / "folders" / f"{name}-board")
+        for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+            inside = path.relative_to(folder).as_posix()
+            yield _in_place(f"board {name} {inside}", path, lambda folder=folder: _open_and_check(folder))
+
+
+def _open_and_check(folder: Path) -> None:
+    """Checking finds something wherever opening refuses."""
+    try:
+        open_board(folder)
+    except InvalidInput:
+        assert any(problem.severity == "error" for problem in check_board(folder))
+
+
+def submissions(home: Path) -> Iterator[Target]:
+    """What submitters send: outputs in each form, archives, manifests, lists of packages."""
+    board = page_board()
+    lines = [json.dumps({"instance": i.id, "text": f"é {k}"}, ensure_ascii=False) for k, i in enumerate(board.instances)]
+    yield Target("outputs jsonl", "\n".join(lines).encode(), lambda raw: read_generator(raw, board))
+    yield Target("outputs text", "\n".join(f"line {k}" for k in range(8)).encode(), lambda r: read_generator(r, board))
+    for name, raw in (("zip", _zip()), ("tar", _tar("")), ("tar.gz", _tar("gz")), ("tar.bz2", _tar("bz2"))):
+        yield Target(f"metric {name}", raw, _unpack)
+    yield Target("metric tar.xz", _tar("xz"), _unpack)
+    folder = home / "metric"
+    folder.mkdir()
+    for file, text in FOLDER.items():
+        (folder / file).write_text(text)
+    yield _in_place("metric metric.toml", folder / "metric.toml", lambda: read_manifest(folder))
+    asked = b"numpy==1.26.0\nscipy>=1.11,<2  # a comment\nrich~=13.7\n"
+    yield Target("metric requirements.txt", asked, lambda raw: parse_requirements(raw.decode("utf-8", "replace")))
+
+
+FOLDER: Mapping[str, str] = {
+    "metric.py": "def score(outputs, references, inputs):\n    return [1.0 for _ in outputs]\n",
+    "metric.toml": 'name = "words"\nhigher_is_better = true\nneeds = ["references"]\ntraining_data = "none"\n'
+    'range = [0, 1]\nlanguages = ["en"]\nsummary = "Words."\nlicence = "MIT"\ndeterministic = true\n',
+}
+
+
+def _zip() -> bytes:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, text in FOLDER.items():
+            archive.writestr(zipfile.ZipInfo(f"words/{name}"), text)
+    return packed.getvalue()
+
+
+def _tar(squeezed: str) -> bytes:
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode=f"w:{squeezed}") as archive:  # type: ignore[call-overload]
+        for name, text in FOLDER.items():
+            info = tarfile.TarInfo(f"words/{name}")
+            info.size = len(text.encode())
+            archive.addfile(info, io.BytesIO(text.encode()))
+    return packed.getvalue()
+
+
+def _unpack(raw: bytes) -> None:
+    """Unpacked, everything lies inside the folder and is a file."""
+    with tempfile.TemporaryDirectory() as work:
+        folder = Path(work) / "in" / "metric"
+        unpack_metric(raw, folder)
+        assert {path.name for path in Path(work).iterdir()} == {"in"}
+        assert {path.name for path in folder.parent.iterdir()} == {"metric"}
+        assert not any(path.is_symlink() for path in folder.rglob("*"))
+
+
+def others(home: Path) -> Iterator[Target]:
+    """Templates of questions, settings, suites, counts of annotators, batches of a crowd platform."""
+    for name in shipped():
+        read = lambda raw, name=name: parse_template(raw.decode("utf-8", "replace"), name)
+        yield Target(f"template {name}", template_source(name).encode(), read)
+    settings = home / "settings"
+    settings.mkdir()
+    (settings / "site.toml").write_text(SETTINGS)
+    yield _in_place("site settings", settings / "site.toml", lambda: read_site_settings(settings))
+    yield from _tables(home)
+
+
+SETTINGS = """title = "Lab"
+lease_seconds = 30.5
+attempts = 2
+suites = ["one.toml"]
+[mail]
+host = "localhost"
+sender = "a@b.example"
+port = 25
+[oidc]
+issuer = "https://id.example"
+client_id = "c"
+"""
+
+SUITE = """name = "two"
+metrics = ["ROUGE-1", "BLEU"]
+[families]
+n-gram = ["ROUGE-1", "BLEU"]
+[[boards]]
+folder = "a"
+correctness = "adequacy"
+weight = 2
+[[boards]]
+folder = "b"
+correctness = ["fluency"]
+difficulty = 0.5
+instead = {BLEU = "chrF"}
+"""
+
+
+def _tables(home: Path) -> Iterator[Target]:
+    suite = home / "suite.toml"
+    suite.write_text(SUITE)
+    yield _in_place("suite settings", suite, lambda: read_suite(suite))
+    counts = home / "counts.csv"
+    counts.write_text("annotator,right,wrong,kind\nann,3,1,good\nbob,12.0,0,bad\n")
+    yield _in_place("counts of annotators", counts, lambda: read_annotator_counts(counts))
+    batch = home / "batch.csv"
+    batch.write_text(
+        '"HITId","AssignmentId","WorkerId","AssignmentStatus","WorkTimeInSeconds","SubmitTime","Input.text",'
+        '"Answer.rating"\n"h1","a1","w1","Approved","31","Mon Nov 02 10:00:00 PST 2020","A text.","4"\n'
+    )
+    yield _in_place("batch of assignments", batch, lambda: read_batch(batch))
+
+
+def all_targets(home: Path) -> dict[str, Target]:
+    """Every target by its name."""
+    (home / "folders").mkdir(parents=True)
+    groups = (importers, formats, board_folders, submissions, others)
+    return {target.name: target for group in groups for target in group(home)}
+
+

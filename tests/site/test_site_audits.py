@@ -1,0 +1,42 @@
+"""On a site, a reference-free metric that was sent in is audited before it may lead a ranking."""
+
+from __future__ import annotations
+
+from fastapi.testclient import TestClient
+from small_sites import Harbour
+
+from billboards.site import submitting
+from billboards.site.boards import live_board
+from billboards.site.refresh import audit_live, barred
+from billboards.site.worker import work_until_done
+from billboards.web.app import create_app
+
+LIKES_SHORT = b"def score(outputs, references, inputs):\n    return [-len(text) for text in outputs]\n"
+ALONE = {"higher_is_better": True, "needs": [], "training_data": "none"}
+
+
+def test_a_metric_that_rewards_short_outputs_is_flagged_and_may_not_lead(harbour: Harbour) -> None:
+    submitting.change_settings(harbour.site, harbour.owner, "ferry", {"reference_free": "ranks"})
+    one = submitting.submit_metric(
+        harbour.site, harbour.person("ann"), "ferry", LIKES_SHORT, name="short", manifest=ALONE
+    ).submission
+    work_until_done(harbour.site)
+    assert harbour.now(one).state == "scored", harbour.now(one).reason
+    live = live_board(harbour.site, "ferry")
+    assert live.document is not None
+    said = live.document["audits"]["short"]
+    assert (said["level"], said["method"]) == ("flagged", "rerank")
+    assert said["attack"] > 0.5
+    assert "short is flagged" in said["words"]
+    assert barred(live, *audit_live(live)) == {"short": "is flagged by its audit"}
+    assert live.document["ranking"]["ranked_by"] != "short"
+    page = TestClient(create_app(harbour.site), base_url="http://127.0.0.1").get("/boards/ferry/metrics/short").text
+    assert "attack score <strong>0.75</strong>" in page
+    assert "1 of 5" in page
+
+
+def test_a_metric_that_cannot_be_audited_may_not_lead_either(harbour: Harbour) -> None:
+    live = live_board(harbour.site, "ferry")
+    audits, refused = audit_live(live)
+    assert (audits, refused) == ({}, {})
+    assert barred(live, audits, {"unknown": "too few machines"}) == {}
