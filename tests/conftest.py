@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from judge_server import JudgeServer
+from loopback_dask import LoopbackDask
 from postgres import PostgresServer, find_programs
 
 FORBID_SKIPS = "BILLBOARDS_FORBID_SKIPS"
@@ -40,6 +41,13 @@ def postgres() -> Iterator[PostgresServer]:
         pytest.skip("PostgreSQL's server is not installed; Debian has it as postgresql")
     with PostgresServer(programs) as server:
         yield server
+
+
+@pytest.fixture(scope="session")
+def loopback_dask() -> Iterator[LoopbackDask]:
+    """A Dask cluster of two workers."""
+    with LoopbackDask() as cluster:
+        yield cluster
 
 
 @pytest.fixture

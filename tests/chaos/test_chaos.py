@@ -47,7 +47,7 @@ from billboards.store import snapshots, submissions
 OPERATIONS = int(os.environ.get("BILLBOARDS_CHAOS", "25"))
 SEED = 11
 #: Operations between two disturbances, and clients that send them at once.
-BETWEEN, CLIENTS = 4, 3
+BETWEEN, CLIENTS = 5, 3
 GENERATORS = 4
 INSTANCES = max(4, OPERATIONS // 20)
 LABELS = 1 if OPERATIONS < 200 else 3

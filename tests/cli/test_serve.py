@@ -17,7 +17,7 @@ import pytest
 
 from billboards.boards.skeleton import write_skeleton
 from billboards.cli.main import main
-from billboards.cli.serve import _check_installed, is_loopback
+from billboards.cli.serve import check_installed, is_loopback
 from billboards.errors import MissingPart
 from billboards.site.access import viewer_of_token
 from billboards.site.home import open_site
@@ -117,4 +117,4 @@ def test_only_loopback_is_loopback(host: str, local: bool) -> None:
 
 def test_a_part_that_is_not_installed_is_named_with_how_to_get_it() -> None:
     with pytest.raises(MissingPart, match=r"needs no_such_package, not installed; .*billboards\[site\]"):
-        _check_installed(["sqlalchemy", "no_such_package"])
+        check_installed(["sqlalchemy", "no_such_package"])

@@ -13,6 +13,8 @@ import pytest
 from billboards.domain import MetricCard
 from billboards.errors import MetricFailed
 from billboards.execution.base import Executor, Task
+from billboards.execution.dask import DaskExecutor
+from billboards.execution.dask_cluster import Cluster
 from billboards.execution.local import InProcess, LocalPool, executor
 from billboards.metrics.base import Batch, Floats, Metric
 
@@ -40,9 +42,13 @@ def tasks(*outputs: str) -> Iterator[Task]:
 EXECUTORS: dict[str, Executor] = {"in process": InProcess(), "pool": LocalPool(2)}
 
 
-@pytest.fixture(params=EXECUTORS)
-def one(request: pytest.FixtureRequest) -> Executor:
-    return EXECUTORS[request.param]
+@pytest.fixture(params=[*EXECUTORS, "dask"])
+def one(request: pytest.FixtureRequest) -> Iterator[Executor]:
+    if request.param in EXECUTORS:
+        yield EXECUTORS[request.param]
+        return
+    with Cluster(request.getfixturevalue("loopback_dask").address) as cluster:
+        yield DaskExecutor(cluster)
 
 
 def test_every_task_has_exactly_one_result(one: Executor) -> None:

@@ -14,6 +14,7 @@ import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from page_sites import page_board
@@ -72,7 +73,7 @@ def importers(home: Path) -> Iterator[Target]:
     for name, make in MAKERS.items():
         made = make(home / "sets" / name)
         for path in made.files:
-            yield _in_place(f"import {name} {path.name}", path, lambda made=made, name=name: made.load(name))
+            yield _in_place(f"import {name} {path.name}", path, partial(made.load, name))
 
 
 def formats(home: Path) -> Iterator[Target]:
@@ -82,7 +83,7 @@ def formats(home: Path) -> Iterator[Target]:
         board = replace(format_board(), dimensions=judged.dimensions)
         path = home / f"judgments-{form}"
         path.write_text(judgments_as_text(judged, form, key=KEY), "utf-8")
-        yield _in_place(f"judgments {form}", path, lambda b=board, p=path, f=form: add_file(b, p, f, "c"))
+        yield _in_place(f"judgments {form}", path, partial(add_file, board, path, form, "c"))
 
 
 def board_folders(home: Path) -> Iterator[Target]:
@@ -92,7 +93,7 @@ def board_folders(home: Path) -> Iterator[Target]:
         folder = write_board(board, home / "folders" / f"{name}-board")
         for path in sorted(path for path in folder.rglob("*") if path.is_file()):
             inside = path.relative_to(folder).as_posix()
-            yield _in_place(f"board {name} {inside}", path, lambda folder=folder: _open_and_check(folder))
+            yield _in_place(f"board {name} {inside}", path, partial(_open_and_check, folder))
 
 
 def _open_and_check(folder: Path) -> None:
@@ -106,7 +107,9 @@ def _open_and_check(folder: Path) -> None:
 def submissions(home: Path) -> Iterator[Target]:
     """What submitters send: outputs in each form, archives, manifests, lists of packages."""
     board = page_board()
-    lines = [json.dumps({"instance": i.id, "text": f"é {k}"}, ensure_ascii=False) for k, i in enumerate(board.instances)]
+    lines = [
+        json.dumps({"instance": i.id, "text": f"é {k}"}, ensure_ascii=False) for k, i in enumerate(board.instances)
+    ]
     yield Target("outputs jsonl", "\n".join(lines).encode(), lambda raw: read_generator(raw, board))
     yield Target("outputs text", "\n".join(f"line {k}" for k in range(8)).encode(), lambda r: read_generator(r, board))
     for name, raw in (("zip", _zip()), ("tar", _tar("")), ("tar.gz", _tar("gz")), ("tar.bz2", _tar("bz2"))):
@@ -159,13 +162,16 @@ def _unpack(raw: bytes) -> None:
 def others(home: Path) -> Iterator[Target]:
     """Templates of questions, settings, suites, counts of annotators, batches of a crowd platform."""
     for name in shipped():
-        read = lambda raw, name=name: parse_template(raw.decode("utf-8", "replace"), name)
-        yield Target(f"template {name}", template_source(name).encode(), read)
+        yield Target(f"template {name}", template_source(name).encode(), partial(_read_template, name))
     settings = home / "settings"
     settings.mkdir()
     (settings / "site.toml").write_text(SETTINGS)
     yield _in_place("site settings", settings / "site.toml", lambda: read_site_settings(settings))
     yield from _tables(home)
+
+
+def _read_template(name: str, raw: bytes) -> object:
+    return parse_template(raw.decode("utf-8", "replace"), name)
 
 
 SETTINGS = """title = "Lab"
@@ -217,5 +223,3 @@ def all_targets(home: Path) -> dict[str, Target]:
     (home / "folders").mkdir(parents=True)
     groups = (importers, formats, board_folders, submissions, others)
     return {target.name: target for group in groups for target in group(home)}
-
-

@@ -38,6 +38,11 @@ def test_every_sentinel_is_measured_on_the_judged_outputs() -> None:
     assert abs(found["random"].correlation or 1) < 0.2
 
 
+def test_a_board_whose_ranking_judgments_are_all_gone_has_no_lines() -> None:
+    nobody = JudgmentColumns(("adequacy",)).build()
+    assert reference_lines(replace(small_board(instances=20), judgments=nobody), Slice()) == ()
+
+
 def test_length_is_the_output_s_characters() -> None:
     board = small_board(instances=20)
     people = board.judgments.means("adequacy", (6, 20))[:4]

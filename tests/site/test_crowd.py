@@ -169,11 +169,23 @@ def test_the_command_line_drafts_and_refuses_to_publish_without_a_word(
 ) -> None:  # fmt: skip
     monkeypatch.setenv("PROLIFIC_API_TOKEN", server.key)
     data, address = str(harbour.site.data), server.address
-    asked = ["crowd", "draft", data, "paid", "--hourly", "12", "--address", address, "--screener", "language=19,20"]
+    asked = [
+        "crowd",
+        "draft",
+        "paid",
+        "--data",
+        data,
+        "--hourly",
+        "12",
+        "--address",
+        address,
+        "--screener",
+        "language=19,20",
+    ]
     assert main(asked) == 0
     study = capsys.readouterr().out.strip()
-    assert main(["crowd", "publish", data, study, "--address", address]) == 1
+    assert main(["crowd", "publish", study, "--data", data, "--address", address]) == 1
     assert "Say --confirm to publish" in capsys.readouterr().err
-    assert main(["crowd", "publish", data, study, "--address", address, "--confirm"]) == 0
-    assert main(["crowd", "review", data, study, "--address", address]) == 0
+    assert main(["crowd", "publish", study, "--data", data, "--address", address, "--confirm"]) == 0
+    assert main(["crowd", "review", study, "--data", data, "--address", address]) == 0
     assert "no work waits" in capsys.readouterr().err

@@ -22,6 +22,7 @@ from billboards.site.work import Job, next_job, run_job
 from billboards.site.worker import Heartbeat, work_once, work_until_done
 from billboards.site.worklist import plan_board, standing
 from billboards.store import leases, trail
+from billboards.store.blobs import Blobs
 from billboards.store.memory import MemoryCells
 from billboards.store.schema import leases as lease_table
 from billboards.store.submissions import Submission
@@ -140,7 +141,7 @@ def test_a_cell_that_kills_its_workers_ends_its_submission_as_the_platforms_faul
 
 def test_a_damaged_file_is_the_platforms_fault_and_can_be_retried(harbour: Harbour) -> None:
     one = send_metric(harbour)
-    path = harbour.site.blobs.path(one.blob)
+    path = Blobs(harbour.site.data / "blobs").path(one.blob)
     kept = path.read_bytes()
     path.write_bytes(b"something else")
     work_until_done(harbour.site)

@@ -18,7 +18,7 @@ from sqlalchemy import select
 from billboards.cli.main import main
 from billboards.errors import BillboardsError, InvalidInput, Refused, StoreFailed
 from billboards.site import submitting
-from billboards.site.backup import back_up, restore, without_database
+from billboards.site.backup import back_up, restore, without_addresses
 from billboards.site.boards import live_board
 from billboards.site.home import Site, notice_changes, open_site
 from billboards.site.settings import DATABASE
@@ -188,6 +188,6 @@ def test_a_place_where_nothing_can_be_written_is_named(harbour: Harbour) -> None
         back_up(harbour.site, Path("/proc/a.tar.gz"))
 
 
-def test_a_restored_site_forgets_the_old_ones_database_and_nothing_else() -> None:
-    settings = 'title = "x"\ndatabase = "postgresql://old/site"\n\n[mail]\nhost = "database = 3"\n'
-    assert without_database(settings) == 'title = "x"\n\n[mail]\nhost = "database = 3"\n'
+def test_a_restored_site_forgets_where_the_old_ones_state_is_and_nothing_else() -> None:
+    settings = 'title = "x"\ndatabase = "postgresql://old/site"\nblobs="s3://b"\n\n[mail]\nhost = "database = 3"\n'
+    assert without_addresses(settings) == 'title = "x"\n\n[mail]\nhost = "database = 3"\n'

@@ -17,7 +17,7 @@ ALLOWED_FAILURES = 1
 
 
 class LoopbackDask:
-    """A scheduler, and one process that keeps `workers` workers alive; every other resource is a worker's of its own."""
+    """A scheduler, and one process that keeps some workers alive."""
 
     def __init__(self, workers: int = 2) -> None:
         self._workers = workers

@@ -15,7 +15,6 @@ Campaigns lie in a site's data folder (--data). Nothing that is paid for is open
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
-from pathlib import Path
 
 from billboards.cli import campaign_templates, options
 from billboards.cli.campaign_planning import add_plan
@@ -55,9 +54,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def _add_data(parser: ArgumentParser, *, formats: bool = False) -> None:
-    parser.add_argument(
-        "--data", type=Path, default=Path("billboards-site"), metavar="DATA", help="the site's data folder"
-    )
+    options.add_data(parser)
     if formats:
         options.add_format(parser)
 

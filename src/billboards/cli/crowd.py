@@ -1,8 +1,8 @@
 """Put a campaign on a crowd platform: quote, draft, publish, review, pay.
 
-    billboards crowd draft DATA CAMPAIGN --hourly 12.00
-    billboards crowd publish DATA STUDY --zone America/New_York --confirm
-    billboards crowd review DATA STUDY
+    billboards crowd draft CAMPAIGN --hourly 12.00
+    billboards crowd publish STUDY --zone America/New_York --confirm
+    billboards crowd review STUDY
 
 The platform is Prolific; its key is read from PROLIFIC_API_TOKEN. Nothing is published or paid without --confirm.
 """
@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import json
 from argparse import ArgumentParser, Namespace
-from pathlib import Path
 from typing import TYPE_CHECKING
+
+from billboards.cli import options
 
 if TYPE_CHECKING:
     from billboards.human.platforms.base import StudyNow
@@ -59,7 +60,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def _action(actions: object, name: str, text: str) -> ArgumentParser:
     made: ArgumentParser = actions.add_parser(name, help=text, description=text)  # type: ignore[attr-defined]
-    made.add_argument("data", type=Path, metavar="DATA", help="the site's data folder")
+    options.add_data(made)
     made.add_argument("--confirm", action="store_true", help="really do what costs money")
     made.add_argument("--academic", action="store_true", help="count the platform's fees for universities")
     made.add_argument("--address", metavar="URL", help="another address of the platform, for trying things out")
@@ -112,7 +113,7 @@ def _draft(site: Site, viewer: Viewer, platform: Prolific, arguments: Namespace)
         _say(line)
     if made.now.cost is not None:
         _say(f"the platform says {money(made.now.cost, made.now.currency or platform.fees.currency)} in all")
-    _say(f"nobody sees it yet; `billboards crowd publish {arguments.data} {made.row.id}` shows it")
+    _say(f"nobody sees it yet; `billboards crowd publish {made.row.id}` shows it")
     return 0
 
 

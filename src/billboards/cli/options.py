@@ -4,17 +4,30 @@ from __future__ import annotations
 
 import os
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from billboards.domain import Board, ReferenceSet, Slice
+    from billboards.execution.dask_cluster import Cluster
     from billboards.metrics.base import Metric
 
 
 def add_board(parser: ArgumentParser) -> None:
     parser.add_argument("board", type=Path, metavar="BOARD", help="the board folder")
+
+
+def add_data(parser: ArgumentParser) -> None:
+    """The site that a command speaks of."""
+    parser.add_argument(
+        "--data",
+        type=Path,
+        default=Path("billboards-site"),
+        metavar="DATA",
+        help="the site's data folder (default billboards-site)",
+    )
 
 
 def add_format(parser: ArgumentParser) -> None:
@@ -83,6 +96,46 @@ def add_jobs(parser: ArgumentParser) -> None:
     )
 
 
+def add_engine(parser: ArgumentParser) -> None:
+    """Where metrics run: on this machine, or on a cluster that somebody has started."""
+    parser.add_argument(
+        "--engine", choices=("local", "dask"), default="local", help="this machine (default), or a Dask cluster"
+    )
+    parser.add_argument("--address", metavar="URL", help="the address of the cluster's scheduler: tcp://HOST:8786")
+    parser.add_argument(
+        "--resources",
+        type=resources,
+        default={},
+        metavar="GPU=1",
+        help="what metrics on a neural network ask of a cluster's worker (default GPU=1; GPU=0 asks for none)",
+    )
+
+
+def resources(text: str) -> dict[str, float]:
+    """Amounts by name, from `GPU=1,DISK=0`."""
+    parts = [part.partition("=") for part in text.split(",")]
+    try:
+        return {name.strip(): non_negative(amount) for name, _, amount in parts if name.strip() or amount}
+    except ArgumentTypeError as error:
+        raise ArgumentTypeError(f"{text!r} must be NAME=AMOUNT, as in GPU=1: {error}") from error
+
+
+@contextmanager
+def chosen_cluster(arguments: Namespace) -> Iterator[Cluster | None]:
+    """The cluster asked for, connected; None where metrics run on this machine."""
+    from billboards.errors import InvalidInput
+
+    if (arguments.engine == "dask") != (arguments.address is not None):
+        raise InvalidInput("--engine dask and --address go together: --engine dask --address tcp://HOST:8786")
+    if arguments.engine == "local":
+        yield None
+        return
+    from billboards.execution.dask_cluster import Cluster
+
+    with Cluster(arguments.address, resources=arguments.resources) as cluster:
+        yield cluster
+
+
 def add_seed(parser: ArgumentParser) -> None:
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed of what is random (default 0)")
 
@@ -91,6 +144,10 @@ def positive(text: str) -> int:
     if not text.isdigit() or int(text) < 1:
         raise ArgumentTypeError(f"{text!r} is not a whole number above 0")
     return int(text)
+
+
+def none_or_more(text: str) -> int:
+    return 0 if text == "0" else positive(text)
 
 
 def non_negative(text: str) -> float:

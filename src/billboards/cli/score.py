@@ -18,11 +18,13 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--generator", action="append", metavar="NAME", help="only this generator; may be repeated")
     options.add_jobs(parser)
+    options.add_engine(parser)
 
 
 def run(arguments: Namespace) -> int:
     from billboards.cli.output import note
     from billboards.cli.progress import scoring_progress
+    from billboards.execution.dask import DaskExecutor
     from billboards.execution.local import executor
     from billboards.service.home import open_home
     from billboards.service.scoring import score_board
@@ -30,12 +32,12 @@ def run(arguments: Namespace) -> int:
     home = open_home(arguments.board)
     metrics = options.chosen_metrics(home.board, arguments.metric)
     rows = [home.board.row(name) for name in arguments.generator] if arguments.generator else None
-    with scoring_progress() as show:
+    with options.chosen_cluster(arguments) as cluster, scoring_progress() as show:
         report = score_board(
             home.board,
             home.cells,
             metrics,
-            executor(arguments.jobs),
+            executor(arguments.jobs) if cluster is None else DaskExecutor(cluster),
             references=options.chosen_references(home.board, arguments.references),
             rows=rows,
             on_progress=show,

@@ -47,7 +47,11 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--host", default="127.0.0.1", metavar="ADDRESS", help="where to listen (default 127.0.0.1)")
     parser.add_argument("--port", type=_port, default=8000, metavar="N", help="default 8000; 0 takes a free one")
     parser.add_argument(
-        "--workers", type=options.positive, default=2, metavar="N", help="processes that score (default 2)"
+        "--workers",
+        type=options.none_or_more,
+        default=2,
+        metavar="N",
+        help="processes that score (default 2; 0 leaves it to `billboards worker`)",
     )
     parser.add_argument("--open", action="store_true", help="open it in a browser")
     parser.add_argument("--token", metavar="NAME", help="make the owner NAME if need be, print a token, and end")
@@ -63,7 +67,7 @@ def _port(text: str) -> int:
 NEEDED = ("alembic", "authlib", "fastapi", "httpx", "python_multipart", "sqlalchemy", "uvicorn")
 
 
-def _check_installed(packages: Sequence[str] = NEEDED) -> None:
+def check_installed(packages: Sequence[str] = NEEDED) -> None:
     from importlib.util import find_spec
 
     from billboards.errors import MissingPart
@@ -76,7 +80,7 @@ def _check_installed(packages: Sequence[str] = NEEDED) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    _check_installed()
+    check_installed()
     from billboards.cli.output import note
     from billboards.errors import InvalidInput
     from billboards.site.access import login_configured, login_expected, new_owner_token

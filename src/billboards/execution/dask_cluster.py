@@ -6,6 +6,7 @@ lie there for every later task; the scheduler has a copy, so they come back when
 
 from __future__ import annotations
 
+import logging
 import socket
 import threading
 import time
@@ -160,6 +161,9 @@ def _connect(address: str) -> Client:
         raise MissingPart(
             "a cluster needs distributed, not installed; install it with `pip install 'billboards[dask]'`"
         ) from error
+    # Its words for a lost connection are pages of traceback; ours are one line.
+    for name in ("distributed", "distributed.client"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)
     # Whole boards are sent on purpose, each text once.
     dask.config.set({"distributed.admin.large-graph-warning-threshold": "4 GiB"})
     # Made in two steps: a client that fails to start must be closed, or it does so itself amid something else.
@@ -186,4 +190,7 @@ def _knock(address: str) -> None:
         host = port = None
     if not host or not port or parts.scheme not in SCHEMES:
         raise InvalidInput(f"{address!r} is not the address of a scheduler; write it as in tcp://HOST:8786")
-    socket.create_connection((host, port), REACH).close()
+    with socket.create_connection((host, port), REACH) as knocking:
+        # A scheduler speaks first; Dask would wait without end for something else that doesn't.
+        if parts.scheme == "tcp" and not knocking.recv(1):
+            raise ConnectionError("something else listens there")

@@ -10,11 +10,11 @@ import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
-from math import isfinite
 from pathlib import Path
 
 from billboards.boards.lines import toml_document
 from billboards.boards.names import file_name_mistake
+from billboards.boards.settings import is_number
 from billboards.domain import MetricCard
 from billboards.errors import InvalidSubmission, Problem
 
@@ -66,12 +66,8 @@ def _languages(value: object) -> str | None:
 
 
 def _range(value: object) -> str | None:
-    is_right = isinstance(value, list) and len(value) == 2 and all(map(_is_end, value)) and value[0] < value[1]
+    is_right = isinstance(value, list) and len(value) == 2 and all(map(is_number, value)) and value[0] < value[1]
     return None if is_right else "must be two numbers, the lowest and the highest score there can be"
-
-
-def _is_end(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
 
 
 def _entry(value: object) -> str | None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from billboards.boards.lines import shown
+from billboards.boards.settings import is_number
 from billboards.errors import UnknownName
 from billboards.human.templates import Question, Severity
 
@@ -35,7 +35,7 @@ def read_question(table: Mapping[str, Any], k: int, say: Say) -> Question | None
         say(f"{where}: {key}", message)
 
     kind: Any = table.get("kind")
-    if not isinstance(kind, str) or kind not in KINDS:
+    if kind not in tuple(KINDS):
         tell("kind", f"must be one of {', '.join(KINDS)}; found {shown(kind)}")
         return None
     for key in table:
@@ -52,7 +52,7 @@ def read_question(table: Mapping[str, Any], k: int, say: Say) -> Question | None
     severities = _severities(table, str(kind), tell)
     categories = _texts(table, "categories", tell)
     step = table.get("step", 1)
-    if not _is_number(step) or step <= 0:
+    if not is_number(step) or step <= 0:
         tell("step", f"must be a number above 0; found {shown(step)}")
     if said:
         return None
@@ -72,16 +72,11 @@ def read_question(table: Mapping[str, Any], k: int, say: Say) -> Question | None
     )
 
 
-def _is_number(value: object) -> bool:
-    """Whether a value is a number that can be counted with; beyond the largest, TOML still writes whole ones."""
-    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= sys.float_info.max
-
-
 def _range(table: Mapping[str, Any], kind: str, tell: Say) -> tuple[float, float]:
     default = _RANGES.get(kind, (0.0, 1.0))
     found = table.get("range", list(default))
     numbers = isinstance(found, list) and len(found) == 2
-    numbers = numbers and all(map(_is_number, found))
+    numbers = numbers and all(map(is_number, found))
     if not numbers or not found[0] < found[1] or (kind == "spans" and found[1] != 0):
         example = "[-25, 0], with 0 for no error" if kind == "spans" else "[0, 1]"
         tell("range", f"must be two numbers, the lower one first, as in {example}; found {shown(found)}")
@@ -114,7 +109,7 @@ def _values(
     if not isinstance(found, list) or len(found) != len(labels):
         tell("values", f"must be a list of {len(labels)} numbers, one for each label")
         return ()
-    if not all(_is_number(v) and low <= v <= high for v in found):
+    if not all(is_number(v) and low <= v <= high for v in found):
         tell("values", f"must be numbers from {low:g} to {high:g}; found {shown(found)}")
         return ()
     return tuple(float(value) for value in found)
@@ -128,7 +123,7 @@ def _severities(table: Mapping[str, Any], kind: str, tell: Say) -> tuple[Severit
         tell("severities", "is missing; write as in { minor = 1, major = 5 }")
         return ()
     for name, weight in found.items():
-        if not _is_number(weight) or weight <= 0:
+        if not is_number(weight) or weight <= 0:
             tell("severities", f"{name} must be a number above 0; found {shown(weight)}")
             return ()
     return tuple(Severity(name, float(weight)) for name, weight in found.items())

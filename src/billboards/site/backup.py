@@ -73,6 +73,7 @@ class _Packer:
     def __init__(self, site: Site, archive: tarfile.TarFile, work: Path, tell: Tell | None) -> None:
         self.site, self.archive, self.work, self.tell = site, archive, work, tell
         self.files: dict[str, str] = {}
+        self.folders: set[str] = set()
 
     def pack(self) -> dict[str, Any]:
         revision = self.site.database.revision()
@@ -108,9 +109,10 @@ class _Packer:
         """A board's folder, wherever it lies; says what it was found to be, should its owner be editing it."""
         folder = Path(known.folder)
         found, place = fingerprint(folder), hashlib.sha256(known.name.encode()).hexdigest()[:16]
-        self._add_folder(folder, f"boards/{place}")
-        name = folder.name if folder.parent == self.site.data / "boards" else place
-        return {"at": place, "folder": name, "fingerprint": found}
+        name = place if folder.name in self.folders else folder.name
+        self.folders.add(name)
+        self._add_folder(folder, f"boards/{name}")
+        return {"folder": name, "fingerprint": found}
 
     def _add_settings(self) -> None:
         if (self.site.data / SETTINGS).exists():
@@ -170,13 +172,12 @@ def _build(
     opened: Path, manifest: Mapping[str, Any], made: Path, target: Path, address: str, tell: Tell | None
 ) -> dict[str, Any]:
     """The site's folder, made beside its place and moved there when all of it is right."""
-    (made / "boards").mkdir(parents=True)
-    places = {f"boards/{found['at']}": f"boards/{found['folder']}" for found in manifest["boards"].values()}
-    for name, place in {**places, "suites": "suites"}.items():
+    made.mkdir()
+    for name in ("boards", "suites"):
         if (opened / name).exists():
-            (opened / name).rename(made / place)
+            (opened / name).rename(made / name)
     if (opened / SETTINGS).exists():
-        (made / SETTINGS).write_text(without_database((opened / SETTINGS).read_text("utf-8")), "utf-8")
+        (made / SETTINGS).write_text(without_addresses((opened / SETTINGS).read_text("utf-8")), "utf-8")
     blobs = _place_blobs(opened, made)
     database = Database(address or os.environ.get(DATABASE) or f"sqlite:///{made / 'site.sqlite'}")
     try:
@@ -192,10 +193,11 @@ def _build(
     return {"created": manifest["created"], "rows": rows, "blobs": blobs, "boards": len(manifest["boards"])}
 
 
-def without_database(settings: str) -> str:
-    """A site's settings without its database's address: a restored site must never write to the one it came from."""
+def without_addresses(settings: str) -> str:
+    """A site's settings without the addresses of its state: a restored site must leave the one it came from alone."""
     head = re.split(r"^\s*\[", settings, maxsplit=1, flags=re.MULTILINE)[0]
-    return re.sub(r"^[ \t]*database[ \t]*=.*\n?", "", head, flags=re.MULTILINE) + settings[len(head) :]
+    kept = re.sub(r"^[ \t]*(?:database|blobs)[ \t]*=.*\n?", "", head, flags=re.MULTILINE)
+    return kept + settings[len(head) :]
 
 
 def _place_blobs(opened: Path, made: Path) -> int:

@@ -25,7 +25,7 @@ from billboards.site.campaign_judgments import with_campaigns
 from billboards.site.home import Site
 from billboards.site.settings import BoardSettings, read_board_settings
 from billboards.store import registry, snapshots, submissions
-from billboards.store.blobs import Blobs
+from billboards.store.blobs import BlobStore
 from billboards.store.snapshots import Audience, Snapshot
 from billboards.store.sql_cells import SqlCells
 from billboards.store.submissions import Submission
@@ -94,7 +94,7 @@ class _NoTexts:
 class BlobTexts:
     """Reads a submitted generator's texts when they are first needed."""
 
-    blobs: Blobs
+    blobs: BlobStore
     blob: str
     position: Mapping[str, int]
 

@@ -27,6 +27,10 @@ INSTANCE_WORDS, TEXT_WORDS = ("instance", "id", "seg_id"), ("text", "hyp", "outp
 #: Words the paper's site asks for that say nothing here.
 IGNORED = ("set_id",)
 LISTED = 100
+#: Lines of a file for each of the board's instances, and beside them: a pasted cell may have some; a flood is no file.
+LINES_EACH, LINES_BESIDE = 100, 1_000
+#: Characters of one output, unless the site says otherwise.
+LONGEST = 100_000
 
 
 @dataclass(frozen=True)
@@ -37,8 +41,11 @@ class GeneratorFile:
     warnings: tuple[Problem, ...]
 
 
-def read_generator(raw: bytes, board: Board, *, name: str = "outputs", form: Format = "auto") -> GeneratorFile:
+def read_generator(
+    raw: bytes, board: Board, *, name: str = "outputs", form: Format = "auto", longest: int = LONGEST
+) -> GeneratorFile:
     """The texts in a file or form field, instance by instance; `InvalidSubmission` names every mistake."""
+    _check_lines(raw, board, name)
     problems = Problems(LISTED)
     if form == "auto":
         form = "jsonl" if _looks_like_json(raw) else "text"
@@ -46,10 +53,21 @@ def read_generator(raw: bytes, board: Board, *, name: str = "outputs", form: For
     found = read(raw, board, name, problems)
     if not problems.errors:
         _check_complete(found, board, name, problems)
+    for item in found.values():
+        if len(item.text) > longest:
+            problems.error(name, item.line, f"has {len(item.text):,} characters; at most {longest:,} are taken")
     if problems.errors:
         raise InvalidSubmission(problems.errors)
     items = tuple(found[k] for k in range(len(board.instances)))
     return GeneratorFile(tuple(item.text for item in items), tuple(_doubts(items, board, name)))
+
+
+def _check_lines(raw: bytes, board: Board, name: str) -> None:
+    """Refuse a flood of lines before each of them takes memory of its own."""
+    lines, most = raw.count(b"\n"), LINES_EACH * len(board.instances) + LINES_BESIDE
+    if lines > most:
+        message = f"{lines:,} lines for {len(board.instances)} instances; at most {most:,} are read"
+        raise InvalidSubmission([Problem(name, None, message)])
 
 
 def canonical(board: Board, texts: Texts) -> bytes:

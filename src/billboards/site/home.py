@@ -4,7 +4,7 @@
     DATA/site.toml        what the owner decided about the site (optional)
     DATA/boards/NAME/     board folders, read but never written
     DATA/suites/          suites' files, whose results are shown (optional)
-    DATA/blobs/           submitted files, by digest
+    DATA/blobs/           submitted files, by digest, unless they are in object storage
     DATA/metrics/         submitted metrics, unpacked; made again from the blobs when missing
     DATA/environments/    what submitted metrics asked to be installed
 
@@ -29,8 +29,9 @@ from billboards.errors import InvalidBoard, InvalidInput, StoreFailed
 from billboards.site.in_use import Use, note_use
 from billboards.site.settings import DATABASE, SiteSettings, read_site_settings
 from billboards.store import registry
-from billboards.store.blobs import Blobs
+from billboards.store.blobs import BlobStore
 from billboards.store.database import Database
+from billboards.store.object_blobs import open_blobs
 from billboards.store.sql_cells import SqlCells
 
 #: What a board folder holds that is not the board: changes there change nothing.
@@ -43,7 +44,7 @@ class Site:
 
     data: Path
     database: Database
-    blobs: Blobs
+    blobs: BlobStore
     settings: SiteSettings
     clock: Callable[[], float] = time.time
     login_required: bool = False
@@ -89,7 +90,8 @@ def open_site(
     database = Database(database_address(root, settings))
     database.upgrade()
     named = tuple(map(Path, suites))
-    site = Site(root, database, Blobs(root / "blobs"), settings, clock, login_required, named, use=use)
+    blobs = open_blobs(settings.blobs, root)
+    site = Site(root, database, blobs, settings, clock, login_required, named, use=use)
     known = {one.folder for one in site.boards()}
     inside = sorted(path.parent for path in (root / "boards").glob(f"*/{BOARD_FILE}"))
     for folder in (*inside, *(Path(path).absolute() for path in boards)):

@@ -29,6 +29,8 @@ from billboards.errors import InvalidSubmission, Problem
 MOST_FILES, MOST_TIMES, SMALL = 5_000, 100, 16 * 2**20
 #: The largest folder, whatever its archive (2 GiB), and the longest path in it.
 MOST_BYTES, LONGEST = 2 * 2**30, 200
+#: The most folders inside one another.
+DEEPEST = 20
 #: What systems leave in archives and no metric needs.
 LITTER = ("__MACOSX", ".DS_Store", "__pycache__", ".git")
 
@@ -216,6 +218,8 @@ def _name_problem(name: str) -> str | None:
         return "leads out of the folder; use plain names"
     if not name or len(name.encode("utf-8", "surrogatepass")) > LONGEST or not name.isprintable():
         return "is no usable name; use short, printable ones"
+    if len(path.parts) > DEEPEST:
+        return f"lies in {len(path.parts) - 1} folders; at most {DEEPEST - 1} may lie inside one another"
     return None
 
 

@@ -23,6 +23,7 @@ from billboards.site.home import Site
 from billboards.site.worklist import compared_human
 from billboards.store import leases, snapshots
 from billboards.store.documents import audit_document, overrating_document, ranking_document
+from billboards.store.kept_scores import KeptScores
 from billboards.store.leases import Lease
 from billboards.store.snapshots import Audience, Snapshot
 
@@ -42,7 +43,7 @@ def is_due(live: LiveBoard) -> bool:
 
 def refresh(site: Site, name: str, audience: Audience, lease: Lease) -> Snapshot | None:
     """Rank a board and keep what it says; None where another worker has taken the job meanwhile."""
-    live = live_board(site, name, audience=audience)
+    live = _keeping(site, live_board(site, name, audience=audience))
     audits, refused = audit_live(live)
     ranking = rank_live(live, barred(live, audits, refused))
     overrating = _overrating(live)
@@ -71,6 +72,12 @@ def refresh(site: Site, name: str, audience: Audience, lease: Lease) -> Snapshot
             ensemble=None if ranking.ensemble is None else ranking.ensemble.signature,
             now=now,
         )
+
+
+def _keeping(site: Site, live: LiveBoard) -> LiveBoard:
+    """A board whose scores stay in this process, so that the next ranking reads only what is new."""
+    kept = site.cache.setdefault(("scores", live.name), KeptScores())
+    return replace(live, cells=live.cells.keeping(kept))
 
 
 def audit_live(live: LiveBoard) -> tuple[dict[str, MetricAudit], dict[str, str]]:

@@ -175,14 +175,29 @@ class SiteSettings:
     base_url: str = ""
     #: The database's address, such as postgresql://host/name; empty is a SQLite file in the data folder.
     database: str = ""
+    #: Where submitted files are, such as s3://bucket/prefix; empty is a folder in the data folder.
+    blobs: str = ""
     lease_seconds: float = 60.0
     attempts: int = 3
     poll_seconds: float = 0.5
     session_seconds: float = 14 * 86400.0
     generator_bytes: int = 64 * 2**20
     metric_bytes: int = 256 * 2**20
+    #: What a form or a JSON document may hold, and what a form may hold beside its file.
+    form_bytes: int = 2**20
+    #: Characters of one output.
+    text_characters: int = 100_000
     reads_per_minute: int = 1200
     changes_per_minute: int = 60
+    #: Places in one server process, and how many of them one address may have.
+    requests: int = 1000
+    requests_each: int = 400
+    uploads: int = 8
+    uploads_each: int = 4
+    streams: int = 256
+    streams_each: int = 32
+    #: Pages that one server process computes at the same time.
+    pages_at_once: int = 8
     program_seconds: float = 600.0
     program_memory: int = 4 * 2**30
     wheels: str | None = None

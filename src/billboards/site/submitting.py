@@ -69,7 +69,7 @@ def submit_generator(
     _check_size(raw, site.settings.generator_bytes, file_name)
     folder = folder_board(site, known)
     _check_name(folder, "generator", name)
-    found = read_generator(raw, folder, name=file_name, form=form)
+    found = read_generator(raw, folder, name=file_name, form=form, longest=site.settings.text_characters)
     said = _about(about)
     blob = site.blobs.put(canonical(folder, found.texts))
     submission = _receive(site, account, known, "generator", name, blob, anonymous, entry, said)

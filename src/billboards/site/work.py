@@ -8,8 +8,9 @@ A fault of the platform is told from a fault of the submission: it is tried agai
 from __future__ import annotations
 
 import errno
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -24,7 +25,7 @@ from billboards.errors import (
     StoreAway,
     StoreFailed,
 )
-from billboards.execution.base import Result, Task, run_task
+from billboards.execution.base import Executor, Result, Task, run_groups, run_task
 from billboards.execution.program import ProgramMetric, run_program
 from billboards.execution.trial import Trial, try_program
 from billboards.metrics.base import Metric
@@ -44,6 +45,10 @@ from billboards.store.submissions import Submission
 
 Kind = Literal["check", "trial", "cell", "refresh"]
 Cancelled = Callable[[], bool]
+#: Which jobs a worker takes, by kind and, for a cell, what is wanted.
+Takes = Callable[[Kind, Wanted | None], bool]
+#: Where cells are computed, until somebody says that they are unwanted.
+Engine = Callable[[Cancelled], Executor]
 
 #: A cell's failure in the submission's log is cut to this length.
 LONGEST_REASON = 4_000
@@ -79,13 +84,17 @@ class _Candidate:
     wanted: Wanted | None = None
 
 
-def next_job(site: Site, worker: str) -> Job | None:
-    """The next thing to do on any board, leased to this worker; None where there is nothing."""
+def anything(_: Kind, __: Wanted | None) -> bool:
+    return True
+
+
+def next_job(site: Site, worker: str, takes: Takes = anything) -> Job | None:
+    """The next thing to do on any board, leased to this worker; None where there is nothing for it."""
     for known in site.boards():
         if site.cache.get(("idle", known.name)) == known.generation:
             continue
         try:
-            job = _next_of(site, known.name, worker)
+            job = _next_of(site, known.name, worker, takes)
         except (InvalidBoard, InvalidInput):
             # The owner is editing the folder; the board stays as it was until it can be read again.
             continue
@@ -94,7 +103,7 @@ def next_job(site: Site, worker: str) -> Job | None:
     return None
 
 
-def _next_of(site: Site, name: str, worker: str) -> Job | None:
+def _next_of(site: Site, name: str, worker: str, takes: Takes) -> Job | None:
     plan, now = plan_board(site, name), standing(site, name)
     while settle(site, plan, now) or admit_generators(site, name):
         plan, now = plan_board(site, name), standing(site, name)
@@ -102,7 +111,7 @@ def _next_of(site: Site, name: str, worker: str) -> Job | None:
         held = leases.held(connection, name, now=site.clock())
     waiting = list(_candidates(site, plan, now))
     for candidate in waiting:
-        if (candidate.kind, candidate.subject) not in held:
+        if (candidate.kind, candidate.subject) not in held and takes(candidate.kind, candidate.wanted):
             job = _take(site, name, candidate, worker)
             if job is not None:
                 return job
@@ -160,13 +169,15 @@ def _take(site: Site, board: str, candidate: _Candidate, worker: str) -> Job | N
     return Job(candidate.kind, board, candidate.subject, lease, submission, candidate.wanted)
 
 
-def run_job(site: Site, job: Job, *, cancelled: Cancelled = lambda: False) -> None:
-    """Do a job; its result, good or bad, is written down if the lease still holds."""
+def run_job(site: Site, job: Job, *, cancelled: Cancelled = lambda: False, engine: Engine | None = None) -> None:
+    """Do a job, a cell by the engine given; its result, good or bad, is written down if the lease still holds."""
     if job.lease.taken > site.settings.attempts:
         died = job.lease.taken - 1
         _give_up(site, job, f"{died} workers died at this; the platform gives up", times=died)
         return
-    doing = {"check": _check, "trial": _try, "cell": _score, "refresh": _refresh}
+    score = partial(_score, engine=engine)
+    doing: Mapping[Kind, Callable[[Site, Job, Cancelled], None]]
+    doing = {"check": _check, "trial": _try, "cell": score, "refresh": _refresh}
     try:
         doing[job.kind](site, job, cancelled)
     except (StoreFailed, MissingPart, OSError) as error:
@@ -318,7 +329,7 @@ def _trial_row(plan: Plan, program: ProgramMetric) -> Outputs | None:
     return None
 
 
-def _score(site: Site, job: Job, cancelled: Cancelled) -> None:
+def _score(site: Site, job: Job, cancelled: Cancelled, *, engine: Engine | None) -> None:
     wanted = job.wanted
     assert wanted is not None
     plan = plan_board(site, job.board)
@@ -329,7 +340,11 @@ def _score(site: Site, job: Job, cancelled: Cancelled) -> None:
         metric = _metric(site, wanted, cancelled)
     except InvalidInput as error:
         raise StoreFailed(f"{wanted.scorer.name} can't be opened any more: {error}") from error
-    running = _Running(site, job, cancelled, quoting=not plan.settings.hidden_references)
+    running: _Running | _Elsewhere
+    if engine is None:
+        running = _Running(site, job, cancelled, quoting=not plan.settings.hidden_references)
+    else:
+        running = _Elsewhere(engine(cancelled))
     cells = [MissingCell(metric, wanted.key, wanted.row)]
     try:
         report = compute_cells(plan.board, _LeasedCells(site, job), cells, running)
@@ -407,6 +422,24 @@ class _Running:
         self.platform |= done.outcome.platform
         parts = None if done.scores is None else {"": done.scores}
         return Result(task.key, parts, done.outcome.seconds, done.problem)
+
+
+class _Elsewhere:
+    """Runs a cell's tasks where an engine runs them."""
+
+    def __init__(self, executor: Executor) -> None:
+        self.executor, self.platform = executor, False
+
+    def run(self, tasks: Iterable[Task]) -> Iterator[Result]:
+        return self._watched(self.executor.run(tasks))
+
+    def run_groups(self, groups: Iterable[Sequence[Task]]) -> Iterator[Result]:
+        return self._watched(run_groups(self.executor, groups))
+
+    def _watched(self, results: Iterator[Result]) -> Iterator[Result]:
+        for result in results:
+            self.platform |= result.platform
+            yield result
 
 
 class _Listener:

@@ -15,17 +15,17 @@ import sys
 import threading
 import time
 from argparse import ArgumentParser
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from contextvars import copy_context
 from pathlib import Path
 from types import FrameType
 
-from billboards.errors import BillboardsError, StoreFailed
+from billboards.errors import BillboardsError, ClusterFailed, StoreFailed
 from billboards.site.home import Site, notice_changes, open_site
 from billboards.site.logs import about, write_logs
 from billboards.site.notices import send_due
-from billboards.site.work import Job, hand_back, next_job, run_job
+from billboards.site.work import Engine, Job, Takes, anything, hand_back, next_job, run_job
 from billboards.store import leases, submissions
 
 log = logging.getLogger("billboards.worker")
@@ -73,7 +73,7 @@ class Heartbeat:
             return state not in ("cancelled", "withdrawn", "failed")
 
 
-def work(site: Site, name: str, stop: threading.Event) -> None:
+def work(site: Site, name: str, stop: threading.Event, takes: Takes = anything) -> None:
     """Do jobs until told to stop."""
     looked = said = float("-inf")
     while not stop.is_set():
@@ -84,7 +84,7 @@ def work(site: Site, name: str, stop: threading.Event) -> None:
             if site.clock() - looked >= LOOK:
                 notice_changes(site)
                 looked = site.clock()
-            if not work_once(site, name, stop):
+            if not work_once(site, name, stop, takes):
                 stop.wait(site.settings.poll_seconds)
         except BillboardsError as error:
             log.error("worker %s: %s", name, error)
@@ -97,21 +97,32 @@ def _say_alive(site: Site, name: str) -> None:
         leases.note_alive(connection, name, now=site.clock(), seconds=3 * SAID)
 
 
-def work_once(site: Site, name: str, stop: threading.Event | None = None) -> bool:
+def work_once(site: Site, name: str, stop: threading.Event | None = None, takes: Takes = anything) -> bool:
     """Do one job, if there is one."""
-    job = next_job(site, name)
-    if job is None:
-        return False
+    job = next_job(site, name, takes)
+    if job is not None:
+        do_job(site, job, name, stop)
+    return job is not None
+
+
+def do_job(
+    site: Site, job: Job, name: str, stop: threading.Event | None = None, *, engine: Engine | None = None
+) -> None:
+    """Do a job while its lease is kept alive; one that was not finished is for whoever asks next."""
     stopped: Callable[[], bool] = (lambda: False) if stop is None else stop.is_set
     sent = None if job.submission is None else job.submission.id
     with about(worker=name, job=job.kind, board=job.board, subject=job.subject, submission=sent):
         log.info("begins %s", job)
         began = time.perf_counter()
         with Heartbeat(site, job) as heartbeat:
-            run_job(site, job, cancelled=lambda: stopped() or heartbeat.unwanted.is_set())
+            try:
+                run_job(site, job, cancelled=lambda: stopped() or heartbeat.unwanted.is_set(), engine=engine)
+            except ClusterFailed:
+                # No fault of the job's: it waits for the machines as if nobody had begun.
+                hand_back(site, job)
+                raise
         hand_back(site, job)
         log.info("ends %s", job, extra={"fields": {"seconds": round(time.perf_counter() - began, 6)}})
-    return True
 
 
 def work_until_done(site: Site, name: str = "worker") -> int:
@@ -159,14 +170,24 @@ def main(arguments: list[str] | None = None) -> int:
     signal.signal(signal.SIGTERM, on_signal)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     end_with_parent(stop.set)
-    site = open_site(parsed.data)
+    with working_site(parsed.data, stop) as site:
+        work(site, f"{parsed.name}-{os.getpid()}", stop)
+    return 0
+
+
+@contextmanager
+def working_site(data: Path, stop: threading.Event) -> Iterator[Site]:
+    """A site opened for work: its log is written and its notices are sent until `stop` is set."""
+    site = open_site(data)
     write_logs(site.settings.logs)
     courier = threading.Thread(target=send_notices, args=(site, stop), daemon=True)
     courier.start()
-    work(site, f"{parsed.name}-{os.getpid()}", stop)
-    courier.join(15)
-    site.close()
-    return 0
+    try:
+        yield site
+    finally:
+        stop.set()
+        courier.join(15)
+        site.close()
 
 
 if __name__ == "__main__":

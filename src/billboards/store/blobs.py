@@ -1,4 +1,4 @@
-"""Submitted files, by the digest of their content.
+"""Submitted files, by the digest of their content, in a folder; `object_blobs` keeps them in object storage.
 
 A file is written under a temporary name, flushed to disk and moved into place, so a name that exists holds all of its
 content, whatever was killed when. The same content is kept once.
@@ -11,8 +11,25 @@ import os
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 from billboards.errors import StoreFailed
+
+
+class BlobStore(Protocol):
+    """Where submitted files are kept by the digest of their content."""
+
+    def put(self, content: bytes) -> str:
+        """Keep some content; returns its name. It is safe when this returns."""
+
+    def read(self, name: str) -> bytes:
+        """The content behind a name, checked against it."""
+
+    def touched(self, name: str) -> float:
+        """When some content was last sent; 0 for what is not there."""
+
+    def remove(self, name: str) -> None:
+        """Delete some content; what is not there is gone already."""
 
 
 @dataclass(frozen=True)
@@ -23,7 +40,7 @@ class Blobs:
 
     def put(self, content: bytes) -> str:
         """Keep some content; returns its name."""
-        name = hashlib.sha256(content).hexdigest()
+        name = name_of(content)
         path = self.path(name)
         try:
             if path.exists():
@@ -42,7 +59,7 @@ class Blobs:
             content = self.path(name).read_bytes()
         except OSError as error:
             raise StoreFailed(f"{self.path(name)}: can't be read: {error.strerror or error}") from error
-        if hashlib.sha256(content).hexdigest() != name:
+        if name_of(content) != name:
             raise StoreFailed(f"{self.path(name)}: is damaged; restore it from a backup")
         return content
 
@@ -73,6 +90,11 @@ class Blobs:
             _sync_folder(path.parent)
         finally:
             Path(work).unlink(missing_ok=True)
+
+
+def name_of(content: bytes) -> str:
+    """The digest that is the content's name."""
+    return hashlib.sha256(content).hexdigest()
 
 
 def _sync_folder(folder: Path) -> None:

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 from sqlalchemy import ColumnElement, Connection, RowMapping, and_, delete, func, insert, select
@@ -17,10 +18,13 @@ from sqlalchemy import ColumnElement, Connection, RowMapping, and_, delete, func
 from billboards.domain import Column
 from billboards.store.base import ColumnKey, Floats
 from billboards.store.database import Database
+from billboards.store.kept_scores import KeptScores
 from billboards.store.schema import cell_failures, cells, score_columns
 
 #: A cell by what its numbers depend on: signature, context, row version.
 CellKey = tuple[str, str, str]
+#: Rows that are asked for by name; of more, the whole column is read.
+FEW = 100
 
 
 @dataclass(frozen=True)
@@ -30,10 +34,16 @@ class SqlCells:
     database: Database
     board: str
     signatures: frozenset[str] | None = None
+    #: What this process has read and keeps; None where it keeps nothing.
+    kept: KeptScores | None = field(default=None, compare=False)
 
     def only(self, signatures: Iterable[str]) -> SqlCells:
         """The same cells, seen through some signatures only."""
-        return SqlCells(self.database, self.board, frozenset(signatures))
+        return replace(self, signatures=frozenset(signatures))
+
+    def keeping(self, kept: KeptScores) -> SqlCells:
+        """The same cells, each read once."""
+        return replace(self, kept=kept)
 
     def columns(self) -> tuple[ColumnKey, ...]:
         with self.database.reading() as connection:
@@ -53,9 +63,16 @@ class SqlCells:
         wanted = set(versions)
         if not self._seen(key.column.signature):
             return {}
+        if self.kept is None:
+            return self._read(key, wanted)
+        return self.kept.load((key.column.signature, key.context), wanted, partial(self._read, key))
+
+    def _read(self, key: ColumnKey, wanted: set[str]) -> dict[str, Floats]:
+        query = select(cells.c.row_version, cells.c.scores).join(score_columns).where(self._is(key), cells.c.is_primary)
+        if len(wanted) <= FEW:
+            query = query.where(cells.c.row_version.in_(sorted(wanted)))
         with self.database.reading() as connection:
-            query = select(cells.c.row_version, cells.c.scores).join(score_columns)
-            found = connection.execute(query.where(self._is(key), cells.c.is_primary)).all()
+            found = connection.execute(query).all()
         return {version: np.frombuffer(scores, np.float64) for version, scores in found if version in wanted}
 
     def save(self, key: ColumnKey, version: str, parts: Mapping[str, Floats], *, seconds: float) -> None:

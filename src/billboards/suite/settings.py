@@ -15,7 +15,6 @@ Folders are relative to the file. `docs/suites.md` explains every key.
 
 from __future__ import annotations
 
-import math
 import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -23,6 +22,7 @@ from typing import Any
 
 from billboards.boards.lines import toml_document
 from billboards.boards.names import board_name_mistake
+from billboards.boards.settings import is_number
 from billboards.domain import Suite, SuiteBoard
 from billboards.errors import InvalidInput
 
@@ -109,7 +109,7 @@ class _Keys:
         value = self.values.get(key)
         if value is None:
             return None
-        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        if not is_number(value):
             raise InvalidInput(f"{self.where}: {key} must be a number; found {value!r}")
         return float(value)
 

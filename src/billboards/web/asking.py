@@ -2,7 +2,8 @@
 
 A page is a plain function from `Ask` to `Body`; it runs in a thread, because it may compute. What it shows depends on
 the address, the viewer and how often the board has changed, so its body is kept under these three. Asking for a kept
-body costs one look at the generation, through a prepared statement on a connection that stays open.
+body costs one look at the generation, through a prepared statement on a connection that stays open. So many pages are
+computed at the same time, and the next ones wait.
 """
 
 from __future__ import annotations
@@ -10,9 +11,11 @@ from __future__ import annotations
 import secrets
 from collections.abc import Awaitable, Callable, Hashable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from threading import Lock
 from typing import Any
 
+from anyio import CapacityLimiter, to_thread
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import QueryParams
 from starlette.requests import Request
@@ -64,6 +67,8 @@ class Pages:
 
     def __post_init__(self) -> None:
         self._generations = Generations(self.site.database)
+        # Pages that compute have threads of their own, so that many readers keep no submission or answer waiting.
+        self.computing = CapacityLimiter(self.site.settings.pages_at_once)
 
     def nobody(self) -> Viewer:
         """Who comes without a session; asked for once, because neither a visitor nor the local owner ever changes."""
@@ -155,7 +160,7 @@ def reading(show: Show, *, kept: bool = True) -> Endpoint:
         body = pages.bodies.get(key) if kept else None
         if body is None:
             ask = Ask(pages, viewer, csrf, path, request.query_params, request.path_params)
-            body = await run_in_threadpool(show, ask)
+            body = await to_thread.run_sync(partial(_made, show, ask, key if kept else None), limiter=pages.computing)
             if kept and body.status == 200:
                 pages.bodies.keep(key, body)
         headers = request.headers
@@ -164,6 +169,12 @@ def reading(show: Show, *, kept: bool = True) -> Endpoint:
         )
 
     return endpoint
+
+
+def _made(show: Show, ask: Ask, key: Hashable | None) -> Body:
+    """A page's body; who waited for a thread may find that somebody else has had the same page made by then."""
+    found = None if key is None else ask.pages.bodies.get(key)
+    return show(ask) if found is None else found
 
 
 def changing(act: Callable[[Ask, Mapping[str, Any]], Body | str]) -> Endpoint:

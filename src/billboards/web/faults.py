@@ -31,6 +31,8 @@ from billboards.web.rendering import respond
 
 log = logging.getLogger("billboards.web")
 
+#: Seconds after which a disk or database that refused may be asked again.
+RETRY = "5"
 #: The first kind that an error is decides; the rest of the tree is the server's own fault.
 STATUSES: tuple[tuple[type[BillboardsError], int], ...] = (
     (UnknownName, 404),
@@ -45,11 +47,13 @@ TITLES = {
     403: "Not allowed",
     404: "Not found",
     405: "Not possible here",
+    408: "Too slow",
     409: "Not now",
     413: "Too large",
+    414: "Address too long",
     422: "That can’t be right",
     429: "Too many requests",
-    503: "Something is missing",
+    503: "Not available now",
 }
 
 
@@ -71,7 +75,10 @@ async def answer_error(request: Request, error: Exception) -> Response:
     status = status_of(error, visitor=viewer.account is None)
     if status >= 500:
         log.error("%s %s: %s", request.method, request.url.path, error)
-    return answer(request, status, str(error), problems_of(error))
+    found = answer(request, status, str(error), problems_of(error))
+    if isinstance(error, StoreFailed):
+        found.headers["retry-after"] = RETRY
+    return found
 
 
 async def answer_http(request: Request, error: Exception) -> Response:

@@ -27,6 +27,7 @@ from billboards.boards.importers.assembling import (
 )
 from billboards.boards.importers.base import Imported, check_name, read_source, refuse_errors
 from billboards.boards.lines import Problems, json_lines, shown
+from billboards.boards.settings import is_number
 from billboards.domain import DataCard, Dimension, Generator, Instance, Judgment, Reference
 from billboards.errors import ImportRefused, UnknownName
 
@@ -205,14 +206,14 @@ def _workers(path: Path, problems: Problems, notes: list[str]) -> Iterator[tuple
         refuse_twice(seen, cells["assignment_id"], f"assignment {cells['assignment_id']}", str(path), line, problems)
         try:
             answers = ast.literal_eval(cells["annotation_res"])
-        except (ValueError, SyntaxError):
+        except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
             answers = None
         if not isinstance(answers, dict):
             problems.error(str(path), line, f"annotation_res must hold scores by item; found {shown(answers)}")
             continue
         for item, value in answers.items():
             match = _KEY.fullmatch(str(item))
-            if match is None or not isinstance(value, float | int) or not math.isfinite(value):
+            if match is None or not is_number(value):
                 problems.error(str(path), line, f"{shown(item)} is no summary with a score; found {shown(value)}")
                 continue
             dimension = FOCUS if match[3] == "REFERENCE-SYSTEM" else COVERAGE

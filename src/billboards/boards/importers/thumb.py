@@ -16,6 +16,7 @@ from billboards.boards.folder import open_board
 from billboards.boards.importers.base import Imported, check_name, find_file, read_source, refuse_errors
 from billboards.boards.importers.judgments import Given, JudgmentSource, lay_judgments
 from billboards.boards.lines import Problems, json_lines, shown
+from billboards.boards.settings import is_number
 from billboards.domain import Aggregate, Dimension
 
 FIVE = (1.0, 5.0)
@@ -132,8 +133,8 @@ def _caption_rating(
 
 
 def _rating(item: Mapping[str, Any], dimension: Dimension, path: str, line: int, problems: Problems) -> float:
-    value = item.get(dimension.name)
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+    value: Any = item.get(dimension.name)
+    if not is_number(value):
         problems.error(path, line, f'"{dimension.name}" must be a number; found {shown(value)}')
         return math.nan
     if dimension.range is not None and not dimension.range[0] <= value <= dimension.range[1]:

@@ -16,9 +16,10 @@ from billboards.site import annotators, campaigns, meta_evaluation
 from billboards.site.annotators import Invitation
 from billboards.site.campaign_records import Campaign
 from billboards.web import addresses
-from billboards.web.asking import Ask, changing
+from billboards.web.asking import Ask, changing, reading
+from billboards.web.pages.campaign_agreement import show_agreement
 from billboards.web.pages.campaign_forms import sent_lines, sent_number
-from billboards.web.pages.campaigns import HOME, PAGES, own_campaign, status_of
+from billboards.web.pages.campaigns import HOME, own_campaign, show_annotators, show_progress, show_results, status_of
 from billboards.web.rendering import Body
 
 router = APIRouter()
@@ -27,6 +28,15 @@ DECISIONS: tuple[meta_evaluation.Decision, ...] = ("upheld", "struck", "restored
 Sent = Mapping[str, Any]
 #: A verb does what a form asks; one that makes links returns them.
 Verb = Callable[[Ask, Campaign, Sent], Sequence[Invitation] | None]
+
+
+#: The pages of a campaign, on which its forms stand.
+PAGES: Mapping[str, Callable[..., Body]] = {
+    "": show_progress,
+    "annotators": show_annotators,
+    "agreement": show_agreement,
+    "results": show_results,
+}
 
 
 def act_on_campaign(ask: Ask, sent: Sent) -> Body | str:
@@ -141,4 +151,7 @@ ACTIONS: Mapping[str, tuple[str, Verb]] = {
     "decide": ("agreement", _decide),
 }
 
+for _section, _show in PAGES.items():
+    _path = f"{HOME}/{_section}" if _section else HOME
+    router.add_route(_path, reading(_show, kept=False), methods=["GET"], include_in_schema=False)
 router.add_route(f"{HOME}/{{action}}", changing(act_on_campaign), methods=["POST"], include_in_schema=False)

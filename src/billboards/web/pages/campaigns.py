@@ -7,24 +7,22 @@ stream. Annotators with accounts see which campaigns they may take part in and n
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Any
 
 from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from billboards.errors import BillboardsError, InvalidInput, NotEnoughData, Refused, UnknownName
-from billboards.reports.rating_tables import annotator_tables
+from billboards.errors import BillboardsError, InvalidInput, Refused, UnknownName
 from billboards.site.access import may, require
 from billboards.site.annotators import annotator_lines, rulings
-from billboards.site.campaign_boards import Doubt, campaign_agreement, metric_estimates, second_look
+from billboards.site.campaign_boards import metric_estimates
 from billboards.site.campaign_records import Campaign, get_campaign
-from billboards.site.campaign_results import AnswerLine, both_results, campaign_answers, disagreements
+from billboards.site.campaign_results import AnswerLine, both_rankings, both_results, campaign_answers
 from billboards.site.campaign_status import campaign_status
 from billboards.site.campaigns import list_campaigns, quote_campaign
 from billboards.site.meta_evaluation import meta_results
-from billboards.store.annotators import Ruling
 from billboards.web import addresses
 from billboards.web.asking import Ask, reading, viewer_of
 from billboards.web.pages.bundles import CSV, JSONL, csv_bytes, jsonl_bytes
@@ -37,8 +35,6 @@ router = APIRouter()
 
 #: The pages of one campaign: the last part of the address, and the words that lead there.
 SECTIONS = (("", "Progress"), ("annotators", "Annotators"), ("agreement", "Agreement"), ("results", "Results"))
-#: Outputs on which annotators differ, and answers for a second look, that a page lists.
-LISTED = 25
 
 
 def show_list(ask: Ask) -> Body:
@@ -112,67 +108,15 @@ def show_annotators(ask: Ask, **context: Any) -> Body:
     lines = annotator_lines(ask.site, ask.viewer, campaign.id)
     decided = [one for one in rulings(ask.site, ask.viewer, campaign.id) if one.subject == "annotator"]
     return campaign_page(
-        ask, campaign, "annotators", lines=lines, decided=decided[::-1], words=views.test_words, **context
-    )
-
-
-@dataclass(frozen=True)
-class Dispute:
-    """An answer that was doubted or decided about: what it says, and everything that was ruled."""
-
-    answer_id: str
-    line: AnswerLine | None
-    rulings: tuple[Ruling, ...]
-
-    @property
-    def decisions(self) -> tuple[str, ...]:
-        """What can be decided now."""
-        verdicts = [one.verdict for one in self.rulings if one.verdict in ("struck", "restored")]
-        return ("restored",) if verdicts and verdicts[-1] == "struck" else ("upheld", "struck")
-
-
-def show_agreement(ask: Ask, **context: Any) -> Body:
-    """Do annotators agree, where do they differ, and which answers deserve a second look?"""
-    campaign = own_campaign(ask)
-    several_days = len(campaign_status(ask.site, ask.viewer, campaign.id).by_day) > 1
-    try:
-        study = campaign_agreement(ask.site, ask.viewer, campaign.id, by_day=several_days)
-    except NotEnoughData:
-        tables: tuple[Any, ...] = ()
-    else:
-        tables = annotator_tables(study)
-    doubts, unlooked = _second_look(ask, campaign)
-    return campaign_page(
         ask,
         campaign,
-        "agreement",
-        tables=tables,
-        spreads=disagreements(ask.site, ask.viewer, campaign.id, limit=LISTED),
-        doubts=doubts,
-        unlooked=unlooked,
-        disputes=_disputes(ask, campaign),
+        "annotators",
+        lines=lines,
+        decided=decided[::-1],
+        ruled={one.name for one in decided},
+        words=views.test_words,
         **context,
     )
-
-
-def _second_look(ask: Ask, campaign: Campaign) -> tuple[tuple[Doubt, ...], str | None]:
-    """Answers that a metric finds implausible, or why none can be named."""
-    try:
-        return second_look(ask.site, ask.viewer, campaign.id, limit=LISTED), None
-    except (InvalidInput, Refused):
-        return (), "no metric of this board can say yet which answers are implausible."
-
-
-def _disputes(ask: Ask, campaign: Campaign) -> list[Dispute]:
-    """Every answer that something was ruled about, the latest first."""
-    by_answer: dict[str, list[Ruling]] = {}
-    for one in rulings(ask.site, ask.viewer, campaign.id)[::-1]:
-        if one.subject == "answer":
-            by_answer.setdefault(one.name, []).append(one)
-    if not by_answer:
-        return []
-    lines = {one.answer_id: one for one in campaign_answers(ask.site, ask.viewer, campaign.id)}
-    return [Dispute(name, lines.get(name), tuple(ruled[::-1])) for name, ruled in by_answer.items()]
 
 
 def show_results(ask: Ask, **context: Any) -> Body:
@@ -180,13 +124,16 @@ def show_results(ask: Ask, **context: Any) -> Body:
     campaign = own_campaign(ask)
     if campaign.kind == "meta":
         corners = meta_results(ask.site, ask.viewer, campaign.id)
-        return campaign_page(ask, campaign, "results", corners=corners, rows=(), helped=(), **context)
+        return campaign_page(ask, campaign, "results", corners=corners, rows=(), helped=(), places=None, **context)
     rows = views.result_rows(*both_results(ask.site, ask.viewer, campaign.id))
     try:
         helped = metric_estimates(ask.site, ask.viewer, campaign.id)
     except (InvalidInput, Refused):
         helped = ()
-    return campaign_page(ask, campaign, "results", corners=(), rows=rows, helped=helped, **context)
+    places = None
+    if ask.query.get("places") == "yes":
+        places = views.place_rows(*both_rankings(ask.site, ask.viewer, campaign.board))
+    return campaign_page(ask, campaign, "results", corners=(), rows=rows, helped=helped, places=places, **context)
 
 
 def show_preview(ask: Ask) -> Body:
@@ -222,13 +169,6 @@ def lead_on(request: Request) -> Response:
     return RedirectResponse(addresses.board(campaign.board, "campaigns", campaign.id), 303)
 
 
-#: The page to which a form belongs, by its section.
-PAGES: dict[str, Callable[..., Body]] = {
-    "": show_progress,
-    "annotators": show_annotators,
-    "agreement": show_agreement,
-    "results": show_results,
-}
 HOME = "/boards/{board}/campaigns/{campaign}"
 
 
@@ -239,9 +179,6 @@ def status_of(error: BillboardsError) -> int:
 
 router.add_route("/boards/{board}/campaigns", reading(show_list, kept=False), include_in_schema=False)
 router.add_route("/campaigns/{campaign}", lead_on, methods=["GET"], include_in_schema=False)
-for _section, _show in PAGES.items():
-    _path = f"{HOME}/{_section}" if _section else HOME
-    router.add_route(_path, reading(_show, kept=False), methods=["GET"], include_in_schema=False)
 router.add_route(f"{HOME}/preview", reading(show_preview, kept=False), include_in_schema=False)
 router.add_route(f"{HOME}/events", send_campaign, include_in_schema=False)
 for _kind in ("csv", "jsonl"):

@@ -37,9 +37,16 @@ def preview_page(ask: Ask, template: Template, *, back: tuple[str, str]) -> Body
         instructions=paragraphs(template.instructions),
         examples=view_examples(template),
         item=preview_item(template),
-        stages=[" and ".join(stage.shows) for stage in template.stages],
+        steps=len(template.stages),
+        first_shows=_shown_first(template),
         previewed=True,
     )
+
+
+def _shown_first(template: Template) -> str:
+    """What the first stage shows, where a later one shows more."""
+    first = template.visible(0)
+    return " and ".join(sorted(first)) if first != template.visible(len(template.stages) - 1) else ""
 
 
 router.add_route("/templates", reading(show_templates), include_in_schema=False)

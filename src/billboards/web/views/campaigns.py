@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from billboards.domain import Ranking
 from billboards.human.quote import Quote
 from billboards.human.templates import Template
 from billboards.site.annotators import TestCount
@@ -47,7 +48,7 @@ def status_facts(status: Status) -> tuple[Fact, ...]:
     facts = [
         Fact("labels", "labels", f"{status.done:,} of {status.wanted:,}"),
         Fact("hands", "in hands", f"{status.leased:,}"),
-        Fact("answers", "answers", f"{status.answers:,}, {status.tests:,} to test questions"),
+        Fact("answers", "answers", f"{status.answers:,} ({status.tests:,} to test questions)"),
         Fact("people", "annotators", people),
         Fact("seconds", "median time", middle),
     ]
@@ -111,6 +112,25 @@ def result_rows(without: Results, everybody: Results) -> tuple[ResultRow, ...]:
     dimensions = list(dict.fromkeys(row.dimension for row in rows))
     rows.sort(key=lambda row: (dimensions.index(row.dimension), order.get((row.dimension, row.generator), len(order))))
     return tuple(rows)
+
+
+@dataclass(frozen=True)
+class PlaceRow:
+    """A generator's or metric's place on the board, as it counts and with the excluded annotators' answers in it."""
+
+    kind: str
+    name: str
+    counted: int | None
+    everybody: int | None
+
+
+def place_rows(counted: Ranking, everybody: Ranking) -> tuple[PlaceRow, ...]:
+    """Both rankings side by side."""
+    found = []
+    for kind in ("generators", "metrics"):
+        other = {one.name: one.rank for one in getattr(everybody, kind)}
+        found += [PlaceRow(kind[:-1], one.name, one.rank, other.get(one.name)) for one in getattr(counted, kind)]
+    return tuple(found)
 
 
 def test_words(count: TestCount) -> str:

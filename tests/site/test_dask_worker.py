@@ -1,0 +1,118 @@
+"""A site whose cells a Dask cluster computes: killed anywhere, its board comes out as one that was scored in peace."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from loopback_dask import LoopbackDask
+from small_sites import Harbour, MakeHarbour
+
+from billboards.cli.main import main
+from billboards.execution.dask_cluster import Cluster
+from billboards.site import submitting
+from billboards.site.cluster_worker import for_cluster, for_this_machine, work_on_cluster
+from billboards.site.home import Site
+from billboards.site.worker import work_until_done
+from billboards.site.worklist import plan_board, standing
+from billboards.store import submissions
+
+SETTINGS = "lease_seconds = 1.0\npoll_seconds = 0.05\nattempts = 100\n"
+OUTPUTS = "\n".join(f"the ferry leaves at {k}" for k in range(12))
+
+
+def cells(site: Site) -> dict[tuple[str, str, str], bytes]:
+    store = site.cells("ferry")
+    return {
+        (key.column.signature, key.context, version): scores.tobytes()
+        for key in store.columns()
+        for version, scores in store.load(key, store.present(key)).items()
+    }
+
+
+def wait_until(true: Callable[[], bool], seconds: float = 60.0) -> None:
+    end = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < end, "it takes too long"
+        time.sleep(0.05)
+
+
+def calm(make_harbour: MakeHarbour) -> Harbour:
+    harbour = make_harbour(name="calm")
+    submitting.submit_generator(harbour.site, harbour.owner, "ferry", "new", OUTPUTS.encode())
+    work_until_done(harbour.site)
+    return harbour
+
+
+def start_worker(site: Site, address: str, *, leases: int) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-m", "billboards", "worker", str(site.data), "--engine", "dask"]
+    return subprocess.Popen([*command, "--address", address, "--leases", str(leases)], stdin=subprocess.DEVNULL)
+
+
+def test_workers_killed_on_both_sides_lose_nothing(make_harbour: MakeHarbour, loopback_dask: LoopbackDask) -> None:
+    harbour = make_harbour(name="storm", settings=SETTINGS)
+    site = harbour.site
+    sent = submitting.submit_generator(site, harbour.owner, "ferry", "new", OUTPUTS.encode()).submission.id
+
+    first = start_worker(site, loopback_dask.address, leases=1)
+    try:
+        wait_until(lambda: bool(cells(site)))
+    finally:
+        first.kill()
+        first.wait()
+    with Cluster(loopback_dask.address) as cluster:
+        os.kill(min(cluster.connect().run(os.getpid).values()), signal.SIGKILL)
+    second = start_worker(site, loopback_dask.address, leases=4)
+    try:
+        wait_until(lambda: is_scored(site, sent))
+    finally:
+        second.terminate()
+        assert second.wait(30) == 0
+    found = cells(site)
+    assert len(found) >= 4 * 5
+    assert found == cells(calm(make_harbour).site)
+
+
+def is_scored(site: Site, submission: str) -> bool:
+    with site.database.reading() as connection:
+        return submissions.get(connection, submission).state == "scored"
+
+
+def test_cells_wait_while_the_scheduler_is_away_and_cost_no_attempt(make_harbour: MakeHarbour) -> None:
+    site = make_harbour(name="away", settings=SETTINGS).site
+    stop = threading.Event()
+    cluster = Cluster("tcp://127.0.0.1:9")
+    worker = threading.Thread(target=work_on_cluster, args=(site, "w", stop, cluster), kwargs={"leases": 2})
+    worker.start()
+    time.sleep(0.3)
+    stop.set()
+    worker.join()
+    wanted = plan_board(site, "ferry").wanted
+    assert wanted
+    assert standing(site, "ferry").failed == {}
+    assert cells(site) == {}
+
+
+def test_what_can_not_travel_is_done_here(make_harbour: MakeHarbour) -> None:
+    harbour = make_harbour()
+    wanted = plan_board(harbour.site, "ferry").wanted
+    assert {for_cluster("cell", one) for one in wanted} == {True}
+    assert for_this_machine("refresh", None)
+
+
+def test_an_engine_needs_an_address_and_a_site_must_be_there(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["worker", str(tmp_path / "none")]) == 2
+    assert "`billboards serve` makes" in capsys.readouterr().err
+    assert main(["worker", str(tmp_path), "--engine", "dask"]) == 2
+    assert "--engine dask --address tcp://HOST:8786" in capsys.readouterr().err
+    assert main(["worker", str(tmp_path), "--engine", "dask", "--address", "tcp://127.0.0.1:9"]) == 1
+    assert "start one with `dask scheduler`" in capsys.readouterr().err

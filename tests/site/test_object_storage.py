@@ -1,0 +1,73 @@
+"""Submitted files in a real S3 server: the same promises as a folder's, and a site that lives on it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+from s3_server import BUCKET, S3Server
+from small_sites import MakeHarbour
+
+from billboards.errors import InvalidInput, StoreFailed
+from billboards.site import submitting
+from billboards.site.backup import back_up, restore
+from billboards.site.boards import live_board
+from billboards.site.home import open_site
+from billboards.site.worker import work_until_done
+from billboards.store.blobs import Blobs
+from billboards.store.object_blobs import ObjectBlobs
+
+
+@pytest.fixture(scope="module")
+def s3(tmp_path_factory: pytest.TempPathFactory) -> Iterator[S3Server]:
+    """A server; tests that need it skip, saying so, where it is not installed."""
+    if find_spec("moto") is None or find_spec("s3fs") is None:
+        pytest.skip("moto's S3 server and s3fs are not installed; the extra `test` has them")
+    with S3Server(tmp_path_factory.mktemp("s3") / "log") as server, pytest.MonkeyPatch.context() as patch:
+        for name, value in server.environment.items():
+            patch.setenv(name, value)
+        yield server
+
+
+def test_what_is_put_is_read_by_another_client_and_gone_when_removed(s3: S3Server) -> None:
+    ours, theirs = ObjectBlobs(f"s3://{BUCKET}/one"), ObjectBlobs(f"s3://{BUCKET}/one/")
+    name = ours.put(b"lines")
+    assert ours.put(b"lines") == name
+    assert theirs.read(name) == b"lines"
+    assert theirs.touched(name) > 1_700_000_000
+    theirs.remove(name)
+    theirs.remove(name)
+    assert ours.touched(name) == 0.0
+    with pytest.raises(StoreFailed, match="can't be read"):
+        ours.read(name)
+
+
+def test_damaged_content_and_a_bucket_that_is_not_there_are_named(s3: S3Server) -> None:
+    blobs = ObjectBlobs(f"s3://{BUCKET}/two")
+    name = blobs.put(b"lines")
+    blobs._files.pipe_file(f"{BUCKET}/two/{name[:2]}/{name}", b"other")
+    with pytest.raises(StoreFailed, match="is damaged"):
+        blobs.read(name)
+    with pytest.raises(StoreFailed, match="see that the bucket is there"):
+        ObjectBlobs("s3://no-such-bucket/x").put(b"lines")
+    with pytest.raises(InvalidInput, match="no address of object storage"):
+        ObjectBlobs("bucket/prefix")
+
+
+def test_a_site_on_s3_scores_is_saved_and_restored_into_a_folder(
+    s3: S3Server, make_harbour: MakeHarbour, tmp_path: Path
+) -> None:
+    harbour = make_harbour(settings=f'blobs = "s3://{BUCKET}/three"\n')
+    site = harbour.site
+    sent = submitting.submit_generator(site, harbour.person("ann"), "ferry", "tug", harbour.outputs(0)).submission
+    work_until_done(site)
+    assert set(live_board(site, "ferry").generators) == {"tug"}
+    assert not (site.data / "blobs").exists()
+    back_up(site, tmp_path / "a.tar.gz")
+    restore(tmp_path / "a.tar.gz", tmp_path / "new")
+    with closing(open_site(tmp_path / "new", clock=harbour.clock)) as restored:
+        assert isinstance(restored.blobs, Blobs)
+        assert restored.blobs.read(sent.blob) == site.blobs.read(sent.blob)
