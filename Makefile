@@ -6,7 +6,7 @@ BIN := .venv/bin
 # What is compiled, and how: a change installs anew, because an editable install takes Python's changes only.
 KERNELS := setup.py $(wildcard tools/*.py src/billboards/metrics/kernels/*.[ch])
 
-.PHONY: demo test check kernels studies benchmarks clean
+.PHONY: demo test check audit kernels studies benchmarks clean
 
 demo: .venv/installed  ## build, score and rank the demo board, and open the site on it (Ctrl-C ends it)
 	$(BIN)/billboards demo
@@ -14,11 +14,16 @@ demo: .venv/installed  ## build, score and rank the demo board, and open the sit
 test: .venv/test  ## run the tests
 	$(BIN)/python -m pytest -n auto --dist loadfile
 
-check: .venv/check  ## style, types, import directions
+check: .venv/check  ## style, types, import directions, licences of what is shipped
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
+	$(BIN)/python tools/licences.py
+
+audit: .venv/check  ## known weaknesses of what is installed; needs the network, and says so where there is none
+	-$(BIN)/python -m pip install --quiet --disable-pip-version-check 'pip-audit>=2.7,<3'
+	$(BIN)/python tools/dependency_audit.py
 
 kernels:  ## compile what is out of date, in place: quicker than installing anew
 	$(PYTHON) tools/build_kernels.py
@@ -40,7 +45,11 @@ studies: benchmarks  ## everything that takes long
 	$(BIN)/python benchmarks/annotators_study.py
 	$(BIN)/python benchmarks/human_ratings.py
 	$(BIN)/python benchmarks/beametrics.py
+	BILLBOARDS_FUZZ=2000 $(BIN)/python -m pytest -n 0 tests/fuzz
 	BILLBOARDS_KILLS=200 $(BIN)/python -m pytest -n 0 tests/site/test_kill.py tests/site/test_kill_server.py
+	BILLBOARDS_CHAOS=1000 $(BIN)/python -m pytest -n 0 tests/chaos
+	$(BIN)/python benchmarks/load.py
+	$(BIN)/python benchmarks/scale.py --simulate
 	$(BIN)/python benchmarks/lexical_sacrebleu.py
 	$(BIN)/python benchmarks/lexical_equality.py
 	$(BIN)/python benchmarks/audit.py

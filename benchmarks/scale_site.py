@@ -134,10 +134,15 @@ def work(data: Path, instances: int) -> None:
     from billboards.site.submitting import submit_generator
     from billboards.site.work import next_job, run_job
     from billboards.site.worker import work_until_done
+    from billboards.site.worklist import plan_board, standing
+    from billboards.store import snapshots
 
     with counted("open"):
         site = open_site(data)
         live_board(site, BOARD)
+    with counted("plan"):
+        plan_board(site, BOARD)
+        standing(site, BOARD)
     with counted("rank"):
         assert work_until_done(site) == 1
     submit_generator(site, local_viewer(site), BOARD, "one more", outputs(instances, 10**6))
@@ -148,8 +153,12 @@ def work(data: Path, instances: int) -> None:
             jobs += 1
         found["jobs"] = jobs
     assert job is not None
-    with counted("refresh"):
+    with counted("refresh") as found:
         run_job(site, job)
+        live = live_board(site, BOARD)
+        assert live.snapshot is not None
+        with site.database.reading() as connection:
+            found["document"] = len(snapshots.document_text(connection, live.snapshot)) / 2**20
     assert next_job(site, "benchmark") is None
     site.close()
 

@@ -67,10 +67,12 @@ def test_workers_killed_on_both_sides_lose_nothing(make_harbour: MakeHarbour, lo
     finally:
         first.kill()
         first.wait()
-    with Cluster(loopback_dask.address) as cluster:
-        os.kill(min(cluster.connect().run(os.getpid).values()), signal.SIGKILL)
+    before = len(cells(site))
     second = start_worker(site, loopback_dask.address, leases=4)
     try:
+        wait_until(lambda: len(cells(site)) > before)
+        with Cluster(loopback_dask.address) as cluster:
+            os.kill(min(cluster.connect().run(os.getpid).values()), signal.SIGKILL)
         wait_until(lambda: is_scored(site, sent))
     finally:
         second.terminate()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from small_campaigns import by_reference, distinct_board, people, small_campaign
-from small_sites import DECLARED, SHARED_WORDS, Harbour, MakeHarbour
+from small_sites import DECLARED, SHARED_WORDS, Harbour, MakeHarbour, make_board
 from sqlalchemy import select
 
 from billboards.cli.main import main
@@ -24,6 +24,11 @@ from billboards.site.worker import work_until_done
 from billboards.store import snapshots, trail
 from billboards.store.moving import line_of, read_rows
 from billboards.store.schema import metadata, rankings, standings
+
+
+@pytest.fixture
+def harbour(make_harbour: MakeHarbour) -> Harbour:
+    return make_harbour(make_board(6, 2, metrics=("chrF", "length")))
 
 
 def everything(site: Site) -> str:

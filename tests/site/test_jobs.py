@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import shutil
 import threading
 from typing import Any
@@ -10,12 +11,12 @@ import pytest
 from small_sites import DECLARED, SHARED_WORDS, Harbour, MakeHarbour
 from sqlalchemy import select
 
-from billboards.errors import Refused
+from billboards.errors import Refused, StoreAway
 from billboards.execution import sandbox
 from billboards.execution.local import InProcess
 from billboards.metrics.discovery import metric
 from billboards.service.scoring import score_board
-from billboards.site import submitting
+from billboards.site import submitting, work
 from billboards.site.boards import live_board
 from billboards.site.home import notice_changes
 from billboards.site.work import Job, next_job, run_job
@@ -297,3 +298,38 @@ def test_a_board_edited_under_a_worker_gets_no_cell_in_a_wrong_place(harbour: Ha
     for key in plain.columns():
         theirs, ours = (store.load(key, plain.present(key)) for store in (plain, live.cells))
         assert {v: s.tobytes() for v, s in theirs.items()} == {v: s.tobytes() for v, s in ours.items()}
+
+
+def test_a_database_that_was_away_or_a_full_disk_fails_no_submission(
+    harbour: Harbour, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, kept = send(harbour), Blobs.read
+    faults: list[Exception] = [StoreAway("the server is gone"), OSError(errno.ENOSPC, "no room")]
+
+    def read(blobs: Blobs, name: str) -> bytes:
+        if faults:
+            raise faults.pop()
+        return kept(blobs, name)
+
+    monkeypatch.setattr(Blobs, "read", read)
+    for waited in (5.0, 10.0):
+        work_until_done(harbour.site)
+        assert harbour.now(one).state == "checking"
+        harbour.clock.now += waited
+    work_until_done(harbour.site)
+    assert harbour.now(one).state == "scored"
+
+
+def test_a_ranking_that_the_database_spoiled_is_made_when_it_is_back(
+    harbour: Harbour, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def away(*_: object) -> None:
+        raise StoreAway("the server is gone")
+
+    with monkeypatch.context() as meanwhile:
+        meanwhile.setattr(work, "refresh", away)
+        work_until_done(harbour.site)
+    assert live_board(harbour.site, "ferry").snapshot is None
+    harbour.clock.now += 5.0
+    assert work_until_done(harbour.site) == 1
+    assert live_board(harbour.site, "ferry").snapshot is not None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import tarfile
 import threading
+import time
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from typing import Any
 import pytest
 from postgres import PostgresServer
 from small_campaigns import by_reference, distinct_board, people, small_campaign
-from small_sites import Harbour, MakeHarbour
+from small_sites import Harbour, MakeHarbour, make_board
 from sqlalchemy import select
 
 from billboards.cli.main import main
@@ -38,7 +39,7 @@ def said(site: Site) -> Any:
 @pytest.fixture
 def lively(make_harbour: MakeHarbour) -> Harbour:
     """A site with a generator sent in and ranked."""
-    harbour = make_harbour(settings='title = "Harbour"\n')
+    harbour = make_harbour(make_board(6, 2, metrics=("chrF", "length")), settings='title = "Harbour"\n')
     submitting.submit_generator(harbour.site, harbour.person("ann"), "ferry", "tug", harbour.outputs(0))
     work_until_done(harbour.site)
     return harbour
@@ -128,6 +129,8 @@ def test_a_backup_taken_while_submissions_and_answers_come_in_is_one_moment_of_t
 
     sender = threading.Thread(target=submit_and_answer)
     sender.start()
+    while len(eve.sent) < 2:
+        time.sleep(0.01)
     marks = []
     for k in range(2):
         least = (len(sent), len(eve.sent))
@@ -149,13 +152,14 @@ def test_a_backup_taken_while_submissions_and_answers_come_in_is_one_moment_of_t
             assert all(restored.blobs.read(one.blob) for one in found)
 
 
-def test_a_damaged_or_foreign_file_and_a_folder_in_use_are_refused(lively: Harbour, tmp_path: Path) -> None:
+def test_a_damaged_or_foreign_file_and_a_folder_in_use_are_refused(harbour: Harbour, tmp_path: Path) -> None:
     file, new = tmp_path / "a.tar.gz", tmp_path / "new"
-    back_up(lively.site, file)
+    submitting.submit_generator(harbour.site, harbour.person("ann"), "ferry", "tug", harbour.outputs(0))
+    back_up(harbour.site, file)
     with pytest.raises(InvalidInput, match="is there already"):
-        back_up(lively.site, file)
+        back_up(harbour.site, file)
     with pytest.raises(Refused, match="not empty"):
-        restore(file, lively.site.data)
+        restore(file, harbour.site.data)
     whole = file.read_bytes()
     (tmp_path / "cut.tar.gz").write_bytes(whole[: len(whole) // 2])
     (tmp_path / "bent.tar.gz").write_bytes(_with_another_blob(file))

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from s3_server import BUCKET, S3Server
-from small_sites import MakeHarbour
+from small_sites import MakeHarbour, make_board
 
 from billboards.errors import InvalidInput, StoreFailed
 from billboards.site import submitting
@@ -60,7 +60,7 @@ def test_damaged_content_and_a_bucket_that_is_not_there_are_named(s3: S3Server) 
 def test_a_site_on_s3_scores_is_saved_and_restored_into_a_folder(
     s3: S3Server, make_harbour: MakeHarbour, tmp_path: Path
 ) -> None:
-    harbour = make_harbour(settings=f'blobs = "s3://{BUCKET}/three"\n')
+    harbour = make_harbour(make_board(6, 2, metrics=("chrF", "length")), settings=f'blobs = "s3://{BUCKET}/three"\n')
     site = harbour.site
     sent = submitting.submit_generator(site, harbour.person("ann"), "ferry", "tug", harbour.outputs(0)).submission
     work_until_done(site)

@@ -18,6 +18,9 @@ from billboards.store.migrating import unmigrate
 from billboards.store.moving import BATCH, fill, move_database, read_rows, tables_of, tally_of
 from billboards.store.schema import REVISION, audit, boards, metadata
 
+#: For what one direction shows as well as both: from SQLite to PostgreSQL.
+from_sqlite = pytest.mark.parametrize("full", ["sqlite"], indirect=True)
+
 
 def tallies(database: Database) -> dict[str, tuple[int, str]]:
     with database.reading() as connection:
@@ -45,6 +48,7 @@ def empty(full: Database, tmp_path: Path, postgres: PostgresServer) -> Iterator[
     made.close()
 
 
+@from_sqlite
 def test_every_table_has_rows_here(full: Database) -> None:
     assert {name: rows for name, (rows, _) in tallies(full).items()} == {
         table: BATCH + 7 if table == LONG else 3 for table in metadata.tables
@@ -81,6 +85,24 @@ def test_moving_to_the_other_kind_and_back_changes_no_bit(full: Database, empty:
     back.close()
 
 
+def test_rows_of_an_earlier_migration_arrive_and_are_brought_up_to_this_one(full: Database, empty: Database) -> None:
+    with full.writing() as connection:
+        unmigrate(connection, "0001")
+    before = tallies(full)
+    with full.reading() as origin, empty.writing() as goal:
+        old = {table.name: table for table in tables_of(origin, "0001")}
+        fill(
+            goal,
+            "0001",
+            lambda table: read_rows(origin, old[table.name]),
+            lambda table: tally_of(origin, old[table.name]),
+        )
+    after = tallies(empty)
+    assert empty.revision() == REVISION
+    assert {name: after[name] for name in before} == before
+
+
+@from_sqlite
 def test_counting_goes_on_where_the_rows_that_were_brought_end(full: Database, empty: Database) -> None:
     move_database(full, empty)
     entry = {"at": 1.0, "actor": "a", "action": "b", "subject": "c", "detail": {}}
@@ -88,6 +110,7 @@ def test_counting_goes_on_where_the_rows_that_were_brought_end(full: Database, e
         assert connection.execute(insert(audit).values(**entry)).inserted_primary_key == (103,)
 
 
+@from_sqlite
 def test_a_target_with_rows_is_refused_and_left_alone(full: Database, empty: Database) -> None:
     empty.upgrade()
     with empty.writing() as connection:
@@ -121,6 +144,7 @@ def test_what_postgresql_cannot_keep_is_named_and_the_move_can_be_begun_again(
         database.close()
 
 
+@from_sqlite
 def test_rows_that_arrive_otherwise_than_they_were_sent_undo_the_move(full: Database, empty: Database) -> None:
     def move_with_a_row_lost() -> None:
         with full.reading() as origin, empty.writing() as goal:

@@ -106,3 +106,12 @@ def test_pages_of_submissions_leave_none_out_and_show_none_twice(database: Datab
 def test_an_unknown_submission_is_named(database: Database) -> None:
     with database.reading() as connection, pytest.raises(UnknownName, match="no submission named 'nowhere'"):
         submissions.get(connection, "nowhere")
+
+
+def test_whatever_a_program_says_can_be_kept(database: Database, account: Account) -> None:
+    one = send(database, account)
+    move(database, one, "checking")
+    failed = move(database, one, "failed", reason="half \ud800 and \0", log="a\0b")
+    assert failed.reason == "half ? and \ufffd"
+    with database.reading() as connection:
+        assert [line.text for line in trail.read_log(connection, one.id)][-1] == "a\ufffdb"

@@ -47,7 +47,7 @@ class CampaignSite:
         assert answer.status_code == 200, (path, answer.status_code)
         return str(answer.text)
 
-    def answer(self, link: str, chosen: int = 4, **fields: str) -> Any:
+    def answer(self, link: str, chosen: int = 4, /, **fields: str) -> Any:
         """Answer the item at hand as the page's form would."""
         page = self.pages.get(link).text
         sent = {name: field(page, name) for name in ("assignment", "answer_id", "stage")}

@@ -97,29 +97,33 @@ class Cluster:
 
     def submit(self, unit: Unit) -> Future:
         """Send a unit to the cluster; contexts that lie there already are only named."""
-        contexts: dict[str, Future] = {}
-        numbers = []
-        for task in unit.tasks:
-            digest, future = self._context(context_of(task.batch))
-            contexts.setdefault(digest, future)
-            numbers.append(list(contexts).index(digest))
+        from distributed.client import ClosedClientError
+
+        packed = [context_of(task.batch) for task in unit.tasks]
+        digests = [context.digest for context in packed]
+        needed = dict(zip(digests, packed, strict=True))
+        numbers = [list(needed).index(digest) for digest in digests]
         order = order_of(unit.tasks, numbers, together=unit.together)
         key = f"{unit.tasks[0].metric.card.name}-{uuid4().hex}"
-        return self.connect().submit(
-            carry_out, order, list(contexts.values()), key=key, pure=False, resources=self.asked(unit) or None
-        )
-
-    def _context(self, context: Context) -> tuple[str, Future]:
-        digest = context.digest
+        resources = self.asked(unit) or None
         with self._lock:
-            future = self._contexts.pop(digest, None)
-            # One that was lost with its workers too often is sent again.
-            if future is None or future.status not in ("pending", "finished"):
-                future = self.connect().submit(keep, context, key=f"texts-{uuid4().hex}", pure=False)
-            self._contexts[digest] = future
-            while len(self._contexts) > CONTEXTS:
-                self._contexts.popitem(last=False)
-            return digest, future
+            # One connection for all of it: what was sent through another that is gone can't be named.
+            client = self.connect()
+            try:
+                contexts = [self._context(client, digest, context) for digest, context in needed.items()]
+                return client.submit(carry_out, order, contexts, key=key, pure=False, resources=resources)
+            except ClosedClientError as error:
+                raise self.lost(error) from error
+
+    def _context(self, client: Client, digest: str, context: Context) -> Future:
+        future = self._contexts.pop(digest, None)
+        # One that was lost with its workers too often is sent again.
+        if future is None or future.status not in ("pending", "finished"):
+            future = client.submit(keep, context, key=f"texts-{uuid4().hex}", pure=False)
+        self._contexts[digest] = future
+        while len(self._contexts) > CONTEXTS:
+            self._contexts.popitem(last=False)
+        return future
 
     def asked(self, unit: Unit) -> dict[str, float]:
         """What a worker must offer for a unit."""
@@ -132,7 +136,7 @@ class Cluster:
         with self._lock:
             if time.monotonic() - self._counted >= COUNT:
                 try:
-                    found = self.connect().scheduler_info()["workers"].values()
+                    found = self.connect().scheduler_info(n_workers=-1)["workers"].values()
                 except (OSError, TimeoutError) as error:
                     raise self.lost(error) from error
                 self._workers = [(int(one["nthreads"]), one.get("resources") or {}) for one in found]
@@ -166,19 +170,14 @@ def _connect(address: str) -> Client:
         logging.getLogger(name).setLevel(logging.CRITICAL)
     # Whole boards are sent on purpose, each text once.
     dask.config.set({"distributed.admin.large-graph-warning-threshold": "4 GiB"})
-    # Made in two steps: a client that fails to start must be closed, or it does so itself amid something else.
-    client = Client.__new__(Client)
     try:
         _knock(address)
-        client.__init__(address, timeout=REACH, set_as_default=False, name="billboards")
+        return Client(address, timeout=REACH, set_as_default=False, name="billboards")
     except OSError as error:
-        if hasattr(client, "status"):
-            client.close()
         raise ClusterFailed(
             f"no scheduler answers at {address} ({error}); start one with `dask scheduler`, which prints its address, "
             "and see that this machine can reach it"
         ) from error
-    return client
 
 
 def _knock(address: str) -> None:

@@ -80,11 +80,10 @@ class _Packer:
         with self.site.database.reading() as connection:
             created = moment(self.site.clock())
             tables = {table.name: self._add_table(connection, table) for table in tables_of(connection, revision)}
-            blobs = sorted(set(connection.execute(select(submissions.c.blob)).scalars()))
+            blobs = sorted(set(connection.execute(select(submissions.c.blob)).scalars()) - {""})
             known = registry.list_boards(connection)
         for name in blobs:
-            if name:
-                self._add(f"blobs/{name}", self.site.blobs.read(name))
+            self._add(f"blobs/{name}", self.site.blobs.read(name))
         folders = {one.name: self._add_board(one) for one in known}
         self._add_settings()
         manifest = {"kind": KIND, "created": created, "revision": revision, "tables": tables, "boards": folders}
@@ -112,7 +111,7 @@ class _Packer:
         name = place if folder.name in self.folders else folder.name
         self.folders.add(name)
         self._add_folder(folder, f"boards/{name}")
-        return {"folder": name, "fingerprint": found}
+        return {"folder": name, "fingerprint": found if fingerprint(folder) == found else ""}
 
     def _add_settings(self) -> None:
         if (self.site.data / SETTINGS).exists():

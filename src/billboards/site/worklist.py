@@ -125,8 +125,14 @@ def plan_board(site: Site, name: str) -> Plan:
 
 def standing(site: Site, name: str) -> Standing:
     """Which cells of a board there are, and which have failed."""
+    plan = plan_board(site, name)
+    kept, present = site.cache.get(("present", name), (None, frozenset()))
+    # Cells only come while a board stays as it is: of those that were there nobody needs to be asked again.
+    versions = {wanted.row.version for wanted in plan.wanted if wanted.cell not in present} if kept is plan else None
     with site.database.reading() as connection:
-        present, failed = present_cells(connection, name), failed_cells(connection, name)
+        found, failed = present_cells(connection, name, versions), failed_cells(connection, name)
+    present = found if kept is not plan else present | found
+    site.cache["present", name] = plan, present
     return Standing(present, failed, site.settings.attempts, site.clock())
 
 

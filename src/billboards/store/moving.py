@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
-from sqlalchemy import Connection, Integer, LargeBinary, MetaData, Table, func, insert, inspect, select, text
+from sqlalchemy import Column, Connection, Integer, LargeBinary, MetaData, Table, func, insert, inspect, select, text
 from sqlalchemy.exc import DBAPIError
 
 from billboards.errors import InvalidInput, StoreFailed
@@ -51,15 +51,20 @@ class Tally:
 
 def line_of(table: Table, row: Row) -> str:
     """A row as one line of JSON, the same for the same values on every database."""
-    values = [_plain(row[column.name], binary=isinstance(column.type, LargeBinary)) for column in table.columns]
+    values = [_plain(row[column.name], binary=isinstance(column.type, LargeBinary)) for column in _columns(table)]
     return json.dumps(values, ensure_ascii=True, separators=(",", ":"))
 
 
 def row_of_line(table: Table, line: str) -> Row:
     """A row from its line."""
     values = json.loads(line)
-    pairs = zip(table.columns, values, strict=True)
+    pairs = zip(_columns(table), values, strict=True)
     return {c.name: base64.b64decode(v) if isinstance(c.type, LargeBinary) else v for c, v in pairs}
+
+
+def _columns(table: Table) -> list[Column[Any]]:
+    """A table's columns in an order that does not depend on how the table was made."""
+    return sorted(table.columns, key=lambda column: column.name)
 
 
 def _plain(value: Any, *, binary: bool) -> Any:

@@ -8,7 +8,7 @@ computed, or was withdrawn, is not seen. Which cells are there is answered from 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -20,6 +20,7 @@ from billboards.store.base import ColumnKey, Floats
 from billboards.store.database import Database
 from billboards.store.kept_scores import KeptScores
 from billboards.store.schema import cell_failures, cells, score_columns
+from billboards.store.trail import storable
 
 #: A cell by what its numbers depend on: signature, context, row version.
 CellKey = tuple[str, str, str]
@@ -106,13 +107,15 @@ class SqlCells:
         )
 
 
-def present_cells(connection: Connection, board: str) -> frozenset[CellKey]:
-    """Every cell of a board, by signature, context and row version."""
+def present_cells(connection: Connection, board: str, versions: Collection[str] | None = None) -> frozenset[CellKey]:
+    """Every cell of a board, by signature, context and row version; with `versions`, those of these rows."""
     query = (
         select(score_columns.c.signature, score_columns.c.context, cells.c.row_version)
         .join(cells, cells.c.column_id == score_columns.c.id)
         .where(score_columns.c.board == board)
     )
+    if versions is not None and len(versions) <= FEW:
+        query = query.where(cells.c.row_version.in_(sorted(versions)))
     return frozenset((signature, context, version) for signature, context, version in connection.execute(query))
 
 
@@ -175,7 +178,7 @@ def write_failure(
             signature=signature,
             context=context,
             row_version=version,
-            reason=reason,
+            reason=storable(reason),
             platform=platform,
             attempts=attempts,
             created=now,

@@ -147,6 +147,7 @@ def advance(
         raise Refused(f"submission {before.name} ({before.id}) is {before.state}: it can't become {to}")
     spent = to == "failed" and platform
     spent |= to in ("rejected", "cancelled") and before.state in BEFORE_RUNNING
+    reason = None if reason is None else trail.storable(reason)
     values = {"state": to, "reason": reason, "platform": platform, "refunded": spent, "changed": now}
     connection.execute(update(submissions).where(submissions.c.id == submission_id).values(**values))
     if to == "failed" or log is not None:

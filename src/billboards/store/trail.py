@@ -70,7 +70,13 @@ def entries(
 
 def write_log(connection: Connection, submission: str, text: str, *, now: float, stream: str = "platform") -> None:
     """Add to a submission's log."""
-    connection.execute(insert(logs).values(submission_id=submission, at=now, stream=stream, text=text))
+    values = {"submission_id": submission, "at": now, "stream": stream, "text": storable(text)}
+    connection.execute(insert(logs).values(**values))
+
+
+def storable(text: str) -> str:
+    """A program's words as every database can hold them: without NUL and without half a character."""
+    return text.replace("\0", "\ufffd").encode("utf-8", "replace").decode()
 
 
 def read_log(connection: Connection, submission: str, *, after: int = 0, limit: int = 1000) -> tuple[LogLine, ...]:

@@ -8,6 +8,7 @@ computed at the same time, and the next ones wait.
 
 from __future__ import annotations
 
+import asyncio
 import secrets
 from collections.abc import Awaitable, Callable, Hashable, Mapping
 from dataclasses import dataclass, field
@@ -64,6 +65,7 @@ class Pages:
     matcher: Matcher = field(default_factory=Matcher)
     _local: Viewer | None = None
     _lock: Lock = field(default_factory=Lock)
+    _making: dict[Hashable, asyncio.Task[Body]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._generations = Generations(self.site.database)
@@ -93,6 +95,23 @@ class Pages:
     def kept(self, path: str, query: str, viewer: Viewer, csrf: str, board: str | None) -> Body | None:
         """The body that was kept for this viewer, if nothing has changed since."""
         return self.bodies.get(self.key(path, query, viewer, csrf, board))
+
+    async def made_once(self, key: Hashable, make: Callable[[], Awaitable[Body]]) -> Body:
+        """A body to keep. When a board has changed many ask for it at once: it is made once, and all wait for it."""
+        making = self._making.get(key)
+        if making is None:
+            making = self._making[key] = asyncio.ensure_future(self._make(key, make))
+        # One who goes away meanwhile must not take it from the others.
+        return await asyncio.shield(making)
+
+    async def _make(self, key: Hashable, make: Callable[[], Awaitable[Body]]) -> Body:
+        try:
+            body = await make()
+            if body.status == 200:
+                self.bodies.keep(key, body)
+            return body
+        finally:
+            del self._making[key]
 
     def generation(self, board: str | None) -> int | None:
         """How often a board, or any board, has changed."""
@@ -160,21 +179,14 @@ def reading(show: Show, *, kept: bool = True) -> Endpoint:
         body = pages.bodies.get(key) if kept else None
         if body is None:
             ask = Ask(pages, viewer, csrf, path, request.query_params, request.path_params)
-            body = await to_thread.run_sync(partial(_made, show, ask, key if kept else None), limiter=pages.computing)
-            if kept and body.status == 200:
-                pages.bodies.keep(key, body)
+            make = partial(to_thread.run_sync, show, ask, limiter=pages.computing)
+            body = await (pages.made_once(key, make) if kept else make())
         headers = request.headers
         return respond(
             body, accepts=headers.get("accept-encoding", ""), known=headers.get("if-none-match", ""), fresh=FRESH
         )
 
     return endpoint
-
-
-def _made(show: Show, ask: Ask, key: Hashable | None) -> Body:
-    """A page's body; who waited for a thread may find that somebody else has had the same page made by then."""
-    found = None if key is None else ask.pages.bodies.get(key)
-    return show(ask) if found is None else found
 
 
 def changing(act: Callable[[Ask, Mapping[str, Any]], Body | str]) -> Endpoint:

@@ -74,7 +74,7 @@ async def answer_error(request: Request, error: Exception) -> Response:
     viewer, _ = _asker(request)
     status = status_of(error, visitor=viewer.account is None)
     if status >= 500:
-        log.error("%s %s: %s", request.method, request.url.path, error)
+        log.error("%s %s: %s", request.method, _place(request), _one_line(str(error)))
     found = answer(request, status, str(error), problems_of(error))
     if isinstance(error, StoreFailed):
         found.headers["retry-after"] = RETRY
@@ -99,7 +99,7 @@ async def answer_validation(request: Request, error: Exception) -> Response:
 
 async def answer_unforeseen(request: Request, error: Exception) -> Response:
     """What nobody foresaw; its details are for the log."""
-    log.error("%s %s", request.method, request.url.path, exc_info=error)
+    log.error("%s %s", request.method, _place(request), exc_info=error)
     return answer(request, 500, "The server made a mistake; its log says more. Try again in a moment.", [])
 
 
@@ -115,6 +115,16 @@ def answer(request: Request, status: int, words: str, problems: list[str]) -> Re
         "fault", status=status, title=TITLES.get(status, "Server error"), words=words, problems=problems, code=status
     )
     return respond(body, accepts=request.headers.get("accept-encoding", ""), known="", fresh="no-store")
+
+
+def _place(request: Request) -> str:
+    """The path as a log may hold it: on one line, and without the token that lets an annotator in."""
+    path, token = request.scope["path"], request.path_params.get("token")
+    return _one_line(path.replace(token, "…") if token else path)[:200]
+
+
+def _one_line(text: str) -> str:
+    return "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in text)
 
 
 def _asker(request: Request) -> tuple[Viewer, str]:

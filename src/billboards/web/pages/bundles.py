@@ -6,7 +6,6 @@ precision; what is missing is empty or null, never 0.
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 import tempfile
@@ -20,7 +19,7 @@ import numpy as np
 from billboards.boards.writing import write_board
 from billboards.domain import Board
 from billboards.errors import MissingPart, NotEnoughData
-from billboards.reports.delimited import to_csv
+from billboards.reports.delimited import csv_text, to_csv
 from billboards.reports.latex import overrating_latex, to_latex
 from billboards.reports.tables import generator_table, metric_table, overrating_table
 from billboards.store.documents import dumps, overrating_document, ranking_document
@@ -65,12 +64,8 @@ def jsonl_bytes(records: Iterator[Record]) -> bytes:
 
 def csv_bytes(records: Iterator[Record], columns: Sequence[str] = ("instance", "generator")) -> bytes:
     """Records as a table, its columns those of the first; where there is none, those named."""
-    text = io.StringIO()
     rows = list(records)
-    writer = csv.DictWriter(text, list(rows[0]) if rows else columns, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return text.getvalue().encode("utf-8", "replace")
+    return csv_text(list(rows[0]) if rows else columns, rows).encode("utf-8", "replace")
 
 
 def _parquet(records: Iterator[Record]) -> bytes:

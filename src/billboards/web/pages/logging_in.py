@@ -52,6 +52,7 @@ async def take_token(request: Request) -> Response:
         ask = Ask(pages, viewer, csrf, request.url.path, request.query_params, request.path_params)
         body = _form(ask, problem="This token is unknown or revoked; ask the site's owner for another.", status=403)
         return respond(body, accepts=request.headers.get("accept-encoding", ""), known="", fresh="no-store")
+    await _end_earlier(request)
     return _logged_in(request, found[0], _inside(str(form.get("next", ""))))
 
 
@@ -89,9 +90,16 @@ async def finish_elsewhere(request: Request) -> Response:
         account: Account = account_of_oidc(site, identity.subject, identity.name, identity.email)
         return begin_session(site, account)[0]
 
+    await _end_earlier(request)
     response = _logged_in(request, await run_in_threadpool(enter), _inside(kept.get("next")))
     response.delete_cookie(BEGUN)
     return response
+
+
+async def _end_earlier(request: Request) -> None:
+    """End the session that this browser had: whoever knows its cookie must not share the new one's account."""
+    if SESSION in request.cookies:
+        await run_in_threadpool(log_out, _site(request), request.cookies[SESSION])
 
 
 def _kept(request: Request) -> dict[str, Any]:
