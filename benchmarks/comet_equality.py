@@ -72,7 +72,7 @@ def write_base(folder: Path) -> None:
 def write_checkpoint(folder: Path, base: Path, settings: dict[str, Any]) -> None:
     """A random checkpoint in Unbabel's format."""
     import torch
-    import yaml  # type: ignore[import-untyped]
+    import yaml
     from transformers import AutoModel
 
     said = {"pretrained_model": str(base), "encoder_model": "XLM-RoBERTa", "hidden_sizes": [24, 12], **settings}

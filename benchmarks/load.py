@@ -58,7 +58,7 @@ class Heard:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seconds", type=float, default=60.0, help="under load in all, half of it the peer's turns")
+    parser.add_argument("--seconds", type=float, default=60.0, help="of load in all, and as many of the peer's")
     parser.add_argument("--readers", type=int, default=200)
     parser.add_argument("--submitters", type=int, default=20)
     given = parser.parse_args()

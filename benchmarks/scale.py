@@ -178,11 +178,8 @@ def simulate(found: Mapping[int, Figures], metrics: int, instances: int) -> None
     million = 1_000_000
     print(f"\non paper: {million:,} generators on one board of {metrics} metrics × {instances:,} instances")
     for one in sorted(bounds(found, metrics, instances), key=Bound.breaks):
-        print(
-            f"  {one.part:44} {one.at(million):14,.1f} {one.unit:6} bound {one.most:,} at {one.breaks():14,.0f}: ",
-            end="",
-        )
-        print(one.remedy)
+        print(f"  {one.part:44} {one.at(million):14,.1f} {one.unit:6}", end=" ")
+        print(f"bound {one.most:,} passed at {one.breaks():,.0f}: {one.remedy}")
     print(f"on {million // 1000:,} boards of 1,000 (those not in use cost disk only)")
     for one in bounds(found, metrics, instances):
         print(f"  {one.part:44} {one.at(1000):14,.3f} {one.unit} a board, {1000 * one.at(1000):,.1f} in all")

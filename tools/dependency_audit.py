@@ -1,7 +1,8 @@
 """Whether anything that is installed has a known weakness, as far as the public list of them can be reached.
 
 pip-audit asks for the list over the network. Where there is none, or pip-audit isn't installed, this says plainly that
-nothing was checked, and does not fail: a machine without a network can't do better.
+nothing was checked, and does not fail: a machine without a network can't do better. pip-audit itself calls it a success
+where the index at hand knows no package; here only those count that were really looked up.
 
     python tools/dependency_audit.py
 """
@@ -27,6 +28,11 @@ def weaknesses(document: Mapping[str, Any]) -> list[str]:
     ]
 
 
+def unknown(document: Mapping[str, Any]) -> list[str]:
+    """Why each package that could not be looked up could not."""
+    return [str(package["skip_reason"]) for package in document["dependencies"] if "skip_reason" in package]
+
+
 def skipped(errors: str) -> str:
     """Why nothing was checked."""
     last = next((line.strip() for line in reversed(errors.splitlines()) if line.strip()), "no answer")
@@ -40,8 +46,12 @@ def main() -> int:
     except ValueError:
         print(skipped(done.stderr))
         return 0
-    found = weaknesses(document)
-    print("\n".join(found) or f"{len(document['dependencies'])} packages, none with a known weakness")
+    found, missing = weaknesses(document), unknown(document)
+    looked_up = len(document["dependencies"]) - len(missing)
+    if not looked_up:
+        print(skipped("\n".join(missing)))
+        return 0
+    print("\n".join([*found, f"{looked_up} packages looked up, {len(found)} known weaknesses, {len(missing)} unknown"]))
     return 1 if found else 0
 
 

@@ -101,8 +101,10 @@ def laid_out(data: Path) -> Iterator[Laid]:
     made = create_campaign(site, owner, "ferry", "votes", "binary", generators=names, plan=plan)
     open_campaign(site, owner, made.id)
     links = invite(site, owner, made.id, [f"person {k}" for k in range(CLIENTS + LABELS)])
-    yield Laid(Harbour(site, Clock(), owner, board), made.id, tuple(link.token for link in links))
-    site.close()
+    try:
+        yield Laid(Harbour(site, Clock(), owner, board), made.id, tuple(link.token for link in links))
+    finally:
+        site.close()
 
 
 def said_of(output: str) -> int:
@@ -110,28 +112,41 @@ def said_of(output: str) -> int:
     return int("wrong" not in output)
 
 
-def test_whatever_happens_what_was_acknowledged_is_there_once_and_ranked_as_if_nothing_had(tmp_path: Path) -> None:
-    _compare(tmp_path, None)
+@dataclass(frozen=True)
+class Undisturbed:
+    """What a site says that nothing happened to."""
+
+    said: str
+    cells: dict[tuple[str, str, str, str], bytes]
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Undisturbed:
+    with laid_out(tmp_path_factory.mktemp("calm")) as calm:
+        _live_undisturbed(calm)
+        return Undisturbed(_said(calm.harbour), all_cells(calm.harbour.site))
+
+
+def test_whatever_happens_what_was_acknowledged_is_there_once_and_ranked_as_if_nothing_had(
+    tmp_path: Path, undisturbed: Undisturbed
+) -> None:
+    _compare(tmp_path, None, undisturbed)
 
 
 def test_the_same_holds_on_postgresql(
-    tmp_path: Path, postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, postgres: PostgresServer, undisturbed: Undisturbed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    _compare(tmp_path, postgres, monkeypatch)
+    monkeypatch.setenv(DATABASE, postgres.new_database())
+    _compare(tmp_path, postgres, undisturbed)
 
 
-def _compare(tmp_path: Path, server: PostgresServer | None, setting: pytest.MonkeyPatch | None = None) -> None:
-    with laid_out(tmp_path / "calm") as calm:
-        _live_undisturbed(calm)
-        expected, cells = _said(calm.harbour), all_cells(calm.harbour.site)
-    if server is not None and setting is not None:
-        setting.setenv(DATABASE, server.new_database())
+def _compare(tmp_path: Path, server: PostgresServer | None, undisturbed: Undisturbed) -> None:
     with small_disk(tmp_path / "storm", 64 + OPERATIONS) as own_disk, laid_out(tmp_path / "storm") as laid:
         driver = Driver(laid, DisturbedSite(laid.harbour.site.data, own_disk, server, random.Random(SEED)))
         driver.rage()
         _check_kept(driver)
-        assert all_cells(laid.harbour.site) == cells
-        assert _said(laid.harbour) == expected
+        assert all_cells(laid.harbour.site) == undisturbed.cells
+        assert _said(laid.harbour) == undisturbed.said
 
 
 def _live_undisturbed(laid: Laid) -> None:

@@ -6,15 +6,15 @@ import inspect
 import random
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from importer_sources import MAKERS
 from public_sets import MAKERS as PUBLIC
-from public_sets import Made, write_json_lines, write_lines
+from public_sets import Made
 
 from billboards.boards.cards import missing_facts
 from billboards.boards.folder import open_board
@@ -23,119 +23,6 @@ from billboards.boards.importers.base import Imported
 from billboards.boards.writing import write_board
 from billboards.domain import Board, Judgments
 from billboards.errors import InvalidInput, UnknownName
-
-SEGMENTS = ("d1::1", "d1::2", "d2::1")
-
-_lines, _jsonl = write_lines, write_json_lines
-
-
-def _segment_lines(path: Path, key: str, values: list[Any]) -> Path:
-    items = [{"seg_id": s, "set_id": k, key: v} for k, (s, v) in enumerate(zip(SEGMENTS, values, strict=True))]
-    return _jsonl(path, items)
-
-
-def make_billboard(root: Path) -> Made:
-    """Two machines and two references on a board of three segments, with MQM and two released metrics."""
-    clone, board = root / "billboard", "wmt20-zh-en"
-    submissions = clone / "submissions" / board
-    files = [_segment_lines(submissions / "source" / f"{board}_src.jsonl", "src", ["一", "二", "三"])]
-    for name in ("X.1", "Y.22"):
-        outputs = [f"{name} says one", f"{name} says two", f"{name} says trois à la fois"]
-        files.append(_segment_lines(submissions / "generators" / f"{board}_{name}.jsonl", "hyp", outputs))
-        for metric in ("wmt20-comet-da", "chrFpp"):
-            scores = [f"{name},{s},{k},{metric},{k / 4 + len(name)}" for k, s in enumerate(SEGMENTS)]
-            path = clone / "results" / board / f"{name}||{metric}.csv"
-            files.append(_lines(path, ["SYS,seg_id,set_id,metric,score", *scores]))
-    references = root / "refs" / f"{board}_refs.jsonl"
-    items = [
-        {"seg_id": s, "set_id": k, "refs": [f"A {k}", f"B {k}"], "ref_names": ["Human-A", "Human-B"]}
-        for k, s in enumerate(SEGMENTS)
-    ]
-    mqm = [f"{system} -{k}.5 {k}" for system in ("X.1", "Y.22", "Human-A.0") for k in (1, 2, 3)]
-    judgments = root / "mqm" / "newstest2020" / "zhen" / "mqm_newstest2020_zhen.avg_seg_scores.tsv"
-    files += [_jsonl(references, items), _lines(judgments, ["system mqm_avg_score seg_id", *mqm])]
-    options = {"board": board, "judgments": root / "mqm", "references": root / "refs"}
-    return Made(clone, tuple(files), options)
-
-
-def _board_folder(root: Path) -> Path:
-    made = make_billboard(root / "texts")
-    board = load_importer("billboard")(made.source, board="wmt20-zh-en", references=made.options["references"]).board
-    return write_board(board, root / "board")
-
-
-def make_mqm(root: Path) -> Made:
-    lines = [f"{system} -{k}.25 {k}" for system in ("Human-B.0", "X.1") for k in (1, 2, 3)]
-    path = _lines(root / "zhen.avg_seg_scores.tsv", ["system mqm_avg_score seg_id", *lines])
-    return Made(path, (path,), {"into": _board_folder(root)})
-
-
-def make_wmt_da(root: Path) -> Made:
-    systems = ("X.1", "Human-B.0", "Absent.9")
-    lines = [f"{system} {s} {50 + k}.5 0.{k}25 1 {k + 1}" for system in systems for k, s in enumerate(SEGMENTS)]
-    path = _lines(root / "metrics-ad-seg-scores-zh-en.csv", ["SYS SEGID RAW.SCR Z.SCR N SID", *lines])
-    return Made(path, (path,), {"into": _board_folder(root)})
-
-
-def make_thumb(root: Path) -> Made:
-    rating = {"coherence": 5, "consistency": 4, "fluency": 3, "relevance": 2}
-    items = [
-        {
-            "SYS": system,
-            "seg_id": s,
-            "set_id": k,
-            "hyp": f"{system} says {('one', 'two', 'trois à la fois')[k]}",
-            "expert_annotations": [rating, {**rating, "coherence": k + 1}],
-            "turker_annotations": [rating] if k else float("nan"),
-        }
-        for system in ("X.1", "Y.22")
-        for k, s in enumerate(SEGMENTS)
-    ]
-    path = _jsonl(root / "wmt20-zh-en_THumB-1.0.jsonl", items)
-    return Made(path, (path,), {"into": _board_folder(root)})
-
-
-def make_mtme(root: Path) -> Made:
-    folder = root / "wmt99"
-    texts = {name: [f"{name} {k} ä" for k in (1, 2, 3)] for name in ("refA", "S1", "S2")}
-    files = [
-        _lines(folder / "sources" / "en-de.txt", ["one", "two", "three"]),
-        _lines(folder / "documents" / "en-de.docs", ["news\td1", "news\td1", "social\td2"]),
-        _lines(folder / "references" / "en-de.refA.txt", texts["refA"]),
-        *(_lines(folder / "system-outputs" / "en-de" / f"{name}.txt", lines) for name, lines in texts.items()),
-        _lines(folder / "human-scores" / "en-de.mqm.seg.score", _blocks({"S1": "-1.5 None -2", "S2": "-3 -4 -5"})),
-        _lines(folder / "human-scores" / "en-de.da-sqm.seg.score", _blocks({"S1": "60 70 80"})),
-        _lines(folder / "metric-scores" / "en-de" / "M-refA.seg.score", _blocks({"S1": "1 2 3", "S2": "2 None 2"})),
-        _lines(folder / "metric-scores" / "en-de" / "QE-x-src.seg.score", _blocks({"refA": ".1 .2 .3", "S2": "2 2 2"})),
-    ]
-    return Made(folder, tuple(files))
-
-
-def _blocks(scores: Mapping[str, str]) -> list[str]:
-    return [f"{system}\t{score}" for system, cells in scores.items() for score in cells.split()]
-
-
-def make_table(root: Path) -> Made:
-    header = "instance,generator,output,reference_A,input,document,domain,tags,adequacy,annotator,BLEU"
-    lines = [
-        f'i{k},{g},"{g} said, ""{k}""",ref {k},in {k},doc,news,"long, odd",{1 + (k + a) % 5},ann{a},{k / 4}'
-        for k in (1, 2, 3)
-        for g in ("G1", "Human-Z")
-        for a in (1, 2)
-    ]
-    path = _lines(root / "some table.csv", [header, *lines])
-    return Made(path, (path,), {"judgment": ["adequacy"], "range": ["adequacy=1:5"], "score": ["BLEU"]})
-
-
-MAKERS: Mapping[str, Callable[[Path], Made]] = {
-    **PUBLIC,
-    "billboard": make_billboard,
-    "mqm": make_mqm,
-    "mtme": make_mtme,
-    "table": make_table,
-    "thumb": make_thumb,
-    "wmt-da": make_wmt_da,
-}
 
 #: Importers with files whose lines have no ids, or whose whole is one JSON value.
 LINED = {"mtme", "asset", "efficientqa", "muss", "okvqa-eval", "pascal-50s", "realsumm", "webnlg-2017", "webnlg-2020"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import combinations
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -108,7 +109,7 @@ def test_it_beats_the_papers_ensemble_and_the_best_single_metric(
     shared_data: Path, name: str, options: dict[str, str], better_than: float
 ) -> None:
     """The paper has .61 and .29; the best single metrics .551 and .407."""
-    paths = {key: shared_data / value for key, value in options.items()}
+    paths: dict[str, Any] = {key: shared_data / value for key, value in options.items()}
     view = view_board(bb.import_board("billboard", shared_data / "billboard", board=name, **paths), None)
     fit = fit_best_subset(gather_blocks(view.scores.values, view.judged_human))
     assert np.count_nonzero(fit.linear.weights) == 3

@@ -32,16 +32,16 @@ def test_a_licence_that_asks_for_everything_in_return_is_named(tools: None) -> N
 
 
 def test_an_audit_names_what_is_weak_and_says_when_nothing_was_checked(tools: None) -> None:
-    from dependency_audit import skipped, weaknesses  # type: ignore[import-not-found]
+    from dependency_audit import skipped, unknown, weaknesses  # type: ignore[import-not-found]
 
     weak = {
         "name": "a",
         "version": "1",
         "vulns": [{"id": "X-1", "fix_versions": ["2"]}, {"id": "X-2", "fix_versions": []}],
     }
-    found = weaknesses(
-        {"dependencies": [weak, {"name": "b", "version": "1", "vulns": []}, {"name": "c", "skip_reason": ""}]}
-    )
-    assert found == ["a 1: X-1; mended in 2", "a 1: X-2; mended in no version"]
+    sound, absent = {"name": "b", "version": "1", "vulns": []}, {"name": "c", "skip_reason": "not found"}
+    document = {"dependencies": [weak, sound, absent]}
+    assert unknown(document) == ["not found"]
+    assert weaknesses(document) == ["a 1: X-1; mended in 2", "a 1: X-2; mended in no version"]
     assert skipped("Traceback\nConnectionError: no route\n").endswith("known weaknesses: ConnectionError: no route")
     assert skipped("").endswith("no answer")

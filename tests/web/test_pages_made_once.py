@@ -24,7 +24,7 @@ class Making:
         await asyncio.sleep(0.01)
         if self.fails:
             raise StoreFailed("the database is gone")
-        return Body("a page")
+        return Body(b"a page")
 
 
 async def ask(pages: Pages, making: Making, times: int) -> list[Body | BaseException]:

@@ -30,7 +30,8 @@ class SuiteBoard:
     """A board of a suite: where it lies, what of it counts as correctness, and how much it counts.
 
     Boards of one `group` share a column and its weight. `correctness` is None where what the board ranks by is meant,
-    `others` where every other dimension with judgments is. `instead` says which metric stands in for which on this board, as a tokenizer of its language.
+    `others` where every other dimension with judgments is. `instead` says which metric stands in for which on this
+    board, as a tokenizer of its language.
     """
 
     folder: Path

@@ -32,7 +32,7 @@ def write(tiny_model: Callable[[str], Path], tmp_path: Path) -> Callable[..., Pa
     """A random checkpoint over the tiny XLM-R, with these settings in its hparams.yaml."""
 
     def make(kind: str = "regression_metric", **settings: Any) -> Path:
-        import yaml  # type: ignore[import-untyped]
+        import yaml
         from transformers import AutoModel
 
         base = tiny_model("XLM-R")

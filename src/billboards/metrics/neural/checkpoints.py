@@ -127,7 +127,7 @@ def _checkpoint(model: str, folder: Path, said: Mapping[str, Any]) -> Checkpoint
 
 
 def _settings(path: Path) -> Mapping[str, Any]:
-    import yaml  # type: ignore[import-untyped]
+    import yaml
 
     try:
         said = yaml.safe_load(path.read_text("utf-8"))

@@ -17,11 +17,9 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
+from importer_sources import MAKERS
+from judged_boards import KEY, bare_board, judged_board
 from page_sites import page_board
-from test_formats import KEY
-from test_formats import _board as format_board
-from test_formats import _judged as format_judged
-from test_importers import MAKERS
 
 from billboards.boards.check import check_board
 from billboards.boards.folder import open_board
@@ -79,8 +77,8 @@ def importers(home: Path) -> Iterator[Target]:
 def formats(home: Path) -> Iterator[Target]:
     """Every format of judgments."""
     for form in FORMATS:
-        judged = format_judged(form)
-        board = replace(format_board(), dimensions=judged.dimensions)
+        judged = judged_board(form)
+        board = replace(bare_board(), dimensions=judged.dimensions)
         path = home / f"judgments-{form}"
         path.write_text(judgments_as_text(judged, form, key=KEY), "utf-8")
         yield _in_place(f"judgments {form}", path, partial(add_file, board, path, form, "c"))
