@@ -41,7 +41,11 @@ class Invitation:
 
 @dataclass(frozen=True)
 class TestCount:
-    """An annotator's test questions of one kind, and what the model makes of them."""
+    """An annotator's test questions of one kind, and what the model makes of them.
+
+    `low` and `high` bound the accuracy by the annotator's own answers: a learned prior knows annotators who are all
+    alike so well that its interval would tell nothing about one of them.
+    """
 
     __test__ = False
 
@@ -220,7 +224,7 @@ def _count(verdict: AnnotatorVerdict | None, kind: str) -> TestCount:
         found = next(one for one in verdict.standings if one.kind == kind)
     if found is None or found.right + found.wrong == 0:
         return TestCount(0, 0)
-    return TestCount(found.right, found.wrong, found.p_noisy, found.accuracy, *found.interval)
+    return TestCount(found.right, found.wrong, found.p_noisy, found.accuracy, *found.own_interval)
 
 
 def _standing(connection: Connection, campaign_id: str, pseudonym: str) -> tuple[Annotator, Participation]:

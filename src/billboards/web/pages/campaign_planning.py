@@ -47,7 +47,7 @@ def _form(ask: Ask, sent: Mapping[str, Any], problem: str | None, status: int) -
         problem=problem,
         templates=[open_template(name) for name in shipped()],
         machines=[row.name for row in rows if row.generator is not None and row.generator.kind == "machine"],
-        people=[row.name for row in rows if row.generator is not None and row.generator.kind != "machine"],
+        people=[row.name for row in rows if row.generator is not None and row.generator.kind == "human"],
         instances=len(look.board.instances),
         presets=PRESETS,
         days=DAYS,
