@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, expect, sync_playwright
+from browser_pages import OpenPage, watched_pages
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 from served_sites import SCREENSHOTS, Served, serving
 
 from billboards.boards.writing import write_board
@@ -57,35 +58,12 @@ def chromium() -> Iterator[Browser]:
         browser.close()
 
 
-def is_complaint(said: ConsoleMessage) -> bool:
-    """Whether a browser complains; it also remarks on the status of a form that is shown again with its mistakes."""
-    return said.type in ("error", "warning") and "status of 422" not in said.text
-
-
-OpenPage = Callable[..., Page]
-
-
 @pytest.fixture
 def open_page(chromium: Browser, served: Served) -> Iterator[OpenPage]:
-    """Opens pages in browsers of all kinds; at the end none of them may have complained on its console."""
-    contexts: list[BrowserContext] = []
-    complaints: list[str] = []
-
-    def make(path: str = "/", **kind: object) -> Page:
-        settings = {"viewport": {"width": 1280, "height": 900}, "accept_downloads": True, **kind}
-        context = chromium.new_context(base_url=served.address, **settings)  # type: ignore[arg-type]
-        context.set_default_timeout(60_000)
-        contexts.append(context)
-        page = context.new_page()
-        page.on("console", lambda said: complaints.append(said.text) if is_complaint(said) else None)
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.goto(path)
-        return page
-
-    yield make
-    for context in contexts:
-        context.close()
-    assert complaints == []
+    """Opens pages of the demo site."""
+    usual = {"viewport": {"width": 1280, "height": 900}, "accept_downloads": True}
+    with watched_pages(chromium, served.address, **usual) as make:
+        yield make
 
 
 def wait_for_pictures(page: Page) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
-from playwright.sync_api import Browser, ConsoleMessage, Page, expect
+from browser_pages import OpenPage, watched_pages
+from playwright.sync_api import Browser, Page, expect
 from served_sites import Served, serving
 from small_sites import make_board
 
@@ -62,28 +64,10 @@ def start(harbour: Served) -> Start:
 
 
 @pytest.fixture
-def page(chromium: Browser, harbour: Served) -> Iterator[Callable[..., Page]]:
-    """Opens an annotator's page; no browser may complain on its console."""
-    contexts, complaints = [], []
-
-    def make(path: str, **kind: object) -> Page:
-        context = chromium.new_context(base_url=harbour.address, **kind)  # type: ignore[arg-type]
-        contexts.append(context)
-        opened = context.new_page()
-        # A browser remarks on a request that a test cut off.
-        opened.on("console", lambda said: complaints.append(said.text) if _is_bad(said) else None)
-        opened.on("pageerror", lambda error: complaints.append(str(error)))
-        opened.goto(path)
-        return opened
-
-    yield make
-    for context in contexts:
-        context.close()
-    assert complaints == []
-
-
-def _is_bad(said: ConsoleMessage) -> bool:
-    return said.type == "error" and "net::ERR_FAILED" not in said.text
+def page(chromium: Browser, harbour: Served) -> Iterator[OpenPage]:
+    """Opens an annotator's page."""
+    with watched_pages(chromium, harbour.address) as make:
+        yield make
 
 
 def _answers(served: Served, campaign: str) -> list[dict[str, object]]:
@@ -96,7 +80,7 @@ def _done(opened: Page) -> int:
 
 
 def test_a_whole_campaign_by_keyboard_changes_the_ranking_when_it_closes(
-    harbour: Served, start: Start, page: Callable[..., Page], picture: Callable[[Page, str], None]
+    harbour: Served, start: Start, page: OpenPage, picture: Callable[[Page, str], None]
 ) -> None:
     campaign, (link,) = start("keys", "genie-summarisation", positive=0.0, negative=0.0)
     opened = page(link)
@@ -117,18 +101,27 @@ def test_a_whole_campaign_by_keyboard_changes_the_ranking_when_it_closes(
     expect(opened.get_by_text("nothing left for you to judge")).to_be_visible()
     given = {"fluency": 0, "conciseness": 1, "no-hallucination": 2, "informativeness": 3, "overall": 4}
     assert _answers(harbour, campaign) == [given] * 4
-    before = live_board(harbour.site, "ferry", audience="owners").generation
+    before = live_board(harbour.site, "ferry", audience="owners")
     close_campaign(harbour.site, local_viewer(harbour.site), campaign)
     live = live_board(harbour.site, "ferry", audience="owners")
-    assert live.generation > before
+    assert live.generation > before.generation
     assert "keys" in live.board.judgments.campaigns
+    _wait_for_ranking(harbour, 0 if before.snapshot is None else before.snapshot.number)
     opened.goto("/boards/ferry")
     expect(opened.get_by_role("table").first).to_be_visible()
 
 
-def test_undo_by_key_opens_the_last_item_with_its_answers(
-    harbour: Served, start: Start, page: Callable[..., Page]
-) -> None:
+def _wait_for_ranking(served: Served, before: int) -> None:
+    """Wait until the worker has ranked the board anew."""
+    for _ in range(600):
+        found = live_board(served.site, "ferry", audience="owners").snapshot
+        if found is not None and found.number > before:
+            return
+        time.sleep(0.1)
+    raise AssertionError("the board was not ranked anew")
+
+
+def test_undo_by_key_opens_the_last_item_with_its_answers(harbour: Served, start: Start, page: OpenPage) -> None:
     campaign, (link,) = start("undo", "genie-translation", positive=0.0, negative=0.0)
     opened = page(link)
     opened.keyboard.press("2")
@@ -145,7 +138,7 @@ def test_undo_by_key_opens_the_last_item_with_its_answers(
     assert len(_answers(harbour, campaign)) == 1
 
 
-def test_a_campaign_on_a_phone_by_touch(harbour: Served, start: Start, page: Callable[..., Page]) -> None:
+def test_a_campaign_on_a_phone_by_touch(harbour: Served, start: Start, page: OpenPage) -> None:
     campaign, (link,) = start("phone", "direct-assessment", positive=0.0, negative=0.0)
     opened = page(link, **PHONE)
     assert opened.evaluate("document.documentElement.scrollWidth <= innerWidth"), "nothing may stick out"
@@ -163,9 +156,7 @@ def test_a_campaign_on_a_phone_by_touch(harbour: Served, start: Start, page: Cal
     assert scores == {50.0, 51.0, 52.0, 53.0}
 
 
-def test_what_was_answered_before_a_crash_is_there_again(
-    harbour: Served, start: Start, page: Callable[..., Page]
-) -> None:
+def test_what_was_answered_before_a_crash_is_there_again(harbour: Served, start: Start, page: OpenPage) -> None:
     _, (link,) = start("crash", "genie-summarisation", positive=0.0, negative=0.0)
     opened = page(link)
     opened.keyboard.press("3")
@@ -178,7 +169,7 @@ def test_what_was_answered_before_a_crash_is_there_again(
     assert again.locator("[data-output='0']").inner_text() == shown
 
 
-def test_without_a_connection_nothing_is_lost_and_it_is_said(start: Start, page: Callable[..., Page]) -> None:
+def test_without_a_connection_nothing_is_lost_and_it_is_said(start: Start, page: OpenPage) -> None:
     _, (link,) = start("offline", "genie-translation", positive=0.0, negative=0.0)
     opened = page(link)
     opened.route("**/draft*", lambda route: route.abort())
@@ -188,9 +179,7 @@ def test_without_a_connection_nothing_is_lost_and_it_is_said(start: Start, page:
     expect(opened.locator("#kept")).to_have_text("Kept.")
 
 
-def test_who_fails_the_test_questions_is_excluded_and_told_so(
-    harbour: Served, start: Start, page: Callable[..., Page]
-) -> None:
+def test_who_fails_the_test_questions_is_excluded_and_told_so(harbour: Served, start: Start, page: OpenPage) -> None:
     campaign, (link,) = start("random", "binary", instances=12, positive=0.25, negative=0.25)
     opened = page(link)
     owner = local_viewer(harbour.site)
@@ -207,7 +196,7 @@ def test_who_fails_the_test_questions_is_excluded_and_told_so(
     assert _answers(harbour, campaign) == [], "their answers count no longer"
 
 
-def test_errors_are_marked_by_mouse_and_by_keyboard(harbour: Served, start: Start, page: Callable[..., Page]) -> None:
+def test_errors_are_marked_by_mouse_and_by_keyboard(harbour: Served, start: Start, page: OpenPage) -> None:
     campaign, (link,) = start("spans", "esa", positive=0.0, negative=0.0)
     opened = page(link)
     text = opened.locator("[data-output='0']")
@@ -233,7 +222,7 @@ def test_errors_are_marked_by_mouse_and_by_keyboard(harbour: Served, start: Star
     assert written[spans[1]["start"] : spans[1]["end"]].strip() in words
 
 
-def test_scripts_blocked_a_stage_is_one_form(harbour: Served, start: Start, page: Callable[..., Page]) -> None:
+def test_scripts_blocked_a_stage_is_one_form(harbour: Served, start: Start, page: OpenPage) -> None:
     campaign, (link,) = start("plain", "genie-summarisation", positive=0.0, negative=0.0)
     opened = page(link, java_script_enabled=False)
     for stage in (("fluency", "conciseness"), ("no-hallucination", "informativeness", "overall")):
@@ -246,7 +235,7 @@ def test_scripts_blocked_a_stage_is_one_form(harbour: Served, start: Start, page
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("template", ["genie-summarisation", "esa", "best-worst"])
-def test_the_pages_are_accessible(start: Start, page: Callable[..., Page], template: str, scheme: str) -> None:
+def test_the_pages_are_accessible(start: Start, page: OpenPage, template: str, scheme: str) -> None:
     some = ("g0", "g1", "g2", "Ben") if template == "best-worst" else ("g0",)
     _, (link,) = start(f"axe-{template}-{scheme}", template, generators=some, positive=0.0, negative=0.0)
     opened = page(link, color_scheme=scheme)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
+from browser_pages import OpenPage, watched_pages
 from playwright.sync_api import Browser, Page, expect
 from served_sites import Served, serving
 from small_campaigns import by_reference, carelessly, distinct_board, people, small_campaign
@@ -18,7 +19,6 @@ from billboards.site.home import open_site
 from billboards.site.submitting import change_settings
 from billboards.site.work import next_job, run_job
 
-OpenPage = Callable[..., Page]
 Picture = Callable[[Page, str], None]
 PHONE = {"viewport": {"width": 390, "height": 800}, "has_touch": True, "is_mobile": True}
 #: What the dark can change.
@@ -53,22 +53,9 @@ def ferry(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
 @pytest.fixture
 def visit(chromium: Browser, ferry: Served) -> Iterator[OpenPage]:
-    """Opens pages; no browser may complain on its console."""
-    contexts, complaints = [], []
-
-    def make(path: str, **kind: object) -> Page:
-        context = chromium.new_context(base_url=ferry.address, **{**WIDE, **kind})  # type: ignore[arg-type]
-        contexts.append(context)
-        opened = context.new_page()
-        opened.on("console", lambda said: complaints.append(said.text) if said.type == "error" else None)
-        opened.on("pageerror", lambda error: complaints.append(str(error)))
-        opened.goto(path)
-        return opened
-
-    yield make
-    for context in contexts:
-        context.close()
-    assert complaints == []
+    """Opens pages of the campaign's site."""
+    with watched_pages(chromium, ferry.address, **WIDE) as make:
+        yield make
 
 
 def test_a_campaign_from_the_form_to_its_results(visit: OpenPage, picture: Picture) -> None:

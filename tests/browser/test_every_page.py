@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
+from browser_pages import OpenPage
 from playwright.sync_api import Page
 
-OpenPage = Callable[..., Page]
 Picture = Callable[[Page, str], None]
 
 BOARD = "/boards/demo-bulletins"

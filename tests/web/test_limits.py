@@ -15,6 +15,7 @@ from typing import Any
 
 import httpx
 import pytest
+from apart import run_apart
 from api_sites import SmallSite, small_site
 from fastapi.testclient import TestClient
 from serving import served
@@ -236,20 +237,20 @@ def test_who_finds_no_place_is_told_to_come_back_and_the_others_lose_nothing(
 ) -> None:
     site = limited(tmp_path, f"{setting} = 3\n{setting}_each = 2").site
     scopes = [_scope(path, client, "POST" if headers else "GET", **headers) for client in "aaabcb"]
-    found = asyncio.run(_together(site, scopes))
+    found = run_apart(_together(site, scopes))
     assert found == [(200, None), (200, None), (429, "2"), (200, None), (503, "2"), (503, "2")]
 
 
 def test_streams_requests_and_small_uploads_do_not_take_each_others_places(tmp_path: Path) -> None:
     site = limited(tmp_path, "requests = 2\nstreams = 1\nuploads = 1").site
     small = _scope(SUBMIT, method="POST", content_length="1000")
-    found = asyncio.run(_together(site, [_scope(EVENTS), small, small, _scope(EVENTS)]))
+    found = run_apart(_together(site, [_scope(EVENTS), small, small, _scope(EVENTS)]))
     assert [status for status, _ in found] == [200, 200, 200, 503]
 
 
 def test_a_site_for_this_machine_does_not_count_by_address(tmp_path: Path) -> None:
     site = open_site(limited(tmp_path, "requests = 3\nrequests_each = 1").site.data)
-    found = asyncio.run(_together(site, [_scope("/", "127.0.0.1")] * 4))
+    found = run_apart(_together(site, [_scope("/", "127.0.0.1")] * 4))
     assert [status for status, _ in found] == [200, 200, 200, 503]
 
 
@@ -292,7 +293,7 @@ def test_a_body_that_stops_coming_is_given_up(tmp_path: Path, monkeypatch: pytes
         statuses.append(message.get("status", 0))
 
     scope = _scope("/login", method="POST", content_type="application/x-www-form-urlencoded", content_length="900")
-    asyncio.run(create_app(site)(scope, stalled, send))
+    run_apart(create_app(site)(scope, stalled, send))
     assert statuses[0] == 408
 
 
@@ -320,7 +321,7 @@ def test_pages_are_computed_so_many_at_a_time_and_the_same_one_once(tmp_path: Pa
             answers = await asyncio.gather(*(client.get(f"/{k % 4}") for k in range(12)))
         return [answer.text for answer in answers]
 
-    assert asyncio.run(ask()) == [f"/{k % 4}" for k in range(12)]
+    assert run_apart(ask()) == [f"/{k % 4}" for k in range(12)]
     assert max(peak) == 2
     assert sum(made.values()) < 12
 

@@ -6,6 +6,7 @@ import asyncio
 from pathlib import Path
 
 import pytest
+from apart import run_apart
 
 from billboards.errors import StoreFailed
 from billboards.site.home import open_site
@@ -34,7 +35,7 @@ async def ask(pages: Pages, making: Making, times: int) -> list[Body | BaseExcep
 def test_twenty_readers_of_a_changed_board_wait_for_one_page(tmp_path: Path) -> None:
     site, making = open_site(tmp_path), Making()
     pages = Pages(site)
-    found = asyncio.run(ask(pages, making, 20))
+    found = run_apart(ask(pages, making, 20))
     assert making.count == 1
     assert {id(body) for body in found} == {id(pages.bodies.get("key"))}
     site.close()
@@ -43,10 +44,10 @@ def test_twenty_readers_of_a_changed_board_wait_for_one_page(tmp_path: Path) -> 
 def test_what_went_wrong_is_told_to_all_and_not_kept(tmp_path: Path) -> None:
     site, making = open_site(tmp_path), Making(fails=True)
     pages = Pages(site)
-    found = asyncio.run(ask(pages, making, 3))
+    found = run_apart(ask(pages, making, 3))
     assert [str(error) for error in found] == ["the database is gone"] * 3
     making.fails = False
-    assert asyncio.run(ask(pages, making, 1)) == [pages.bodies.get("key")]
+    assert run_apart(ask(pages, making, 1)) == [pages.bodies.get("key")]
     assert making.count == 2
     site.close()
 
@@ -64,6 +65,6 @@ def test_who_goes_away_does_not_take_the_page_from_the_others(tmp_path: Path) ->
             await first
         return await second
 
-    assert asyncio.run(go_away()) is pages.bodies.get("key")
+    assert run_apart(go_away()) is pages.bodies.get("key")
     assert making.count == 1
     site.close()

@@ -5,11 +5,12 @@ Nothing is asked or paid for a plan: what comes of the form is a draft with its 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from fastapi import APIRouter
 
+from billboards.domain import Generator
 from billboards.errors import InvalidInput, Refused
 from billboards.human.campaign_plan import DAYS, PRESETS
 from billboards.human.template_files import open_template, shipped
@@ -36,7 +37,7 @@ def show_form(ask: Ask) -> Body:
 def _form(ask: Ask, sent: Mapping[str, Any], problem: str | None, status: int) -> Body:
     require(ask.viewer, "administer")
     look = ask.look()
-    rows = [row for row in look.live.board.rows if row.generator is not None]
+    generators = look.live.board.generators
     return ask.board_page(
         "campaign_new",
         look,
@@ -46,12 +47,17 @@ def _form(ask: Ask, sent: Mapping[str, Any], problem: str | None, status: int) -
         sent=sent,
         problem=problem,
         templates=[open_template(name) for name in shipped()],
-        machines=[row.name for row in rows if row.generator is not None and row.generator.kind == "machine"],
-        people=[row.name for row in rows if row.generator is not None and row.generator.kind == "human"],
+        machines=_names(generators, "machine"),
+        people=_names(generators, "human"),
+        optimised=_names(generators, "optimised"),
         instances=len(look.board.instances),
         presets=PRESETS,
         days=DAYS,
     )
+
+
+def _names(generators: Iterable[Generator], kind: str) -> list[str]:
+    return [generator.name for generator in generators if generator.kind == kind]
 
 
 def receive_form(ask: Ask, sent: Mapping[str, Any]) -> Body | str:
