@@ -9,18 +9,20 @@ from __future__ import annotations
 
 import secrets
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import httpx
 from authlib.common.security import generate_token
 from authlib.integrations.base_client import OAuthError
-from authlib.integrations.httpx_client import OAuth2Client
 from joserfc import jwt
 from joserfc.errors import JoseError
 from joserfc.jwk import KeySet
 
 from billboards.errors import NotAllowed, SiteFailed
 from billboards.site.settings import OidcSettings
+
+if TYPE_CHECKING:
+    from authlib.integrations.httpx_client import OAuth2Client
 
 SCOPE = "openid profile email"
 ALGORITHMS = ["RS256", "ES256", "PS256", "EdDSA"]
@@ -99,6 +101,9 @@ def _one_line(name: str) -> str:
 
 
 def _client(settings: OidcSettings, redirect: str) -> OAuth2Client:
+    # Only a site with a provider needs it, and loading it says on stderr that its httpx is growing old.
+    from authlib.integrations.httpx_client import OAuth2Client
+
     return OAuth2Client(
         settings.client_id,
         settings.secret,
