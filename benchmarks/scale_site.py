@@ -131,8 +131,9 @@ def work(data: Path, instances: int) -> None:
     from billboards.site.access import local_viewer
     from billboards.site.boards import live_board
     from billboards.site.home import open_site
+    from billboards.site.jobs import next_job
     from billboards.site.submitting import submit_generator
-    from billboards.site.work import next_job, run_job
+    from billboards.site.work import run_job
     from billboards.site.worker import work_until_done
     from billboards.site.worklist import plan_board, standing
     from billboards.store import snapshots

@@ -96,7 +96,8 @@ def serve(what: str, data: Path, port: int) -> None:
             return PlainTextResponse("hello")
     else:
         from billboards.site.home import open_site
-        from billboards.site.work import next_job, run_job
+        from billboards.site.jobs import next_job
+        from billboards.site.work import run_job
         from billboards.web.app import create_app
 
         site = open_site(data)

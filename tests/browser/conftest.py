@@ -20,8 +20,9 @@ from billboards.boards.writing import write_board
 from billboards.demo.build import build_board
 from billboards.site.access import local_viewer
 from billboards.site.home import open_site
+from billboards.site.jobs import next_job
 from billboards.site.submitting import change_settings
-from billboards.site.work import next_job, run_job
+from billboards.site.work import run_job
 
 ARGUMENTS = (
     "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "

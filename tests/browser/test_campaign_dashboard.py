@@ -16,8 +16,9 @@ from billboards.boards.writing import write_board
 from billboards.site.access import local_viewer
 from billboards.site.annotators import exclude
 from billboards.site.home import open_site
+from billboards.site.jobs import next_job
 from billboards.site.submitting import change_settings
-from billboards.site.work import next_job, run_job
+from billboards.site.work import run_job
 
 Picture = Callable[[Page, str], None]
 PHONE = {"viewport": {"width": 390, "height": 800}, "has_touch": True, "is_mobile": True}

@@ -13,7 +13,8 @@ from pathlib import Path
 import uvicorn
 
 from billboards.site.home import Site
-from billboards.site.work import next_job, run_job
+from billboards.site.jobs import next_job
+from billboards.site.work import run_job
 from billboards.web.app import create_app
 
 SCREENSHOTS = Path(__file__).resolve().parents[2] / "docs" / "screenshots"

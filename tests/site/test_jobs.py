@@ -19,7 +19,8 @@ from billboards.service.scoring import score_board
 from billboards.site import submitting, work
 from billboards.site.boards import live_board
 from billboards.site.home import notice_changes
-from billboards.site.work import Job, next_job, run_job
+from billboards.site.jobs import Job, next_job
+from billboards.site.work import run_job
 from billboards.site.worker import Heartbeat, work_once, work_until_done
 from billboards.site.worklist import plan_board, standing
 from billboards.store import leases, trail

@@ -15,7 +15,8 @@ from billboards.boards.writing import write_board
 from billboards.site import access
 from billboards.site.access import Viewer
 from billboards.site.home import Site, open_site
-from billboards.site.work import next_job, run_job
+from billboards.site.jobs import next_job
+from billboards.site.work import run_job
 from billboards.web.app import create_app
 
 #: Who asks, by the word tests use for them: two teams, so that one can try to reach what is the other's.

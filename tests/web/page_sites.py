@@ -16,8 +16,9 @@ from billboards.domain import Aggregate, Board, DataCard, Dimension, Generator, 
 from billboards.site import access
 from billboards.site.access import Viewer
 from billboards.site.home import Site, open_site
+from billboards.site.jobs import next_job
 from billboards.site.submitting import change_settings, submit_generator
-from billboards.site.work import next_job, run_job
+from billboards.site.work import run_job
 from billboards.store.submissions import Submission
 from billboards.web.app import create_app
 

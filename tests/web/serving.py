@@ -11,7 +11,8 @@ from threading import Event, Thread
 import uvicorn
 from api_sites import SmallSite
 
-from billboards.site.work import next_job, run_job
+from billboards.site.jobs import next_job
+from billboards.site.work import run_job
 
 
 @contextmanager

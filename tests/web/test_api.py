@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from api_sites import SmallSite, small_site
 
-from billboards.site.work import next_job, run_job
+from billboards.site.jobs import next_job
+from billboards.site.work import run_job
 
 
 @pytest.fixture

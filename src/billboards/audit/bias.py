@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from billboards.audit.bench import Bench, real_rows, text_row
+from billboards.audit.bench import Bench, text_row
 from billboards.audit.landing import Field
 from billboards.audit.subject import Subject
 from billboards.domain import Board, HumanPlace, Outputs, ReferenceSet, Texts
@@ -28,7 +28,7 @@ MOST_FREE = 10
 def human_rows(board: Board, most: int = MOST_FREE) -> list[Outputs]:
     """People's texts: references, at most so many, then generators that are people and no reference."""
     references = [reference_row(board, name) for name in board.references[:most]]
-    people = (board.rows[k] for k in real_rows(board) if board.rows[k].generator.kind == "human")  # type: ignore[union-attr]
+    people = (row for row in board.rows if row.generator is not None and row.generator.kind == "human")
     return [*references, *(row for row in people if not board.is_reference(row, board.references))]
 
 

@@ -155,7 +155,7 @@ class _Lazy(_Greedy):
         while waiting:
             tries = []
             for i in list(waiting):
-                leader = min(self._open(i), key=lambda s, i=i: (-self.gain[i][s], s))  # type: ignore[misc]
+                _, leader = min((-self.gain[i][s], s) for s in self._open(i))
                 if leader in exact[i]:
                     self.value[i] += self.gain[i][leader]
                     self.chosen[i].append(leader)

@@ -176,7 +176,7 @@ class JudgmentReader:
         if not is_number(value):
             return f"{shown(name)} must be a number; found {shown(value)}"
         limits = self.dimensions[name].range if self.dimensions is not None else None
-        if limits is not None and not limits[0] <= float(value) <= limits[1]:  # type: ignore[arg-type]
+        if limits is not None and not limits[0] <= float(value) <= limits[1]:
             return f"{name} = {shown(value)} lies outside its range {list(limits)}"
         return None
 

@@ -7,7 +7,7 @@ import re
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any, Literal
+from typing import Any, Literal, TypeGuard
 
 from billboards.boards.lines import Problems, shown, toml_document
 from billboards.boards.names import board_name_mistake, file_name_mistake, generator_name_mistake, name_mistake
@@ -315,7 +315,7 @@ def _card(table: _Table) -> DataCard:
     return DataCard(**{key: table.text(key) for key in KEYS["card"]})
 
 
-def is_number(value: object) -> bool:
+def is_number(value: object) -> TypeGuard[int | float]:
     """Whether a value read from TOML or JSON is a finite number that a float can hold; true and false are not."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return False

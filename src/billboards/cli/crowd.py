@@ -16,10 +16,14 @@ from typing import TYPE_CHECKING
 from billboards.cli import options
 
 if TYPE_CHECKING:
+    from argparse import _SubParsersAction
+
     from billboards.human.platforms.base import StudyNow
     from billboards.human.platforms.prolific import Prolific
     from billboards.site.access import Viewer
     from billboards.site.home import Site
+
+    Actions = _SubParsersAction[ArgumentParser]
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -58,8 +62,8 @@ def add_arguments(parser: ArgumentParser) -> None:
     settle.add_argument("--reason", required=True, metavar="TEXT", help="how you know")
 
 
-def _action(actions: object, name: str, text: str) -> ArgumentParser:
-    made: ArgumentParser = actions.add_parser(name, help=text, description=text)  # type: ignore[attr-defined]
+def _action(actions: Actions, name: str, text: str) -> ArgumentParser:
+    made = actions.add_parser(name, help=text, description=text)
     options.add_data(made)
     made.add_argument("--confirm", action="store_true", help="really do what costs money")
     made.add_argument("--academic", action="store_true", help="count the platform's fees for universities")
@@ -67,7 +71,7 @@ def _action(actions: object, name: str, text: str) -> ArgumentParser:
     return made
 
 
-def _on_study(actions: object, name: str, text: str) -> ArgumentParser:
+def _on_study(actions: Actions, name: str, text: str) -> ArgumentParser:
     made = _action(actions, name, text)
     made.add_argument("study", metavar="STUDY", help="the id that `draft` printed")
     return made

@@ -44,15 +44,15 @@ def read_annotator_counts(path: Path) -> AnnotatorCounts:
 def _note_row(row: Row, found: dict[tuple[str, str], tuple[int, int]], path: str, problems: Problems) -> None:
     line, cells = row
     annotator, kind = str(cells.get("annotator") or ""), str(cells.get("kind") or ONE_KIND)
-    counts = tuple(_count(cells.get(name)) for name in ("right", "wrong"))
+    right, wrong = _count(cells.get("right")), _count(cells.get("wrong"))
     if not annotator:
         problems.error(path, line, "no annotator is named")
-    elif None in counts:
+    elif right is None or wrong is None:
         problems.error(path, line, f"right and wrong must be whole numbers of 0 or more; found {shown(dict(cells))}")
     elif (annotator, kind) in found:
         problems.error(path, line, f"annotator {annotator!r} has a second line of {kind} questions; add the counts up")
     else:
-        found[annotator, kind] = counts  # type: ignore[assignment]  # both are numbers here
+        found[annotator, kind] = right, wrong
 
 
 def _count(value: Any) -> int | None:

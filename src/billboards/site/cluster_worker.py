@@ -15,7 +15,7 @@ from billboards.errors import BillboardsError
 from billboards.execution.dask import DaskExecutor
 from billboards.execution.dask_cluster import Cluster
 from billboards.site.home import Site
-from billboards.site.work import Job, Kind, next_job
+from billboards.site.jobs import Job, Kind, next_job
 from billboards.site.worker import do_job, work
 from billboards.site.worklist import Wanted
 

@@ -1,17 +1,14 @@
-"""The jobs of a worker: check a submission, try a metric, compute a cell, rank a board.
+"""Doing a job: check a submission, try a metric, compute a cell, rank a board.
 
-A worker asks for the next job, which is leased to it, does it, and writes the result on the condition that it still
-holds the lease. What it leaves undone, because it was stopped, killed or cut off, is found again by whoever asks next.
-A fault of the platform is told from a fault of the submission: it is tried again, and in the end costs no quota.
+The result is written on the condition that the worker still holds the lease. A fault of the platform is told from a
+fault of the submission: it is tried again, and in the end costs no quota.
 """
 
 from __future__ import annotations
 
 import errno
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
-from typing import Literal
 
 import numpy as np
 
@@ -32,141 +29,24 @@ from billboards.metrics.base import Metric
 from billboards.service.scoring import MissingCell, cell_batch, column_key, compute_cells
 from billboards.site.boards import BlobTexts, live_board
 from billboards.site.home import Site
+from billboards.site.jobs import LONGEST_REASON, Job, Kind
 from billboards.site.programs import open_submitted
-from billboards.site.refresh import is_due, refresh
-from billboards.site.rolling import admit_generators
-from billboards.site.worklist import BACKOFF, Plan, Standing, Wanted, plan_board, standing
+from billboards.site.refresh import refresh
+from billboards.site.worklist import BACKOFF, Plan, Wanted, plan_board
 from billboards.store import leases, submissions, trail
 from billboards.store.base import ColumnKey, Floats
-from billboards.store.leases import Lease
 from billboards.store.snapshots import Audience
-from billboards.store.sql_cells import is_present, write_cell, write_failure
+from billboards.store.sql_cells import write_cell, write_failure
 from billboards.store.submissions import Submission
 
-Kind = Literal["check", "trial", "cell", "refresh"]
 Cancelled = Callable[[], bool]
-#: Which jobs a worker takes, by kind and, for a cell, what is wanted.
-Takes = Callable[[Kind, Wanted | None], bool]
 #: Where cells are computed, until somebody says that they are unwanted.
 Engine = Callable[[Cancelled], Executor]
 
-#: A cell's failure in the submission's log is cut to this length.
-LONGEST_REASON = 4_000
 #: Seconds until a ranking is tried again that the platform could not make.
 PUT_OFF = 600.0
 #: What the system says of a disk without room.
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-
-
-@dataclass(frozen=True)
-class Job:
-    """One thing to do, leased to one worker."""
-
-    kind: Kind
-    board: str
-    subject: str
-    lease: Lease
-    submission: Submission | None = None
-    wanted: Wanted | None = None
-
-    def __str__(self) -> str:
-        what = self.submission.name if self.submission else self.subject
-        if self.wanted is not None:
-            what = f"{self.wanted.scorer.name} · {self.wanted.row.name}"
-        return f"{self.kind} {what} on {self.board}"
-
-
-@dataclass(frozen=True)
-class _Candidate:
-    kind: Kind
-    subject: str
-    submission: Submission | None = None
-    wanted: Wanted | None = None
-
-
-def anything(_: Kind, __: Wanted | None) -> bool:
-    return True
-
-
-def next_job(site: Site, worker: str, takes: Takes = anything) -> Job | None:
-    """The next thing to do on any board, leased to this worker; None where there is nothing for it."""
-    for known in site.boards():
-        if site.cache.get(("idle", known.name)) == known.generation:
-            continue
-        try:
-            job = _next_of(site, known.name, worker, takes)
-        except (InvalidBoard, InvalidInput):
-            # The owner is editing the folder; the board stays as it was until it can be read again.
-            continue
-        if job is not None:
-            return job
-    return None
-
-
-def _next_of(site: Site, name: str, worker: str, takes: Takes) -> Job | None:
-    plan, now = plan_board(site, name), standing(site, name)
-    while settle(site, plan, now) or admit_generators(site, name):
-        plan, now = plan_board(site, name), standing(site, name)
-    with site.database.reading() as connection:
-        held = leases.held(connection, name, now=site.clock())
-    waiting = list(_candidates(site, plan, now))
-    for candidate in waiting:
-        if (candidate.kind, candidate.subject) not in held and takes(candidate.kind, candidate.wanted):
-            job = _take(site, name, candidate, worker)
-            if job is not None:
-                return job
-    if not waiting and all(map(now.is_over, (cell.cell for cell in plan.wanted))) and not plan.settings.quiet:
-        site.cache["idle", name] = plan.known.generation
-    return None
-
-
-def _candidates(site: Site, plan: Plan, now: Standing) -> Iterator[_Candidate]:
-    for one in plan.active:
-        if one.state in ("received", "checking"):
-            yield _Candidate("check", one.id, one)
-        elif one.state == "trial":
-            yield _Candidate("trial", one.id, one)
-    audiences: tuple[Audience, ...] = ("public", "owners") if plan.has_hidden else ("public",)
-    for audience in audiences:
-        if _should_refresh(site, plan, now, audience):
-            yield _Candidate("refresh", audience)
-    for wanted in plan.wanted:
-        if now.is_due(wanted.cell):
-            yield _Candidate("cell", wanted.subject, wanted.scorer.submission, wanted)
-
-
-def _should_refresh(site: Site, plan: Plan, now: Standing, audience: Audience) -> bool:
-    """Whether a board's cells are complete, it has been quiet long enough, and what it last said is out of date."""
-    if not all(map(now.is_over, plan.shown[audience])) or now.now - plan.known.changed < plan.settings.quiet:
-        return False
-    live = live_board(site, plan.known.name, audience=audience)
-    unrankable = site.cache.get(("unrankable", live.name, audience)) == live.generation
-    return live.generation == plan.known.generation and is_due(live) and not unrankable
-
-
-def _take(site: Site, board: str, candidate: _Candidate, worker: str) -> Job | None:
-    now = site.clock()
-    submission = candidate.submission
-    # A submission's state changes with its lease, and only writers may change it.
-    changes = candidate.kind in ("check", "trial")
-    with site.database.writing() if changes else site.database.claiming() as connection:
-        lease = leases.acquire(
-            connection, board, candidate.kind, candidate.subject, worker, now=now, seconds=site.settings.lease_seconds
-        )
-        if lease is None:
-            return None
-        if submission is not None and changes:
-            submission = submissions.get(connection, submission.id)
-            if submission.state == "received":
-                submission = submissions.advance(connection, submission.id, "checking", actor=worker, now=now)
-            if submission.state != ("checking" if candidate.kind == "check" else "trial"):
-                leases.release(connection, lease)
-                return None
-        # A cell may have been computed between the look at the list and the lease.
-        if candidate.wanted is not None and is_present(connection, board, candidate.wanted.cell):
-            leases.release(connection, lease)
-            return None
-    return Job(candidate.kind, board, candidate.subject, lease, submission, candidate.wanted)
 
 
 def run_job(site: Site, job: Job, *, cancelled: Cancelled = lambda: False, engine: Engine | None = None) -> None:
@@ -183,54 +63,6 @@ def run_job(site: Site, job: Job, *, cancelled: Cancelled = lambda: False, engin
     except (StoreFailed, MissingPart, OSError) as error:
         passes = isinstance(error, StoreAway) or (isinstance(error, OSError) and error.errno in FULL)
         (_try_again if passes else _give_up)(site, job, f"{type(error).__name__}: {error}")
-
-
-def hand_back(site: Site, job: Job) -> None:
-    """Give a job that was begun and not finished to whoever asks next, at once."""
-    with site.database.reading() as connection:
-        if not leases.holds(connection, job.lease):
-            return
-    with site.database.writing() as connection:
-        leases.release(connection, job.lease)
-
-
-def settle(site: Site, plan: Plan, now: Standing) -> bool:
-    """Finish every submission whose cells are all done or given up; says whether there was one."""
-    done = False
-    for one in plan.active:
-        if one.state == "scoring" and all(map(now.is_over, plan.waits[one.id])):
-            done |= _settle_one(site, one, plan, now)
-    return done
-
-
-def _settle_one(site: Site, submission: Submission, plan: Plan, now: Standing) -> bool:
-    """A metric is finished when it has scored every generator; a generator, when some metric has scored it."""
-    waits = plan.waits[submission.id]
-    failed = {cell: now.failed[cell] for cell in sorted(waits - now.present)}
-    platform = any(failure.platform for failure in failed.values())
-    reasons = list(dict.fromkeys(failure.reason for failure in failed.values()))
-    fails = bool(failed) and (submission.kind == "metric" or platform or len(failed) == len(waits))
-    with site.database.writing() as connection:
-        if submissions.get(connection, submission.id).state != "scoring":
-            return True
-        moment = site.clock()
-        if fails:
-            log = "\n".join(reasons)
-            submissions.advance(
-                connection,
-                submission.id,
-                "failed",
-                actor="site",
-                now=moment,
-                reason=reasons[0][:LONGEST_REASON],
-                platform=platform,
-                log=log,
-            )
-        else:
-            log = f"scored: {len(waits) - len(failed)} of {len(waits)} cells"
-            log = "\n".join((log, *(f"not scored: {reason}" for reason in reasons)))
-            submissions.advance(connection, submission.id, "scored", actor="site", now=moment, log=log)
-    return True
 
 
 def _check(site: Site, job: Job, cancelled: Cancelled) -> None:

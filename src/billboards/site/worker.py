@@ -23,9 +23,10 @@ from types import FrameType
 
 from billboards.errors import BillboardsError, ClusterFailed, StoreFailed
 from billboards.site.home import Site, notice_changes, open_site
+from billboards.site.jobs import Job, Takes, anything, hand_back, next_job
 from billboards.site.logs import about, write_logs
 from billboards.site.notices import send_due
-from billboards.site.work import Engine, Job, Takes, anything, hand_back, next_job, run_job
+from billboards.site.work import Engine, run_job
 from billboards.store import leases, submissions
 
 log = logging.getLogger("billboards.worker")
