@@ -6,7 +6,7 @@ BIN := .venv/bin
 # What is compiled, and how: a change installs anew, because an editable install takes Python's changes only.
 KERNELS := setup.py $(wildcard tools/*.py src/billboards/metrics/kernels/*.[ch])
 
-.PHONY: demo test check audit kernels studies benchmarks clean
+.PHONY: demo test check kernels studies benchmarks clean
 
 demo: .venv/installed  ## build, score and rank the demo board, and open the site on it (Ctrl-C ends it)
 	$(BIN)/billboards demo
@@ -14,15 +14,12 @@ demo: .venv/installed  ## build, score and rank the demo board, and open the sit
 test: .venv/test  ## run the tests
 	$(BIN)/python -m pytest -n auto --dist loadfile
 
-check: .venv/check  ## style, types, import directions, licences of what is shipped
+check: .venv/check  ## style, types, import directions, licences and known weaknesses of what is installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/python tools/licences.py
-
-audit: .venv/check  ## known weaknesses of what is installed; needs the network, and says so where there is none
-	-$(BIN)/python -m pip install --quiet --disable-pip-version-check 'pip-audit>=2.7,<3'
 	$(BIN)/python tools/dependency_audit.py
 
 kernels:  ## compile what is out of date, in place: quicker than installing anew

@@ -4,7 +4,7 @@ Made-up outputs of seven tokens, all of them distinct, ten to a reference. Each 
 own, so that its peak is its own; what Python, the libraries and the texts take before anything is scored stands beside
 it. The time for a million is projected from the last size.
 
-    python benchmarks/bertscore_memory.py [--outputs 50000 --outputs 100000 --outputs 200000]
+    python benchmarks/bertscore_memory.py [--outputs 50000 --outputs 100000 --outputs 200000] [--model FOLDER]
 """
 
 from __future__ import annotations
@@ -35,14 +35,16 @@ WORDS = (
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--outputs", action="append", type=int, help="how many; may be repeated")
+    parser.add_argument("--model", help="a folder with a model (default: the one that comes as a package)")
     parser.add_argument("--child", type=int, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.child:
-        print(json.dumps(score(arguments.child)))
+        print(json.dumps(score(arguments.child, arguments.model)))
         return
+    chosen = ("--model", arguments.model) if arguments.model else ()
     print(f"{'outputs':>10} {'MiB before':>11} {'MiB at the peak':>16} {'seconds':>9} {'outputs/s':>10} {'tokens':>12}")
     for outputs in arguments.outputs or SIZES:
-        cost, said = run((sys.executable, __file__, "--child", str(outputs)))
+        cost, said = run((sys.executable, __file__, "--child", str(outputs), *chosen))
         found = json.loads(said)
         rate = outputs / found["seconds"]
         line = f"{outputs:10,} {found['before']:11,.0f} {cost.mib:16,.0f} {found['seconds']:9,.0f} {rate:10,.0f}"
@@ -57,7 +59,7 @@ def outputs_and_references(count: int) -> tuple[list[str], list[list[str]]]:
     return written, [[f"{written[k - k % GENERATORS]} today"] for k in range(count)]
 
 
-def score(count: int) -> dict[str, float]:
+def score(count: int, model: str | None) -> dict[str, float]:
     """What scoring so many outputs takes in this process: seconds, tokens, and MiB before it began."""
     import numpy as np
 
@@ -68,7 +70,7 @@ def score(count: int) -> dict[str, float]:
     from billboards.metrics.neural.weights import locate
 
     metric = BERTScore()
-    engine = start_engine(locate(metric.model), metric.used_layer, "fp32", Where("cpu"))
+    engine = start_engine(locate(model or metric.model), metric.used_layer, "fp32", Where("cpu"))
     outputs, references = outputs_and_references(count)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     start = time.perf_counter()

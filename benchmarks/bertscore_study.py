@@ -187,8 +187,8 @@ def study_board(data: Path, part: str) -> None:
     from billboards.execution.local import executor
     from billboards.metrics.neural.bertscore import BERTScore
     from billboards.service.home import home_of
-    from billboards.service.ranking import view_board
     from billboards.service.scoring import score_board
+    from billboards.service.views import view_board
 
     given: dict[str, Any] = (
         {"judgments": data / "wmt-mqm-human-evaluation", "references": data / "wmt20_references"}

@@ -18,7 +18,7 @@ import numpy as np
 from measuring import shared_data
 from numpy.typing import NDArray
 
-from billboards.api import import_board
+from billboards.api.boards import import_board
 from billboards.domain import Dimension, human_scores
 from billboards.service.designs import study_designs
 from billboards.service.implausible import find_implausible

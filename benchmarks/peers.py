@@ -98,7 +98,8 @@ def _leave_one_out(human: Floats, scores: dict[str, Floats], lam: float) -> floa
 def rank_own(root: Path, lam: float, draws: int) -> dict[str, Any]:
     """The same numbers by billboards, without the rest of what `billboards rank` finds out."""
     import billboards as bb
-    from billboards.service.ranking import fit_view, view_board
+    from billboards.service.ranking import fit_view
+    from billboards.service.views import view_board
     from billboards.stats.correlation import pearson_with_intervals
 
     board = bb.open(root)

@@ -109,7 +109,7 @@ def _write_cells(site: Site) -> None:
     import numpy as np
 
     from billboards.domain import human_scores
-    from billboards.site.worklist import plan_board
+    from billboards.site.planning import plan_board
     from billboards.store.sql_cells import write_cell
 
     plan = plan_board(site, BOARD)
@@ -135,14 +135,13 @@ def work(data: Path, instances: int) -> None:
     from billboards.site.submitting import submit_generator
     from billboards.site.work import run_job
     from billboards.site.worker import work_until_done
-    from billboards.site.worklist import plan_board, standing
+    from billboards.site.worklist import standing
     from billboards.store import snapshots
 
     with counted("open"):
         site = open_site(data)
         live_board(site, BOARD)
     with counted("plan"):
-        plan_board(site, BOARD)
         standing(site, BOARD)
     with counted("rank"):
         assert work_until_done(site) == 1

@@ -33,8 +33,8 @@ from billboards.metrics.chrf import ChrFPlusPlus
 from billboards.metrics.rouge import Rouge3, RougeL
 from billboards.service.matrix import board_scores
 from billboards.service.overrating import rows_compared
-from billboards.service.ranking import view_board
 from billboards.service.scoring import score_board
+from billboards.service.views import view_board
 from billboards.stats.ensemble import apply_linear, fit_ensemble, gather_blocks
 from billboards.stats.overrating import overrating_all, overrating_crossed
 from billboards.store.memory import MemoryCells

@@ -15,6 +15,10 @@ from postgres import PostgresServer, find_programs
 FORBID_SKIPS = "BILLBOARDS_FORBID_SKIPS"
 STAND_INS = Path(__file__).with_name("stand_ins")
 
+# Threads that wait for one another do badly on a machine that tests share; set before anything that computes is loaded.
+for _threads in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(_threads, "1")
+
 
 def find_shared_data() -> Path | None:
     """The shared data's folder, from the environment or beside the checkout."""

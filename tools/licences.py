@@ -2,7 +2,7 @@
 
 Goes from the project's own requirements, without those for tests and checks, through what is installed, and reads each
 distribution's licence from its metadata. It needs no network, so it is part of `make check`; whether a version has a
-known weakness is another question, for `make audit`.
+known weakness is another question, for `tools/dependency_audit.py`.
 
     python tools/licences.py
 """

@@ -15,64 +15,36 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from billboards import stats
-    from billboards.api import (
-        Result,
-        agreement,
-        audit_metrics,
-        card,
-        challenge,
-        compare,
-        compare_all,
-        ensemble,
-        estimate,
-        hybrids,
-        import_board,
-        open,
-        overrating,
-        power,
-        rank,
-        rank_metrics,
-        references,
-        report,
-        save,
-        score,
-        sensitivity,
-    )
+    from billboards.api.arrays import rank_metrics
+    from billboards.api.auditing import audit_metrics, challenge
+    from billboards.api.boards import card, import_board, open, save
+    from billboards.api.comparing import compare, compare_all, sensitivity
+    from billboards.api.ranking import ensemble, rank
+    from billboards.api.report import report
+    from billboards.api.result import Result
+    from billboards.api.scoring import overrating, references, score
+    from billboards.api.studies import agreement, estimate, hybrids, power
+    from billboards.api.suites import open_suite
     from billboards.domain import Board, Generator, Instance, MetricCard, Reference, Slice
     from billboards.errors import BillboardsError
     from billboards.metrics.base import Batch, Metric
     from billboards.metrics.discovery import metric
-    from billboards.suite_api import open_suite
 
 _HOMES = {
-    "billboards.api": (
-        "Result",
-        "agreement",
-        "audit_metrics",
-        "card",
-        "challenge",
-        "compare",
-        "compare_all",
-        "ensemble",
-        "estimate",
-        "hybrids",
-        "import_board",
-        "open",
-        "overrating",
-        "power",
-        "rank",
-        "rank_metrics",
-        "references",
-        "report",
-        "save",
-        "score",
-        "sensitivity",
-    ),
+    "billboards.api.arrays": ("rank_metrics",),
+    "billboards.api.auditing": ("audit_metrics", "challenge"),
+    "billboards.api.boards": ("card", "import_board", "open", "save"),
+    "billboards.api.comparing": ("compare", "compare_all", "sensitivity"),
+    "billboards.api.ranking": ("ensemble", "rank"),
+    "billboards.api.report": ("report",),
+    "billboards.api.result": ("Result",),
+    "billboards.api.scoring": ("overrating", "references", "score"),
+    "billboards.api.studies": ("agreement", "estimate", "hybrids", "power"),
+    "billboards.api.suites": ("open_suite",),
     "billboards.domain": ("Board", "Generator", "Instance", "MetricCard", "Reference", "Slice"),
     "billboards.errors": ("BillboardsError",),
     "billboards.metrics.base": ("Batch", "Metric"),
     "billboards.metrics.discovery": ("metric",),
-    "billboards.suite_api": ("open_suite",),
 }
 
 #: Packages that are public as they are.

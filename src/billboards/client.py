@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
-from urllib.parse import quote
+from urllib.parse import parse_qs, quote, urlsplit
 
 from billboards.errors import InvalidInput, MissingPart, SiteFailed
 
@@ -62,8 +62,7 @@ class Client:
 
     def boards(self) -> list[Json]:
         """Every board of the site."""
-        found: list[Json] = self._json("GET", "/boards")
-        return found
+        return list(self._lists("/boards"))
 
     def board(self, board: str) -> Json:
         """What a board is, and how it takes submissions."""
@@ -81,6 +80,14 @@ class Client:
     def instances(self, board: str) -> Iterator[Json]:
         """The instances of a board."""
         return self._pages(f"/boards/{_word(board)}/instances", limit=1000)
+
+    def generators(self, board: str) -> Iterator[Json]:
+        """The generators of a board, in its order."""
+        return self._lists(f"/boards/{_word(board)}/generators")
+
+    def standings(self, board: str) -> Iterator[Json]:
+        """The generators of the latest ranking in their order, each with its rank and mean scores."""
+        return self._pages(f"/boards/{_word(board)}/ranking/generators")
 
     def outputs(self, board: str, generator: str) -> Iterator[Json]:
         """A generator's outputs."""
@@ -136,26 +143,55 @@ class Client:
             found = self.submission(submission)
             if on_progress is not None:
                 on_progress(found)
-            if found["state"] in TERMINAL:
+            state = found.get("state")
+            if not isinstance(state, str):
+                raise self._odd(f"/submissions/{submission}")
+            if state in TERMINAL:
                 return found
             if end is not None and time.monotonic() > end:
-                raise SiteFailed(f"submission {submission} is still {found['state']}; ask for it again later")
+                raise SiteFailed(f"submission {submission} is still {state}; ask for it again later")
             time.sleep(poll)
 
     def _pages(self, path: str, **query: Any) -> Iterator[Json]:
         cursor: str | None = None
         while True:
-            page = self._json("GET", path, params=query if cursor is None else {**query, "cursor": cursor})
-            yield from page["items"]
-            cursor = page["next"]
+            page = self._object("GET", path, params=query if cursor is None else {**query, "cursor": cursor})
+            items, following = page.get("items"), page.get("next")
+            # A page that leads to itself, or on from nothing, would be asked for without end.
+            if not isinstance(items, list) or (following is not None and (following == cursor or not items)):
+                raise self._odd(path)
+            yield from items
+            if following is None:
+                return
+            cursor = str(following)
+
+    def _lists(self, path: str, **query: Any) -> Iterator[Json]:
+        """A plain list, page by page: the header Link names the next one, of which only the cursor is believed."""
+        cursor: list[str] | None = None
+        while True:
+            response = self._response("GET", path, params=query if cursor is None else {**query, "cursor": cursor[0]})
+            found = _answer(response)
+            if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
+                raise self._odd(path)
+            yield from found
+            following = urlsplit(response.links.get("next", {}).get("url", ""))
+            cursor = parse_qs(following.query).get("cursor")
             if cursor is None:
                 return
 
     def _object(self, method: str, path: str, **sent: Any) -> Json:
-        found: Json = self._json(method, path, **sent)
+        found = self._json(method, path, **sent)
+        if not isinstance(found, dict):
+            raise self._odd(path)
         return found
 
+    def _odd(self, path: str) -> SiteFailed:
+        return SiteFailed(f"{self._http.base_url}: answers {path} as no site does; see that this is its address")
+
     def _json(self, method: str, path: str, **sent: Any) -> Any:
+        return _answer(self._response(method, path, **sent))
+
+    def _response(self, method: str, path: str, **sent: Any) -> Any:
         for attempt in range(1, ATTEMPTS + 1):
             try:
                 response = self._http.request(method, path, **sent)
@@ -165,7 +201,7 @@ class Client:
                 time.sleep(0.2 * 2**attempt)
                 continue
             if response.status_code not in (429, 503) or attempt == ATTEMPTS:
-                return _answer(response)
+                return response
             time.sleep(_patience(response.headers.get("retry-after"), attempt))
         raise AssertionError("the last attempt returns or raises")
 
@@ -174,7 +210,7 @@ def _answer(response: Any) -> Any:
     """What the site said; a refusal is raised with its own words."""
     try:
         said = response.json() if response.content else None
-    except ValueError:
+    except (ValueError, RecursionError):
         said = None
     if response.status_code < 400:
         return said

@@ -4,7 +4,9 @@
     ├── InvalidInput            what was given is wrong: the command line ends with exit code 2
     │   ├── InvalidBoard        a board folder with mistakes, each with file and line
     │   ├── InvalidSubmission   a submission with mistakes, each with file and line
+    │   ├── InvalidTemplate     a template of a campaign with mistakes, all of them named
     │   ├── ImportRefused       a public data set that is not what its format promises
+    │   ├── Gone                what was there once and is no longer kept
     │   ├── UnknownName         a metric, generator, reference, dimension or signature that is not there
     │   └── NotEnoughData       a statistic that has no defined answer on what there is
     ├── Refused                 a right request at the wrong time: a closed phase, a spent quota, a finished submission
@@ -85,8 +87,21 @@ class InvalidSubmission(InvalidInput):
         super().__init__(f"{place}: {first.message}{f' (and {others} more)' if others else ''}")
 
 
+class InvalidTemplate(InvalidInput):
+    """A template file with mistakes; `problems` holds every one of them."""
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        self.problems = tuple(problems)
+        first, others = self.problems[0], len(self.problems) - 1
+        super().__init__(f"{first.path}: {first.message}{f' (and {others} more mistakes)' if others else ''}")
+
+
 class ImportRefused(InvalidInput):
     """A data set that is not what its format promises."""
+
+
+class Gone(InvalidInput):
+    """What was there once and is no longer kept."""
 
 
 class UnknownName(InvalidInput):
@@ -95,7 +110,11 @@ class UnknownName(InvalidInput):
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
         known = sorted(known)
         near = get_close_matches(name, known, n=3, cutoff=0.5)
-        hint = f"did you mean {', '.join(near)}?" if near else f"known: {', '.join(known[:12]) or 'none'}"
+        hint = (
+            f"did you mean {', '.join(near)}?"
+            if near
+            else f"known: {', '.join(known[:12]) or 'none'}{', …' if known[12:] else ''}"
+        )
         super().__init__(f"no {kind} named {name!r}; {hint}")
 
 

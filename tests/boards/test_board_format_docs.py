@@ -9,9 +9,11 @@ from pathlib import Path
 import pytest
 
 from billboards.boards.check import check_board
-from billboards.boards.folder import INSTANCE_KEYS, OUTPUT_KEYS, TEXT_KEYS, open_board
+from billboards.boards.folder import open_board
+from billboards.boards.instance_lines import INSTANCE_KEYS
 from billboards.boards.judgment_lines import KEYS as JUDGMENT_KEYS
 from billboards.boards.lines import Problems
+from billboards.boards.output_lines import OUTPUT_KEYS, TEXT_KEYS
 from billboards.boards.settings import KEYS, read_settings
 from billboards.boards.writing import PARTS
 

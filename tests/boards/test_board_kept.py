@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from billboards.boards import folder as folder_module
+from billboards.boards import judgment_files, kept
 from billboards.boards.folder import open_board
 from billboards.domain import Board
 from billboards.errors import InvalidBoard, StoreFailed
@@ -22,7 +22,7 @@ JUDGMENTS = "judgments/experts.jsonl"
 
 @pytest.fixture(autouse=True)
 def every_file_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(folder_module, "LARGE", 1)
+    monkeypatch.setattr(kept, "LARGE", 1)
 
 
 def said(board: Board) -> list[object]:
@@ -142,7 +142,7 @@ def test_a_folder_that_cannot_be_written_is_read_every_time(folder: Folder) -> N
 
 
 def test_a_small_file_is_not_kept(folder: Folder, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(folder_module, "LARGE", 1_000_000)
+    monkeypatch.setattr(kept, "LARGE", 1_000_000)
     open_board(folder())
     assert not (folder() / ".billboards").exists()
 
@@ -150,7 +150,7 @@ def test_a_small_file_is_not_kept(folder: Folder, monkeypatch: pytest.MonkeyPatc
 def test_lines_are_counted_on_from_one_piece_of_a_file_to_the_next(
     folder: Folder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(folder_module, "_PIECE", 7)
+    monkeypatch.setattr(judgment_files, "_PIECE", 7)
     good = '{"instance": "a", "generator": "M", "values": {"adequacy": 2}}'
     root = folder({JUDGMENTS: "\ufeff" + "\n".join((good, "", good, good.replace("M", "Q"), good))})
     with pytest.raises(InvalidBoard) as refused:

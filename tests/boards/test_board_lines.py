@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from billboards.boards import lines
 from billboards.boards.lines import Problems, json_lines, numbered_lines, shown, text_lines
 
 
@@ -113,3 +114,13 @@ def test_a_huge_value_is_shown_in_a_line() -> None:
         deep = [deep]
     assert len(shown("x" * 10_000_000)) < 100
     assert len(shown(deep)) < 100
+
+
+def test_a_gzipped_file_is_unpacked_as_far_as_any_data_set_goes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lines, "MOST_UNPACKED", 10**6)
+    (tmp_path / "f.gz").write_bytes(gzip.compress(b"\0" * 10**8))
+    problems = Problems()
+    assert text_lines(tmp_path / "f.gz", "f.gz", problems) == []
+    assert "unpacks to more than 1,000,000 bytes" in problems[0].message

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from billboards.boards.lines import Problems
-from billboards.boards.settings import ImportedSettings, Settings, key_lines, read_settings
+from billboards.boards.settings import ImportedSettings, Settings, read_settings
+from billboards.boards.settings_tables import key_lines
 from billboards.domain import Aggregate, DataCard, Dimension, Generator
 
 

@@ -13,8 +13,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from billboards.boards.check import check_board
-from billboards.boards.folder import file_name, open_board
+from billboards.boards.folder import open_board
 from billboards.boards.judgment_columns import JudgmentColumns
+from billboards.boards.names import file_name
 from billboards.boards.writing import write_board
 from billboards.domain import (
     Aggregate,

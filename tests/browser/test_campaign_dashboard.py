@@ -116,6 +116,37 @@ def test_a_campaign_from_the_form_to_its_results(visit: OpenPage, picture: Pictu
     expect(row).to_contain_text("100.0")
 
 
+def test_a_template_of_ones_own_is_looked_at_mended_and_asked(visit: OpenPage, picture: Picture) -> None:
+    owner = visit("/templates")
+    with owner.expect_download() as download:
+        owner.get_by_role("link", name="its file binary.toml").click()
+    text = download.value.path().read_text("utf-8").replace('name = "binary"', 'name = "harbour-words"')
+    text = text.replace('title = "', 'title = "<b>Harbour</b> ')
+
+    owner.goto("/boards/ferry/campaigns/new")
+    owner.get_by_label("Name").fill("own-words")
+    owner.get_by_label("Generators, one a line").fill("g0")
+    owner.get_by_label("Template", exact=True).select_option("own")
+    owner.get_by_text("Your own template", exact=True).click()
+    wrong = text.replace("version = 1", "version = 0\ncolour = 3")
+    owner.get_by_label("File").set_input_files({"name": "mine.toml", "mimeType": "", "buffer": wrong.encode()})
+    owner.get_by_role("button", name="Plan it").click()
+    expect(owner.get_by_role("alert")).to_contain_text("2 things are wrong")
+    expect(owner.get_by_role("alert").get_by_role("listitem")).to_have_count(2)
+    assert violations(owner, None) == []
+    picture(owner, "campaign-own-template")
+
+    owner.get_by_label("or paste it").fill(text)
+    with owner.expect_popup() as opened:
+        owner.get_by_role("button", name="Look at the template first").click()
+    shown = opened.value
+    expect(shown.get_by_role("heading", level=1)).to_contain_text("<b>Harbour</b>")
+    expect(shown.get_by_role("heading", name="As an annotator sees it")).to_be_visible()
+    owner.get_by_role("button", name="Plan it").click()
+    expect(owner.get_by_text("This is a draft")).to_be_visible()
+    expect(owner.get_by_role("link", name="harbour-words")).to_be_visible()
+
+
 def test_every_page_of_a_campaign_is_accessible_and_fits_a_phone(visit: OpenPage, picture: Picture) -> None:
     wide, phone = visit("/boards/ferry/campaigns"), visit("/boards/ferry/campaigns", **PHONE)
     home = wide.get_by_role("link", name="autumn").get_attribute("href")

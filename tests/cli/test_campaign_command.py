@@ -98,3 +98,20 @@ def test_mistakes_are_one_line(capsys: pytest.CaptureFixture[str], data: Path) -
         assert err.startswith("billboards: ")
         assert message in err
         assert err.count("\n") == 1
+
+
+def test_a_site_that_is_not_there_is_named_and_not_made(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    code, _, err = run(capsys, "status", "first")
+    assert (code, "billboards-site: there is no such site; --data names its folder" in err) == (2, True)
+    assert main(["crowd", "settle", "first", "--reason", "paid", "--data", "elsewhere"]) == 2
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_to_do_next_speaks_of_the_same_site(capsys: pytest.CaptureFixture[str], data: Path) -> None:
+    _, _, err = run(capsys, "new", "ferry", "first", "--template", "binary", "--data", "site")
+    assert "`billboards campaign open first --data site`" in err
+    _, out, _ = run(capsys, "results", "first", "--data", "site")
+    assert "No answer counts yet" in out

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from compared_boards import compared_board
 
 import billboards as bb
 from billboards.cli.main import main
@@ -144,3 +145,38 @@ def test_a_report_without_studies(board: Path, tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     assert run("report", board, "-o", page, "--no-references", "--no-studies", "--human", "A", "--jobs", 1) == 0
     assert 'id="hybrids"' not in page.read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def compared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A board whose people compared outputs, scored."""
+    folder = tmp_path_factory.mktemp("compared")
+    bb.score(bb.save(compared_board(folder), folder / "board"), ["BLEU", "length"])
+    return folder / "board"
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("compare", "BLEU", "length"), "WMT's Kendall of BLEU 1.000"),
+        (("compare", "A", "B"), "people 83.333 16.667"),
+        (("compare",), "BLEU length 0.333"),
+        (("power", "BLEU", "length"), "WMT's Kendall 0.3333 instances 6"),
+        (("power", "A", "B"), "people 66.6667 instances 6"),
+        (("sensitivity",), "without without B"),
+    ],
+)
+def test_commands_work_where_people_compared_outputs(
+    compared: Path, words: tuple[str, ...], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command, *names = words
+    assert run(command, compared, *names, "--wide") == 0
+    assert said in " ".join(capsys.readouterr().out.split())
+
+
+def test_hybrids_of_compared_outputs_are_refused_in_one_line(
+    compared: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run("hybrids", compared) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "gave no values, so a mixture of outputs has no mean to order it by; rank, compare, power" in line

@@ -77,7 +77,7 @@ def primary(scorer: Metric, batch: Batch) -> Floats:
 def asks_for_a_model(name: str) -> bool:
     """Whether a metric is nothing until somebody names its model; its own tests make it a small one."""
     found = metric_class(name)
-    options = {f.name: f.default for f in fields(found)}  # type: ignore[arg-type]
+    options = {f.name: f.default for f in fields(found)}
     asked = {options.get("model"), options.get("qa")}
     return found.__module__.startswith("billboards.metrics.neural") and "" in asked
 
@@ -142,8 +142,8 @@ def other(option: str, value: object) -> Any:
 
 def variants(scorer: Metric) -> list[Metric]:
     """The metric with each of its options changed, one at a time."""
-    options = {f.name: getattr(scorer, f.name) for f in fields(scorer) if f.init}  # type: ignore[arg-type]
-    return [replace(scorer, **{name: other(name, value)}) for name, value in options.items()]  # type: ignore[type-var]
+    options = {f.name: getattr(scorer, f.name) for f in fields(scorer) if f.init}
+    return [replace(scorer, **{name: other(name, value)}) for name, value in options.items()]
 
 
 def test_a_metric_is_a_frozen_dataclass(scorer: Metric) -> None:

@@ -6,9 +6,8 @@ import re
 import shlex
 import shutil
 import subprocess
-from argparse import ArgumentParser
+from argparse import ArgumentParser, Namespace
 from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -24,16 +23,20 @@ UNITS = sorted((DEPLOY / "systemd").iterdir())
 VARIABLES = {value for name, value in vars(settings).items() if name.isupper() and str(value).startswith("BILLBOARDS_")}
 
 
-def check_command(words: list[str]) -> None:
+def check_command(words: list[str]) -> Namespace:
     """A command of billboards, or a module of its that is run, with arguments that it takes."""
     if "-m" in words:
-        assert find_spec(words[words.index("-m") + 1]) is not None
-        return
-    command, *arguments = words
-    module, _ = COMMANDS[command]
+        place = words.index("-m") + 1
+        module, arguments = words[place], words[place + 1 :]
+    else:
+        module, arguments = f"billboards.cli.{COMMANDS[words[0]][0]}", words[1:]
     parser = ArgumentParser(exit_on_error=False)
-    import_module(f"billboards.cli.{module}").add_arguments(parser)
-    parser.parse_args(arguments)
+    import_module(module).add_arguments(parser)
+    return parser.parse_args(arguments)
+
+
+def read(name: str) -> str:
+    return (DEPLOY / name).read_text("utf-8")
 
 
 def compose() -> dict[str, Any]:
@@ -58,7 +61,7 @@ def test_compose_names_only_what_it_defines() -> None:
 def test_compose_runs_commands_that_there_are() -> None:
     services = compose()["services"]
     check_command(services["site"]["command"])
-    check_command(services["workers"]["entrypoint"])
+    check_command([*services["workers"]["entrypoint"], *services["workers"]["command"]])
     assert services["site"]["healthcheck"]["test"][0] == "CMD"
     compile(services["site"]["healthcheck"]["test"][3], "healthcheck", "exec")
     assert "ports" not in services["site"], "only the proxy reaches the site"
@@ -86,7 +89,8 @@ def test_systemd_finds_no_mistake_in_the_units(tmp_path: Path) -> None:
 
 
 def test_every_variable_that_is_set_is_one_that_is_read() -> None:
-    for path in (path for path in DEPLOY.rglob("*") if path.is_file()):
+    pages = [DEPLOY.parent / "docs" / name for name in ("deployment.md", "cluster.md", "running-a-site.md")]
+    for path in (*pages, *(path for path in DEPLOY.rglob("*") if path.is_file())):
         named = set(re.findall(r"\bBILLBOARDS_[A-Z_]+\b", path.read_text("utf-8")))
         assert named - {"BILLBOARDS_PYTHON"} <= VARIABLES, path.name
 
@@ -109,11 +113,61 @@ def test_the_proxy_lets_through_what_the_site_takes_and_hides_what_is_not_for_al
         assert f"proxy_set_header {header} " in text
 
 
-def test_the_slurm_script_is_a_script_and_says_what_it_needs() -> None:
-    script = str(DEPLOY / "workers.sbatch")
-    assert subprocess.run(["bash", "-n", script], check=False).returncode == 0
-    done = subprocess.run(["bash", script], env={"PATH": "/bin:/usr/bin"}, capture_output=True, text=True, check=False)
-    assert done.returncode != 0
-    assert "data folder" in done.stderr
-    (module,) = re.findall(r"-m ([\w.]+)", (DEPLOY / "workers.sbatch").read_text("utf-8"))
-    assert find_spec(module) is not None
+def test_everybody_speaks_of_the_same_port() -> None:
+    services, image = compose()["services"], read("Dockerfile")
+    port = check_command(services["site"]["command"]).port
+    assert re.findall(r"^\s*server (\S+);", read("nginx.conf"), re.MULTILINE) == [f"site:{port}"]
+    assert f"127.0.0.1:{port}, or" in read("nginx.conf")
+    assert re.findall(r"^EXPOSE (\d+)", image, re.MULTILINE) == [str(port)]
+    assert f"http://127.0.0.1:{port}/ready" in services["site"]["healthcheck"]["test"][3]
+    assert f"--port {port} " in read("systemd/billboards.service")
+    listens = re.findall(r"^\s*listen (\d+)", read("nginx.conf"), re.MULTILINE)
+    assert {f"{number}:{number}" for number in listens} == set(services["proxy"]["ports"])
+
+
+def test_everybody_speaks_of_the_same_folders() -> None:
+    services, image = compose()["services"], read("Dockerfile")
+    (volume,) = re.findall(r"^VOLUME (\S+)", image, re.MULTILINE)
+    assert f'CMD ["serve", "{volume}"' in image
+    for name in ("site", "workers"):
+        assert services[name]["volumes"] == [f"data:{volume}"]
+        assert volume in services[name]["command"]
+    mounted = dict(one.split(":")[:2] for one in services["proxy"]["volumes"])
+    certificates = re.findall(r"ssl_certificate(?:_key)? (\S+)/\w+\.pem;", read("nginx.conf"))
+    assert set(certificates) == {mounted["./certificates"]}
+    assert len(certificates) == 2
+    for unit in (path for path in UNITS if path.suffix == ".service"):
+        text = unit.read_text("utf-8")
+        (own,) = re.findall(r"^StateDirectory=(.+)$", text, re.MULTILINE)
+        assert set(re.findall(r"/var/lib/([\w-]+)", text)) == set(own.split()), unit.name
+
+
+def test_the_site_finds_its_database_under_the_name_and_password_it_has() -> None:
+    services = compose()["services"]
+    address, database = services["site"]["environment"]["BILLBOARDS_DATABASE"], services["database"]["environment"]
+    user, password, host, name = re.fullmatch(r"postgresql://(\w+):(.+)@(\w+)/(\w+)", address).groups()  # type: ignore[union-attr]
+    assert host in services
+    assert host in services["site"]["depends_on"]
+    assert (user, password) == (database["POSTGRES_USER"], database["POSTGRES_PASSWORD"])
+    assert name == database.get("POSTGRES_DB", database["POSTGRES_USER"])
+    assert f"--username {user}" in services["database"]["healthcheck"]["test"][1]
+
+
+def test_everybody_waits_until_the_supervisor_has_ended_its_children() -> None:
+    from billboards.site.processes import GRACE
+
+    services = compose()["services"]
+    waits = [services[name]["stop_grace_period"].removesuffix("s") for name in ("site", "workers")]
+    for unit in ("billboards.service", "billboards-workers.service"):
+        waits += re.findall(r"^TimeoutStopSec=(\d+)$", read(f"systemd/{unit}"), re.MULTILINE)
+    assert len(waits) == 4
+    assert min(map(int, waits)) > GRACE
+
+
+def test_the_image_is_built_from_sources_alone() -> None:
+    """A checkout's environment and what was compiled in it would make the image large, and wrong."""
+    ignored = read("Dockerfile.dockerignore").split("\n")
+    assert {".git", ".venv", "build", "**/*.so"} <= set(ignored)
+    for needed in ("src", "pyproject.toml", "setup.py", "README.md", "LICENSE"):
+        assert needed not in ignored
+        assert (DEPLOY.parent / needed).exists()

@@ -14,7 +14,7 @@ from rich.console import Console
 import billboards as bb
 from billboards.demo.build import build_board
 from billboards.domain import Ranking
-from billboards.reports.tables import generator_table, metric_table
+from billboards.reports.ranking_tables import generator_table, metric_table
 from billboards.reports.terminal import print_table
 
 ROOT = Path(__file__).resolve().parents[2]

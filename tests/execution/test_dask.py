@@ -222,6 +222,39 @@ def test_a_scheduler_without_workers_and_one_that_dies_are_errors_not_waits() ->
             list(DaskExecutor(cluster).run(tasks))
 
 
+def test_a_scheduler_that_is_stopped_is_an_error_and_is_used_again_once_it_goes_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    tasks = [Task((k, 0), Slow(), Batch(["a"], [["b"]])) for k in range(6)]
+    with LoopbackDask(workers=1) as stopped, Cluster(stopped.address) as cluster:
+        results = DaskExecutor(cluster).run(tasks)
+        assert next(results).parts is not None
+        monkeypatch.setattr(dask_cluster, "REACH", 0.5)
+        monkeypatch.setattr(dask_cluster, "COUNT", 0.0)
+        stopped.scheduler.send_signal(signal.SIGSTOP)
+        with pytest.raises(ClusterFailed, match=r"went away while work was under way \(TimeoutError\)"):
+            list(results)
+        with pytest.raises(ClusterFailed, match=r"no scheduler answers at .* \(timed out\)"):
+            list(DaskExecutor(cluster).run(tasks))
+        stopped.scheduler.send_signal(signal.SIGCONT)
+        monkeypatch.setattr(dask_cluster, "REACH", 10.0)
+        assert [result.failure for result in DaskExecutor(cluster).run(tasks)] == [None] * 6
+
+
+def test_who_asks_after_somebody_waited_in_vain_is_told_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dask_cluster, "REACH", 0.2)
+    monkeypatch.setattr(dask_cluster, "COUNT", 600.0)
+    with socket.create_server(("127.0.0.1", 0)) as mute:
+        cluster = Cluster(f"tcp://127.0.0.1:{mute.getsockname()[1]}")
+        for _ in range(3):
+            with pytest.raises(ClusterFailed, match=r"no scheduler answers .* \(timed out\)"):
+                cluster.connect()
+        mute.setblocking(False)
+        mute.accept()[0].close()
+        with pytest.raises(BlockingIOError):
+            mute.accept()
+
+
 def test_where_no_scheduler_listens_the_error_says_what_to_start(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dask_cluster, "REACH", 0.2)
     with socket.create_server(("127.0.0.1", 0)) as mute:

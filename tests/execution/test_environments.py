@@ -11,7 +11,12 @@ import pytest
 
 from billboards.domain import MetricCard
 from billboards.errors import InvalidInput, InvalidSubmission, MissingPart
-from billboards.execution.environments import EnvironmentLimits, build_environment, parse_requirements
+from billboards.execution.environments import (
+    EnvironmentLimits,
+    build_environment,
+    made_environments,
+    parse_requirements,
+)
 from billboards.execution.program import ProgramMetric, run_program
 from billboards.execution.sandbox import sandbox_available
 from billboards.metrics.base import Batch
@@ -118,6 +123,7 @@ def test_a_metric_imports_what_it_requires_and_what_that_requires(tmp_path: Path
     environment = build_environment("letters==1.0\n", tmp_path / "home", wheels=wheels)
     assert environment is not None
     assert environment.installed == ("letters==1.0", "vowels==2.1")
+    assert dict(made_environments(tmp_path / "home")) == {environment.folder.parent: ("letters==1.0",)}
     assert "Successfully installed letters-1.0 vowels-2.1" in environment.log
 
     if not sandbox_available():

@@ -4,20 +4,33 @@ from __future__ import annotations
 
 import json
 import re
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
 import pytest
-from damage import cases
-from hostile_sites import MARK, HostileSite, hostile_site, hostile_texts, in_path
+from damage import cases, damaged, damages
+from hostile_sites import MARK, HostileSite, hostile_site, hostile_texts
 from hypothesis import given
 from hypothesis import strategies as st
+from page_forms import Form
+from target import Target
+
+import billboards.web
 
 ASKERS = st.sampled_from((None, "team", "owner"))
-FIELDS = ("name", "pasted", "form", "entry", "description", "paper", "url", "direction", "token", "next", "stage",
-          "assignment", "answer_id", "seconds", "opened", "csrf", "email", "label", "role", "team", "board", "before",
-          "metric", "generator", "sort", "q", "limit", "cursor", "external", "PROLIFIC_PID", "answers", "draws",
-          "phases", "template", "instances", "a", "b", "page")  # fmt: skip
+#: Every word that a page or the interface is asked for, as the web's sources and templates quote it.
+FIELDS = tuple(
+    sorted(
+        {"cursor", "limit", "draws", "phases", "instances", "a", "b", "external", "PROLIFIC_PID"}
+        | {
+            word
+            for path in Path(billboards.web.__file__).parent.rglob("*.[pj]*")
+            for word in re.findall(r'(?:get\(|sent, |ask, |name=)"([a-z_A-Z]+)"', path.read_text("utf-8"))
+        }
+    )
+)
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +43,7 @@ def test_no_page_shows_a_text_as_markup(hostile: HostileSite) -> None:
     for method, route in hostile.routes:
         if method != "GET" or route.startswith("/login/"):
             continue
-        path = _path(route, hostile.places())
+        path = hostile.path(route)
         answered = hostile.ask("GET", path, "owner", headers={"accept": "text/html"})
         assert answered.status_code < 500, (path, answered.text[:300])
         if answered.headers.get("content-type", "").startswith(("text/html", "image/svg")):
@@ -39,17 +52,13 @@ def test_no_page_shows_a_text_as_markup(hostile: HostileSite) -> None:
     assert shown >= 5
 
 
-def _path(route: str, places: dict[str, str]) -> str:
-    return re.sub(r"\{(\w+)(:path)?\}", lambda found: in_path(places.get(found[1], "1")), route)
-
-
 @cases(40)
 @given(st.data())
 def test_no_address_brings_the_server_down(hostile: HostileSite, data: st.DataObject) -> None:
     method, route = data.draw(st.sampled_from(hostile.routes))
     odd = data.draw(st.dictionaries(st.sampled_from(sorted(hostile.places())), hostile_texts(), max_size=2))
     query = data.draw(st.dictionaries(st.sampled_from(FIELDS), hostile_texts(), max_size=3))
-    path = _path(route, {**hostile.places(), **odd})
+    path = hostile.path(route, **odd)
     written = urlencode({key: text.encode("utf-8", "surrogatepass")[:3000] for key, text in query.items()})
     _holds(hostile.ask(method, f"{path}?{written}", data.draw(ASKERS), headers={"accept": "text/html"}))
 
@@ -65,7 +74,26 @@ def test_no_form_brings_the_server_down(hostile: HostileSite, data: st.DataObjec
     if data.draw(st.booleans()):
         body = data.draw(st.one_of(st.just(said), _values()))
         sent = {"content": json.dumps(body), "headers": {"content-type": "application/json"}}
-    _holds(hostile.ask(method, _path(route, hostile.places()), data.draw(ASKERS), **sent))
+    _holds(hostile.ask(method, hostile.path(route), data.draw(ASKERS), **sent))
+
+
+@pytest.fixture(scope="module")
+def forms(hostile: HostileSite) -> list[Form]:
+    return hostile.forms()
+
+
+@cases(40)
+@given(st.data())
+def test_no_field_of_a_form_brings_the_server_down(
+    hostile: HostileSite, forms: list[Form], data: st.DataObject
+) -> None:
+    """Forms as they stand on pages, all filled in, with something odd in one or two of their fields."""
+    form = data.draw(st.sampled_from(forms))
+    odd = data.draw(st.dictionaries(st.sampled_from(sorted(form.fields)), hostile_texts(), min_size=1, max_size=2))
+    sent = {**form.fields, **odd, **({"confirm": "yes"} if data.draw(st.booleans()) else {})}
+    content = urlencode({key: text.encode("utf-8", "surrogatepass") for key, text in sent.items()})
+    headers = {"content-type": "application/x-www-form-urlencoded", "accept": "text/html"}
+    _holds(hostile.ask("POST", form.action, "owner", content=content, headers=headers))
 
 
 def _values() -> st.SearchStrategy[Any]:
@@ -83,8 +111,9 @@ def test_no_answer_of_an_annotator_brings_the_server_down(hostile: HostileSite, 
     assignment = turn["item"]["assignment"] if turn["item"] else "none"
     span = st.fixed_dictionaries({key: _values() for key in ("start", "end", "output", "severity")})
     answers = st.fixed_dictionaries({"errors": st.one_of(_values(), st.lists(span, max_size=2)), "score": _values()})
+    named = data.draw(st.one_of(st.none(), hostile_texts()))
     said = {
-        "assignment": data.draw(st.one_of(st.just(assignment), hostile_texts())),
+        "assignment": assignment if named is None else named,
         "answer_id": data.draw(hostile_texts()),
         "answers": data.draw(st.one_of(answers, _values())),
         "seconds": data.draw(_values()),
@@ -92,6 +121,44 @@ def test_no_answer_of_an_annotator_brings_the_server_down(hostile: HostileSite, 
     verbs = [f"/api/v1/annotate/{token}/{verb}" for verb in ("save", "submit", "undo", "skip")]
     path = data.draw(st.sampled_from([*verbs, f"{hostile.link}/draft"]))
     _holds(hostile.ask("POST", path, None, content=json.dumps(said), headers={"content-type": "application/json"}))
+
+
+@cases(20)
+@given(st.data())
+def test_no_upload_brings_the_server_down(
+    hostile: HostileSite, targets: dict[str, Target], data: st.DataObject
+) -> None:
+    kind = data.draw(st.sampled_from(("generators", "metrics")))
+    sound = [one.sound for name, one in targets.items() if name.split()[0] == UPLOADED[kind]]
+    content = damaged(data.draw(st.sampled_from(sound)), data.draw(damages()))
+    sent = {
+        "files": {"file": (data.draw(hostile_texts())[:200] or "file", content)},
+        "data": {"name": data.draw(hostile_texts()), "manifest": data.draw(hostile_texts())},
+    }
+    # What can't be encoded can't be sent.
+    with suppress(UnicodeEncodeError):
+        _holds(hostile.ask("POST", f"/api/v1/boards/harbour/{kind}", data.draw(ASKERS), **sent))
+
+
+#: What is sent, by the address it goes to: the first word of its targets.
+UPLOADED = {"generators": "outputs", "metrics": "metric"}
+HEADERS = ("cookie", "authorization", "accept", "accept-encoding", "if-none-match", "if-modified-since", "range",
+           "host", "content-type", "content-length", "last-event-id", "x-csrf-token", "x-forwarded-for", "origin",
+           "x-forwarded-proto", "referer", "x-request-id", "traceparent")  # fmt: skip
+
+
+@cases(30)
+@given(st.data())
+def test_no_header_brings_the_server_down(hostile: HostileSite, data: st.DataObject) -> None:
+    method, route = data.draw(st.sampled_from([one for one in hostile.routes if one[0] in ("GET", "POST")]))
+    said = data.draw(st.dictionaries(st.sampled_from(HEADERS), hostile_texts(), max_size=3))
+    headers = {
+        name: re.sub(r"[\r\n\0]", "", text).encode("utf-8", "surrogatepass")[:4000] for name, text in said.items()
+    }
+    if data.draw(st.booleans()):
+        cookies = (f"{name}={text}" for name in ("session", "begun", "csrf") for text in said.values())
+        headers["cookie"] = re.sub(r"[\r\n\0]", "", "; ".join(cookies)).encode("utf-8", "surrogatepass")[:4000]
+    _holds(hostile.ask(method, hostile.path(route), data.draw(ASKERS), headers=headers))
 
 
 def _holds(answered: Any) -> None:

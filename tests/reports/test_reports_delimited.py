@@ -8,7 +8,8 @@ import io
 from examples_of_results import OVERRATING, RANKING
 
 from billboards.reports.delimited import to_csv
-from billboards.reports.tables import generator_table, metric_table, overrating_table
+from billboards.reports.effect_tables import overrating_table
+from billboards.reports.ranking_tables import generator_table, metric_table
 
 
 def test_csv_has_full_precision_clean_names_and_nothing_for_what_is_missing() -> None:

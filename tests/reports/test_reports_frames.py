@@ -9,7 +9,7 @@ from examples_of_results import RANKING
 
 from billboards.errors import MissingPart
 from billboards.reports.frames import table_html, to_pandas, to_polars
-from billboards.reports.tables import generator_table, metric_table
+from billboards.reports.ranking_tables import generator_table, metric_table
 
 
 def test_a_pandas_frame_has_a_number_where_there_is_one_and_nothing_where_not() -> None:

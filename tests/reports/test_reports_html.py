@@ -25,7 +25,8 @@ from billboards.domain import (
     MetricStanding,
     row_of,
 )
-from billboards.reports.html import JudgedScores, report_html
+from billboards.reports.html import report_html
+from billboards.reports.report_sections import JudgedScores
 from billboards.store.documents import ranking_from_document
 
 VOID = {"meta", "img", "source", "br", "link", "hr", "input"}

@@ -8,8 +8,10 @@ from dataclasses import replace
 import pytest
 from examples_of_results import OVERRATING, RANKING, STUDY
 
+from billboards.reports.ensemble_tables import ablation_table
 from billboards.reports.latex import escape_latex, overrating_latex, to_latex
-from billboards.reports.tables import ablation_table, generator_table, score_table, summary_table
+from billboards.reports.paper_tables import score_table, summary_table
+from billboards.reports.ranking_tables import generator_table
 
 
 @pytest.mark.parametrize(

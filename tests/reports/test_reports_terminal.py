@@ -9,7 +9,9 @@ from examples_of_results import OVERRATING, RANKING
 from rich.console import Console
 
 from billboards.domain import MetricStanding, Ranking
-from billboards.reports.tables import Table, generator_table, metric_table, overrating_table
+from billboards.reports.effect_tables import overrating_table
+from billboards.reports.ranking_tables import generator_table, metric_table
+from billboards.reports.tables import Table
 from billboards.reports.terminal import print_table
 
 

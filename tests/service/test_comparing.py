@@ -13,7 +13,7 @@ from billboards.domain import GeneratorComparison, MetricComparison, Unit
 from billboards.errors import InvalidInput, NotEnoughData, UnknownName
 from billboards.service.comparing import compare_generators, compare_metrics
 from billboards.service.metric_pairs import compare_all_metrics
-from billboards.service.ranking import view_board
+from billboards.service.views import view_board
 from billboards.stats.clusters import benjamini_hochberg, holm
 from billboards.stats.pairs_permutation import permute_decisions
 from billboards.stats.pairwise import acc_eq

@@ -13,8 +13,8 @@ from billboards.domain import Board, Judgments, MetricCard, Reference
 from billboards.errors import NotEnoughData
 from billboards.execution.local import InProcess
 from billboards.metrics.base import Batch, Floats, Metric
-from billboards.service.ranking import view_board
 from billboards.service.references import reference_effect
+from billboards.service.views import view_board
 from billboards.stats.correlation import pearson
 from billboards.store.memory import MemoryCells
 

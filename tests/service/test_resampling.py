@@ -10,7 +10,8 @@ from edge_boards import EDGES, ordinary_board
 
 import billboards as bb
 from billboards.domain import MetricComparison, Resampled
-from billboards.service.ranking import rank_board, view_board
+from billboards.service.ranking import rank_board
+from billboards.service.views import view_board
 from billboards.stats.bootstrap import bootstrap_pearson
 
 

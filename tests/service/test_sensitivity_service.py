@@ -14,9 +14,9 @@ from billboards.domain import Judgments
 from billboards.errors import NotEnoughData
 from billboards.execution.local import InProcess
 from billboards.reports.comparisons import values_table
-from billboards.service.ranking import view_board
 from billboards.service.scoring import score_board
 from billboards.service.sensitivity import measure_sensitivity
+from billboards.service.views import view_board
 from billboards.stats.correlation import pearson
 from billboards.stats.grouped import correlation
 from billboards.stats.pairwise import held_out_acc_eq

@@ -19,7 +19,8 @@ from billboards.service.ensembles import ensemble_scores
 from billboards.service.estimating import estimate_generator
 from billboards.service.hybrids import study_hybrids
 from billboards.service.power import power_of_generators, power_of_metrics
-from billboards.service.ranking import fit_view, view_board
+from billboards.service.ranking import fit_view
+from billboards.service.views import view_board
 from billboards.stats.agreement import disagreement_corners, measure_agreement
 from billboards.stats.estimate import estimate_mean
 from billboards.stats.hybrid import correlate_hybrids, mix_hybrids, select_models

@@ -20,8 +20,9 @@ from billboards.execution.dask_cluster import Cluster
 from billboards.site import submitting
 from billboards.site.cluster_worker import for_cluster, for_this_machine, work_on_cluster
 from billboards.site.home import Site
+from billboards.site.planning import plan_board
 from billboards.site.worker import work_until_done
-from billboards.site.worklist import plan_board, standing
+from billboards.site.worklist import standing
 from billboards.store import submissions
 
 SETTINGS = "lease_seconds = 1.0\npoll_seconds = 0.05\nattempts = 100\n"
@@ -96,9 +97,9 @@ def test_cells_wait_while_the_scheduler_is_away_and_cost_no_attempt(make_harbour
     time.sleep(0.3)
     stop.set()
     worker.join()
-    wanted = plan_board(site, "ferry").wanted
-    assert wanted
-    assert standing(site, "ferry").failed == {}
+    now = standing(site, "ferry")
+    assert now.missing == now.plan.versions
+    assert now.failed == {}
     assert cells(site) == {}
 
 

@@ -8,7 +8,7 @@ import threading
 from typing import Any
 
 import pytest
-from small_sites import DECLARED, SHARED_WORDS, Harbour, MakeHarbour
+from small_sites import DECLARED, SHARED_WORDS, Harbour, MakeHarbour, all_cells
 from sqlalchemy import select
 
 from billboards.errors import Refused, StoreAway
@@ -20,9 +20,11 @@ from billboards.site import submitting, work
 from billboards.site.boards import live_board
 from billboards.site.home import notice_changes
 from billboards.site.jobs import Job, next_job
+from billboards.site.planning import plan_board
+from billboards.site.plans import cells_of
 from billboards.site.work import run_job
 from billboards.site.worker import Heartbeat, work_once, work_until_done
-from billboards.site.worklist import plan_board, standing
+from billboards.site.worklist import standing
 from billboards.store import leases, trail
 from billboards.store.blobs import Blobs
 from billboards.store.memory import MemoryCells
@@ -70,9 +72,9 @@ def test_a_worker_that_lost_its_lease_cannot_write_its_cell(harbour: Harbour) ->
     heir = take(harbour, "heir")
     assert heir.subject == slow.subject
     run_job(harbour.site, slow)
-    assert slow.wanted.cell not in standing(harbour.site, "ferry").present
+    assert standing(harbour.site, "ferry").is_missing(slow.wanted.cell)
     run_job(harbour.site, heir)
-    assert slow.wanted.cell in standing(harbour.site, "ferry").present
+    assert not standing(harbour.site, "ferry").is_missing(slow.wanted.cell)
 
 
 def test_a_worker_that_lost_its_lease_cannot_move_a_submission(harbour: Harbour) -> None:
@@ -126,7 +128,7 @@ def test_a_cell_that_kills_its_workers_ends_its_submission_as_the_platforms_faul
     work_until_done(harbour.site)
     one = send(harbour)
     work_once(harbour.site, "checker")
-    deadly = min(plan_board(harbour.site, "ferry").waits[one.id])
+    deadly = min(cells_of(plan_board(harbour.site, "ferry").waits[one.id]))
     deaths = 0
     while (job := next_job(harbour.site, "w")) is not None:
         if job.wanted is not None and job.wanted.cell == deadly and job.lease.taken <= 3:
@@ -290,7 +292,7 @@ def test_a_board_edited_under_a_worker_gets_no_cell_in_a_wrong_place(harbour: Ha
     path.write_text(path.read_text().replace("harbour", "quay"))
     assert notice_changes(harbour.site) == ["ferry"]
     run_job(harbour.site, job)
-    assert standing(harbour.site, "ferry").present == frozenset()
+    assert all_cells(harbour.site) == {}
     work_until_done(harbour.site)
     live = live_board(harbour.site, "ferry")
     assert any("quay" in ref.text for instance in live.board.instances for ref in instance.references)

@@ -24,7 +24,7 @@ from billboards.site.boards import live_board
 from billboards.site.home import Site, open_site
 from billboards.site.refresh import is_due
 from billboards.site.worker import work_until_done
-from billboards.site.worklist import plan_board, standing
+from billboards.site.worklist import standing
 from billboards.store import snapshots, submissions, trail
 
 KILLS = int(os.environ.get("BILLBOARDS_KILLS", "20"))
@@ -199,8 +199,8 @@ class Storm:
         self.submitter.stdout.close()
 
     def _is_done(self) -> bool:
-        plan, now = plan_board(self.site, "ferry"), standing(self.site, "ferry")
-        if plan.active or not all(now.is_over(wanted.cell) for wanted in plan.wanted):
+        now = standing(self.site, "ferry")
+        if now.plan.active or now.open:
             return False
         return not is_due(live_board(self.site, "ferry"))
 

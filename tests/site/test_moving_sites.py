@@ -19,9 +19,10 @@ from sqlalchemy import select
 from billboards.cli.main import main
 from billboards.errors import BillboardsError, InvalidInput, Refused, StoreFailed
 from billboards.site import submitting
-from billboards.site.backup import back_up, restore, without_addresses
+from billboards.site.backup import back_up
 from billboards.site.boards import live_board
 from billboards.site.home import Site, notice_changes, open_site
+from billboards.site.restoring import restore, without_addresses
 from billboards.site.settings import DATABASE
 from billboards.site.worker import work_until_done
 from billboards.store.campaign_schema import answers

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from contextlib import closing
 from importlib.util import find_spec
@@ -13,12 +14,20 @@ from small_sites import MakeHarbour, make_board
 
 from billboards.errors import InvalidInput, StoreFailed
 from billboards.site import submitting
-from billboards.site.backup import back_up, restore
+from billboards.site.backup import back_up
 from billboards.site.boards import live_board
 from billboards.site.home import open_site
+from billboards.site.restoring import restore
+from billboards.site.unused_files import (
+    files_of_withdrawn,
+    remove_unnamed,
+    remove_withdrawn,
+    unnamed_files,
+)
 from billboards.site.worker import work_until_done
 from billboards.store.blobs import Blobs
 from billboards.store.object_blobs import ObjectBlobs
+from billboards.store.retention import DAY, Amount
 
 
 @pytest.fixture(scope="module")
@@ -71,3 +80,29 @@ def test_a_site_on_s3_scores_is_saved_and_restored_into_a_folder(
     with closing(open_site(tmp_path / "new", clock=harbour.clock)) as restored:
         assert isinstance(restored.blobs, Blobs)
         assert restored.blobs.read(sent.blob) == site.blobs.read(sent.blob)
+
+
+def test_objects_that_nobody_names_go_when_they_are_old_and_nothing_else_does(
+    s3: S3Server, make_harbour: MakeHarbour
+) -> None:
+    assert list(ObjectBlobs(f"s3://{BUCKET}/empty").listed()) == []
+    harbour = make_harbour(make_board(6, 2, metrics=("chrF",)), settings=f'blobs = "s3://{BUCKET}/four"\n')
+    site, now = harbour.site, time.time()
+    sent = submitting.submit_generator(site, harbour.owner, "ferry", "tug", harbour.outputs(0)).submission
+    size, orphan = site.blobs.size(sent.blob), site.blobs.put(b"nobody's")
+    assert isinstance(site.blobs, ObjectBlobs)
+    site.blobs._files.pipe_file(f"{BUCKET}/four/no/notes.txt", b"the owner's own")
+    assert unnamed_files(site, now - DAY) == {}
+    assert unnamed_files(site, now + DAY) == {orphan: 8}
+    assert remove_unnamed(site, orphan, 8, before=now - DAY) == Amount()
+    assert remove_unnamed(site, sent.blob, size, before=now + DAY) == Amount()
+    assert remove_unnamed(site, orphan, 8, before=now + DAY) == Amount(1, 8)
+    assert dict(site.blobs.listed()) == {sent.blob: size}
+    submitting.withdraw(site, harbour.owner, sent.id)
+    harbour.clock.now += 1
+    found = files_of_withdrawn(site, site.clock(), now + DAY)
+    assert found == {sent.blob: size}
+    assert remove_withdrawn(site, sent.blob, size, over=site.clock(), sent=now - DAY) == Amount()
+    assert remove_withdrawn(site, sent.blob, size, over=site.clock(), sent=now + DAY) == Amount(1, size)
+    assert (harbour.now(sent).blob, list(site.blobs.listed())) == ("", [])
+    assert site.blobs._files.exists(f"{BUCKET}/four/no/notes.txt")

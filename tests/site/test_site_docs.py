@@ -14,6 +14,7 @@ from billboards.site.settings import (
     MailSettings,
     OidcSettings,
     Phase,
+    RetentionSettings,
     SiteSettings,
 )
 from billboards.store.submissions import TRANSITIONS
@@ -23,7 +24,7 @@ PAGE = (Path(__file__).resolve().parents[2] / "docs" / "running-a-site.md").read
 
 def test_every_setting_is_explained() -> None:
     words = set(re.findall(r"`\[?([\w]+)\]?`", PAGE))
-    for kind in (BoardSettings, Phase, SiteSettings, MailSettings, OidcSettings):
+    for kind in (BoardSettings, Phase, SiteSettings, MailSettings, OidcSettings, RetentionSettings):
         assert {f.name for f in fields(kind)} - words == set(), kind.__name__
     assert {MAIL_PASSWORD, OIDC_SECRET} <= words
 

@@ -134,11 +134,11 @@ def damages(most: int = 3) -> st.SearchStrategy[Damage]:
     return st.lists(changes, min_size=1, max_size=most)
 
 
-def cases(few: int) -> Callable[[Any], Any]:
-    """Settings for a test with this many cases, or as many as were asked for."""
+def cases(few: int, slow: int = 1) -> Callable[[Any], Any]:
+    """Settings for a test with this many cases, or as many as were asked for; `slow` times fewer of slow ones."""
     asked = os.environ.get(FUZZ)
     return settings(
-        max_examples=int(asked) if asked else few,
+        max_examples=max(1, int(asked) // slow) if asked else few,
         derandomize=not asked,
         database=None,
         deadline=None,

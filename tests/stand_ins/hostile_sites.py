@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 from hypothesis import strategies as st
+from page_forms import Form, forms_of
 from page_sites import PageSite, page_board, page_site
 
 from billboards.domain import Board, DataCard, Reference, row_of
@@ -74,6 +76,21 @@ class HostileSite:
             "number": "1",
             "ranking": "1",
         }
+
+    def forms(self) -> list[Form]:
+        """Every form on every page that an owner sees, one for each place that it goes to."""
+        found: dict[str, Form] = {}
+        for method, route in self.routes:
+            if method == "GET" and not route.startswith(("/login", "/api/", "/static/")):
+                path = self.path(route)
+                answered = self.ask("GET", path, "owner", headers={"accept": "text/html"})
+                found |= {form.action: form for form in forms_of(path, answered.text)}
+        return list(found.values())
+
+    def path(self, route: str, **odd: str) -> str:
+        """An address with its places filled in."""
+        places = {**self.places(), **odd}
+        return re.sub(r"\{(\w+)(:path)?\}", lambda found: in_path(places.get(found[1], "1")), route)
 
     def ask(self, method: str, path: str, asker: str | None, **sent: Any) -> Any:
         headers = dict(sent.pop("headers", {}))

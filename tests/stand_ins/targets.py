@@ -6,25 +6,33 @@ sound file is what others' tests read, made anew in a folder of this run.
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
 import tarfile
 import tempfile
 import zipfile
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 from importer_sources import MAKERS
 from judged_boards import KEY, bare_board, judged_board
+from kept_targets import kept
+from outside_targets import outside
 from page_sites import page_board
+from site_targets import sites
+from target import Target, in_place
 
 from billboards.boards.check import check_board
 from billboards.boards.folder import open_board
 from billboards.boards.formats import FORMATS
 from billboards.boards.formats.exchange import add_file, judgments_as_text
+from billboards.boards.importers.base import refuse_errors
+from billboards.boards.importers.table_rows import read_table
+from billboards.boards.lines import Problems
 from billboards.boards.writing import write_board
 from billboards.errors import InvalidInput
 from billboards.execution.environments import parse_requirements
@@ -32,38 +40,11 @@ from billboards.execution.manifest import read_manifest
 from billboards.human.annotator_counts import read_annotator_counts
 from billboards.human.platforms.mturk import read_batch
 from billboards.human.template_files import parse_template, shipped, template_source
+from billboards.metrics.discovery import metric
 from billboards.site.generator_files import read_generator
 from billboards.site.metric_folders import unpack_metric
 from billboards.site.settings import read_site_settings
 from billboards.suite.settings import read_suite
-
-
-@dataclass(frozen=True)
-class Target:
-    """Something that reads bytes, and bytes that it reads without complaint."""
-
-    name: str
-    sound: bytes
-    read: Callable[[bytes], object]
-
-
-@contextmanager
-def _put(path: Path, raw: bytes) -> Iterator[None]:
-    """A file's content for a moment."""
-    before = path.read_bytes()
-    path.write_bytes(raw)
-    try:
-        yield
-    finally:
-        path.write_bytes(before)
-
-
-def _in_place(name: str, path: Path, read: Callable[[], object]) -> Target:
-    def read_changed(raw: bytes) -> object:
-        with _put(path, raw):
-            return read()
-
-    return Target(name, path.read_bytes(), read_changed)
 
 
 def importers(home: Path) -> Iterator[Target]:
@@ -71,7 +52,28 @@ def importers(home: Path) -> Iterator[Target]:
     for name, make in MAKERS.items():
         made = make(home / "sets" / name)
         for path in made.files:
-            yield _in_place(f"import {name} {path.name}", path, partial(made.load, name))
+            yield in_place(f"import {name} {path.name}", path, partial(made.load, name))
+
+
+def tables(home: Path) -> Iterator[Target]:
+    """Tables in the other forms that they may have."""
+    import pyarrow
+    from pyarrow import parquet
+
+    columns = {"instance": ["i1", "i2"], "right": [3, 4], "text": ["hello", "there"]}
+    path = home / "table.parquet"
+    parquet.write_table(pyarrow.table(columns), path, compression="none", use_dictionary=False)
+    yield in_place("import table.parquet", path, partial(_read_rows, path))
+    for suffix in (".jsonl.gz", ".tsv"):
+        path = home / f"table{suffix}"
+        path.write_bytes(gzip.compress(b'{"a": 1}\n', mtime=0) if suffix == ".jsonl.gz" else b"a\tb\n1\t2\n")
+        yield in_place(f"import table{suffix}", path, partial(_read_rows, path))
+
+
+def _read_rows(path: Path) -> None:
+    problems = Problems()
+    list(read_table(path, problems).rows)
+    refuse_errors(problems)
 
 
 def formats(home: Path) -> Iterator[Target]:
@@ -81,7 +83,7 @@ def formats(home: Path) -> Iterator[Target]:
         board = replace(bare_board(), dimensions=judged.dimensions)
         path = home / f"judgments-{form}"
         path.write_text(judgments_as_text(judged, form, key=KEY), "utf-8")
-        yield _in_place(f"judgments {form}", path, partial(add_file, board, path, form, "c"))
+        yield in_place(f"judgments {form}", path, partial(add_file, board, path, form, "c"))
 
 
 def board_folders(home: Path) -> Iterator[Target]:
@@ -91,7 +93,7 @@ def board_folders(home: Path) -> Iterator[Target]:
         folder = write_board(board, home / "folders" / f"{name}-board")
         for path in sorted(path for path in folder.rglob("*") if path.is_file()):
             inside = path.relative_to(folder).as_posix()
-            yield _in_place(f"board {name} {inside}", path, partial(_open_and_check, folder))
+            yield in_place(f"board {name} {inside}", path, partial(_open_and_check, folder))
 
 
 def _open_and_check(folder: Path) -> None:
@@ -117,7 +119,7 @@ def submissions(home: Path) -> Iterator[Target]:
     folder.mkdir()
     for file, text in FOLDER.items():
         (folder / file).write_text(text)
-    yield _in_place("metric metric.toml", folder / "metric.toml", lambda: read_manifest(folder))
+    yield in_place("metric metric.toml", folder / "metric.toml", lambda: read_manifest(folder))
     asked = b"numpy==1.26.0\nscipy>=1.11,<2  # a comment\nrich~=13.7\n"
     yield Target("metric requirements.txt", asked, lambda raw: parse_requirements(raw.decode("utf-8", "replace")))
 
@@ -164,8 +166,10 @@ def others(home: Path) -> Iterator[Target]:
     settings = home / "settings"
     settings.mkdir()
     (settings / "site.toml").write_text(SETTINGS)
-    yield _in_place("site settings", settings / "site.toml", lambda: read_site_settings(settings))
+    yield in_place("site settings", settings / "site.toml", lambda: read_site_settings(settings))
     yield from _tables(home)
+    spec = b"chrF(beta=1, word_order=2)"
+    yield Target("spec of a metric", spec, lambda raw: metric(raw.decode("utf-8", "replace")))
 
 
 def _read_template(name: str, raw: bytes) -> object:
@@ -204,20 +208,30 @@ instead = {BLEU = "chrF"}
 def _tables(home: Path) -> Iterator[Target]:
     suite = home / "suite.toml"
     suite.write_text(SUITE)
-    yield _in_place("suite settings", suite, lambda: read_suite(suite))
+    yield in_place("suite settings", suite, lambda: read_suite(suite))
     counts = home / "counts.csv"
     counts.write_text("annotator,right,wrong,kind\nann,3,1,good\nbob,12.0,0,bad\n")
-    yield _in_place("counts of annotators", counts, lambda: read_annotator_counts(counts))
+    yield in_place("counts of annotators", counts, lambda: read_annotator_counts(counts))
     batch = home / "batch.csv"
     batch.write_text(
         '"HITId","AssignmentId","WorkerId","AssignmentStatus","WorkTimeInSeconds","SubmitTime","Input.text",'
         '"Answer.rating"\n"h1","a1","w1","Approved","31","Mon Nov 02 10:00:00 PST 2020","A text.","4"\n'
     )
-    yield _in_place("batch of assignments", batch, lambda: read_batch(batch))
+    yield in_place("batch of assignments", batch, lambda: read_batch(batch))
 
 
-def all_targets(home: Path) -> dict[str, Target]:
-    """Every target by its name."""
+def all_targets(home: Path, stack: ExitStack) -> dict[str, Target]:
+    """Every target by its name; what they open is closed with the stack."""
     (home / "folders").mkdir(parents=True)
-    groups = (importers, formats, board_folders, submissions, others)
+    groups = (
+        importers,
+        tables,
+        formats,
+        board_folders,
+        submissions,
+        others,
+        kept,
+        sites,
+        partial(outside, stack=stack),
+    )
     return {target.name: target for group in groups for target in group(home)}

@@ -12,7 +12,7 @@ from scipy import stats
 
 import billboards as bb
 from billboards.errors import InvalidInput, NotEnoughData
-from billboards.service.ranking import view_board
+from billboards.service.views import view_board
 from billboards.stats.estimate import Target, estimate_mean, simulate_coverage
 
 Floats = NDArray[np.float64]

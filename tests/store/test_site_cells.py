@@ -2,33 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
-from sqlalchemy import event
+import pytest
+from asked_statements import statements
 
 from billboards.domain import Column
 from billboards.store.base import ColumnKey
+from billboards.store.cell_state import cells_there, failed_cells, is_present
 from billboards.store.database import Database
-from billboards.store.sql_cells import SqlCells, failed_cells, is_present, write_failure
+from billboards.store.sql_cells import SqlCells, write_failure
 
 BLEU = ColumnKey(Column("BLEU", "BLEU|v1", ("A",)), "c1")
 NEW = ColumnKey(Column("new", "new|v1", ("A",)), "c1")
-
-
-@contextmanager
-def statements(database: Database) -> Iterator[list[tuple[str, Any]]]:
-    """What is asked of the database meanwhile."""
-    asked: list[tuple[str, Any]] = []
-
-    def note(_: Any, __: Any, statement: str, parameters: Any, *rest: Any) -> None:
-        asked.append((statement, parameters))
-
-    event.listen(database.engine, "before_cursor_execute", note)
-    yield asked
-    event.remove(database.engine, "before_cursor_execute", note)
+BLEU_COLUMN = ("BLEU|v1", "c1")
+#: Two cells that are there, and others that are not: of another row, context and metric.
+ASKED = {
+    BLEU_COLUMN: frozenset({"v1", "v2", "gone"}),
+    ("BLEU|v1", "c2"): frozenset({"v1"}),
+    ("other|v1", "c1"): frozenset({"v1"}),
+}
 
 
 def filled(database: Database) -> SqlCells:
@@ -53,13 +47,26 @@ def plans(database: Database, asked: list[tuple[str, Any]]) -> str:
 def test_looking_what_is_there_reads_an_index_and_no_scores(sqlite_database: Database) -> None:
     cells = filled(sqlite_database)
     with statements(sqlite_database) as asked:
-        assert len(cells.all_present()) == 40
         assert len(cells.present(BLEU)) == 20
         with sqlite_database.reading() as connection:
+            assert cells_there(connection, "ferry", ASKED) == {BLEU_COLUMN: {"v1", "v2"}}
             assert is_present(connection, "ferry", ("BLEU|v1", "c1", "v3"))
     steps = [step for step in plans(sqlite_database, asked).splitlines() if "cells" in step]
     assert steps
     assert all("COVERING INDEX" in step for step in steps if "score_columns" not in step), steps
+
+
+@pytest.mark.parametrize("others", [0, 200])
+def test_of_the_cells_asked_for_those_there_are_named_however_many_are_asked_for(
+    database: Database, others: int
+) -> None:
+    filled(database)
+    more = frozenset(f"w{k}" for k in range(others))
+    with database.reading() as connection:
+        found = cells_there(connection, "ferry", {column: rows | more for column, rows in ASKED.items()})
+        assert found.pop(BLEU_COLUMN) == {"v1", "v2"}
+        assert not any(found.values())
+        assert cells_there(connection, "elsewhere", ASKED) == {}
 
 
 def test_a_column_is_loaded_with_one_query(database: Database) -> None:
@@ -83,15 +90,16 @@ def test_boards_have_cells_of_their_own(database: Database) -> None:
 
 
 def test_a_failure_is_counted_and_forgotten_when_the_cell_is_there(database: Database) -> None:
-    cell = ("BLEU|v1", "c1", "v")
+    cell, asked = ("BLEU|v1", "c1", "v"), {("BLEU|v1", "c1"): {"v"}}
     with database.writing() as connection:
         said = {"reason": "no", "platform": True, "now": 5.0}
         assert write_failure(connection, "ferry", cell, **said) == 1  # type: ignore[arg-type]
         assert write_failure(connection, "ferry", cell, **said, times=3) == 4  # type: ignore[arg-type]
-        assert failed_cells(connection, "ferry")[cell].attempts == 4
+        assert failed_cells(connection, "ferry", asked)[cell].attempts == 4
+        assert failed_cells(connection, "ferry", {("BLEU|v1", "c2"): {"v"}, ("BLEU|v1", "c1"): {"w"}}) == {}
     SqlCells(database, "ferry").save(BLEU, "v", {"": np.zeros(1)}, seconds=0)
     with database.reading() as connection:
-        assert failed_cells(connection, "ferry") == {}
+        assert failed_cells(connection, "ferry", asked) == {}
 
 
 def test_the_time_of_a_cell_is_foretold_by_those_there(database: Database) -> None:

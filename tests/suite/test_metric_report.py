@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from small_suites import compared_board, valued_board
 
+from billboards.api.suites import OpenSuite, suite_of
 from billboards.boards.writing import write_board
 from billboards.domain import MetricReport
 from billboards.errors import UnknownName
 from billboards.reports.metric_report import metric_report_html, metric_report_tables
-from billboards.suite_api import OpenSuite, suite_of
 
 
 @pytest.fixture(scope="module")

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from small_suites import valued_board, written_suite
 
+from billboards.api.suites import open_suite
 from billboards.boards.writing import write_board
 from billboards.cli.main import main
 from billboards.errors import InvalidInput, MetricFailed
@@ -20,7 +21,6 @@ from billboards.execution.metric_file import open_metric_file
 from billboards.metrics.base import Batch
 from billboards.service.scoring import Progress
 from billboards.store.cells import SqliteCells
-from billboards.suite_api import open_suite
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "suite" / "shared_words.py"
 SLOW = """\

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from small_suites import valued_board, written_suite
 
+from billboards.api.suites import OpenSuite, open_suite, opened
 from billboards.boards.writing import write_board
 from billboards.domain import Suite, SuiteBoard
 from billboards.errors import NotEnoughData
 from billboards.service.home import open_home
 from billboards.service.ranking import rank_board
-from billboards.suite_api import OpenSuite, open_suite, opened
 
 
 @pytest.fixture(scope="module")
@@ -83,7 +83,7 @@ def test_a_metric_whose_scores_do_not_vary_has_no_rank_and_disturbs_no_other(tmp
     beside.score()
     *others, same = beside.rank(draws=100).value.standings
     assert tuple(others) == alone.standings
-    assert (same.rank, same.interval, same.reason) == (None, None, "its scores don't vary")
+    assert (same.rank, same.interval, same.reason) == (None, None, "the scores don't vary")
 
 
 def test_the_same_seed_gives_the_same_ranking(ran: OpenSuite) -> None:

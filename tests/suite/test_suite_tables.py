@@ -12,6 +12,7 @@ from scipy.stats import kendalltau, pearsonr
 from small_suites import SUITE, valued_board, written_suite
 
 import billboards as bb
+from billboards.api.suites import OpenSuite, open_suite
 from billboards.boards.writing import write_board
 from billboards.domain import ImportedColumn, SuiteColumn, SuiteResult, SuiteRow, human_scores
 from billboards.metrics.discovery import metric
@@ -20,7 +21,6 @@ from billboards.reports.suite_tables import suite_table
 from billboards.reports.tables import records, shown
 from billboards.store.documents import dumps, suite_document, suite_from_document
 from billboards.suite.keeping import read_results
-from billboards.suite_api import OpenSuite, open_suite
 
 
 @pytest.fixture(scope="module")

@@ -7,8 +7,9 @@ from ranking_examples import OVERRATING, RANKING
 from starlette.datastructures import QueryParams
 
 from billboards.errors import InvalidInput
-from billboards.web.views.board import read_wish, table_context
-from billboards.web.views.board_table import BoardTable, Wish, board_table
+from billboards.web.views.board import table_context
+from billboards.web.views.board_table import BoardTable, board_table
+from billboards.web.views.board_wish import Wish, read_wish
 
 
 def names(table: BoardTable) -> list[str]:

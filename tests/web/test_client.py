@@ -47,6 +47,14 @@ def test_pages_are_followed_to_their_end(address: str) -> None:
         assert len(list(site.judgments("small"))) == 72
 
 
+def test_plain_lists_are_followed_to_their_end_too(small: SmallSite, address: str) -> None:
+    with Client(address) as site:
+        every = [one["name"] for one in site.generators("small")]
+        assert [one["name"] for one in site._lists("/boards/small/generators", limit=2)] == every
+        assert [one["name"] for one in site.boards()] == ["small"]
+        assert len(every) > 4
+
+
 def test_every_mistake_comes_back_in_words(small: SmallSite, address: str, tmp_path: Path) -> None:
     path = tmp_path / "outputs.jsonl"
     path.write_text('{"instance": "nowhere", "text": "odd"}\n')

@@ -19,11 +19,11 @@ from fastapi.routing import APIRoute
 from page_sites import ODD, SECRET, PageSite, page_board, page_site
 from starlette.routing import Route
 
+from billboards.api.suites import open_suite
 from billboards.domain import Generator, row_of
 from billboards.human.campaign_plan import CampaignPlan
 from billboards.site.campaigns import create_campaign, open_campaign
 from billboards.store import campaigns, snapshots, submissions
-from billboards.suite_api import open_suite
 from billboards.web.pages.bundles import FILES
 
 BOARD = "/boards/harbour"

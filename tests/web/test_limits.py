@@ -98,8 +98,8 @@ def test_places_are_given_back_and_nobody_has_all_of_them() -> None:
 
 def test_an_address_that_is_too_long_is_refused(tmp_path: Path) -> None:
     small = small_site(tmp_path)
-    assert small.ask("visitor", "GET", f"/boards?cursor={'a' * (LONGEST_ADDRESS - 100)}").status_code == 200
-    assert small.ask("visitor", "GET", f"/boards?cursor={'a' * LONGEST_ADDRESS}").status_code == 414
+    assert small.ask("visitor", "GET", f"/boards?unread={'a' * (LONGEST_ADDRESS - 100)}").status_code == 200
+    assert small.ask("visitor", "GET", f"/boards?unread={'a' * LONGEST_ADDRESS}").status_code == 414
 
 
 @pytest.mark.parametrize(

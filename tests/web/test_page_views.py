@@ -15,7 +15,7 @@ from ranking_examples import RANKING, generator, metric
 
 from billboards.domain import Column, Scores
 from billboards.errors import InvalidInput, UnknownName
-from billboards.service.ranking import view_board
+from billboards.service.views import view_board
 from billboards.web.addresses import asked
 from billboards.web.addresses import generator as generator_address
 from billboards.web.rendering import Bodies, Body, linked

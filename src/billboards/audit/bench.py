@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from billboards.domain import Board, Generator, Instance, Kind, Outputs, Reference, ReferenceSet, Texts, digest, row_of
+from billboards.domain.written import json_value
 from billboards.errors import InvalidInput, MetricFailed, StoreFailed
 from billboards.execution.base import Executor
 from billboards.execution.local import InProcess
@@ -117,7 +118,7 @@ class Checkpoint:
         if self.path is None or not self.path.exists():
             return {}
         try:
-            found = json.loads(self.path.read_text("utf-8"))
+            found = json_value(self.path.read_text("utf-8"))
         except (OSError, ValueError):
             return {}
         return found if isinstance(found, dict) else {}

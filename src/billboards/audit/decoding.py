@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from billboards.audit.bench import Bench, given_text
+from billboards.audit.bench import Bench, Checkpoint, given_text
 from billboards.audit.optimised import Optimised
 from billboards.audit.reranking import best_candidates
 from billboards.domain import OptimisationMethod
@@ -35,7 +35,7 @@ class Decoding:
             )
         instances = bench.board.instances
         kept = bench.checkpoint("decode", metric.signature, _inputs(bench), str(self.beams), str(self.longest))
-        found = [tuple(own) for own in kept.load().get("beams", [])]
+        found = _kept_beams(kept)
         if len(found) != len(instances):
             found = metric.decode([given_text(one) for one in instances], beams=self.beams, longest=self.longest)
             kept.save({"beams": found})
@@ -43,6 +43,14 @@ class Decoding:
         texts = best_candidates(bench, metric, found)
         how = f"beam search with its own model, {self.beams} beams"
         return Optimised("decode", how, texts, bench.budget.spent - spent)
+
+
+def _kept_beams(kept: Checkpoint) -> list[tuple[str, ...]]:
+    """What was decoded before; nothing where what is kept is no texts."""
+    beams = kept.load().get("beams")
+    found = beams if isinstance(beams, list) else []
+    fit = all(isinstance(own, list) and all(isinstance(text, str) for text in own) for own in found)
+    return [tuple(own) for own in found] if fit else []
 
 
 def _inputs(bench: Bench) -> str:

@@ -12,7 +12,8 @@ from pathlib import Path
 
 from billboards.boards.lines import Problems
 from billboards.boards.names import file_name
-from billboards.boards.settings import FILE, read_settings
+from billboards.boards.settings import read_settings
+from billboards.boards.settings_tables import FILE
 from billboards.domain import Board, Generator, Outputs, generator_lines
 from billboards.errors import InvalidInput, StoreFailed
 

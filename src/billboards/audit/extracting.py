@@ -105,7 +105,7 @@ class _Greedy:
         """The choice of k sentences, and whether the budget was enough for all steps."""
         if k < 1:
             raise InvalidInput(f"extraction takes 1 sentence or more, not {k}")
-        steps: list[list[list[int]]] = list(self.kept.load().get("steps", []))[:k]
+        steps = self._kept_steps()[:k]
         if steps:
             self.chosen = [list(own) for own in steps[-1]]
         for step in range(len(steps), k):
@@ -116,6 +116,19 @@ class _Greedy:
             self.kept.save({"steps": steps})
             self.bench.show(step + 1, k, f"{self.metric.name} · sentence {step + 1} of {k}")
         return self.chosen, True
+
+    def _kept_steps(self) -> list[list[list[int]]]:
+        """What was chosen before, step by step; nothing where what is kept is no choice of these sentences."""
+        steps = self.kept.load().get("steps", [])
+        return steps if isinstance(steps, list) and all(map(self._is_choice, steps)) else []
+
+    def _is_choice(self, step: object) -> bool:
+        if not isinstance(step, list) or len(step) != len(self.sentences):
+            return False
+        return all(
+            isinstance(own, list) and all(type(s) is int and 0 <= s < len(known) for s in own)
+            for own, known in zip(step, self.sentences, strict=True)
+        )
 
     def _step(self, step: int, instances: list[int]) -> bool:
         """Add the best sentence to every instance's choice; False where the budget doesn't allow it."""

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from billboards.audit.bench import Bench, given_text, real_rows
 from billboards.audit.optimised import Optimised, Pool, best_of
-from billboards.boards.lines import Problems, json_lines
+from billboards.boards.lines import Problems, json_lines, shown
 from billboards.domain import Board, OptimisationMethod, Texts
 from billboards.errors import InvalidInput, NotEnoughData
 from billboards.metrics.base import Metric
@@ -110,12 +110,13 @@ def read_candidates(path: Path, board: Board) -> Reranking:
     found: list[list[str]] = [[] for _ in board.instances]
     for line, item in json_lines(raw, path.name, problems):
         texts = item.get("texts", [item["text"]] if "text" in item else None)
-        if item.get("instance") not in board.position:
-            problems.error(path.name, line, f"instance {item.get('instance')!r} is not on the board")
+        instance = item.get("instance")
+        if not isinstance(instance, str) or instance not in board.position:
+            problems.error(path.name, line, f"instance {shown(instance)} is not on the board")
         elif not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
             problems.error(path.name, line, 'needs "text", or "texts" as a list of texts in quotes')
         else:
-            found[board.position[item["instance"]]] += texts
+            found[board.position[instance]] += texts
     for problem in problems.errors:
         raise InvalidInput(f"{problem}; give lines of instance and texts")
     if not any(found):

@@ -116,6 +116,10 @@ def _flat(document: Mapping[str, Any], path: Path) -> Iterator[tuple[str, str]]:
             for name, text in _flat(value, path):
                 yield (f"{name}-language" if key == "languages" else f"{DEFINITION}{name}"), text
         elif key == "dimensions" and isinstance(value, dict):
-            yield from ((f"{DEFINITION}{name}", table["definition"]) for name, table in value.items())
+            for name, table in value.items():
+                said = table.get("definition") if isinstance(table, dict) else None
+                if not isinstance(said, str):
+                    raise InvalidInput(f"{path}: dimensions.{name} needs a definition in quotes; found {shown(table)}")
+                yield f"{DEFINITION}{name}", said
         else:
             raise InvalidInput(f"{path}: {key} must be text in quotes; found {shown(value)}")

@@ -15,11 +15,13 @@ import numpy as np
 
 from billboards.boards import check_rows, check_texts, passages
 from billboards.boards.cards import keys_in_toml, missing_facts
-from billboards.boards.folder import INSTANCES, LISTED, named, part_files, read_board, read_settings_file
+from billboards.boards.folder import read_board, read_settings_file
 from billboards.boards.lines import Problems, shown
-from billboards.boards.names import folded
+from billboards.boards.names import folded, named
+from billboards.boards.parts import INSTANCES, LISTED, part_files
 from billboards.boards.passages import Passages
-from billboards.boards.settings import FILE, Settings
+from billboards.boards.settings import Settings
+from billboards.boards.settings_tables import FILE
 from billboards.boards.writing import PARTS
 from billboards.domain import Board, ImportedColumn, Outputs
 from billboards.errors import Problem

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from billboards.boards.folder import part_files, read_part
 from billboards.boards.lines import Problems, json_lines, shown
 from billboards.boards.names import folded
+from billboards.boards.parts import part_files, read_part
 from billboards.boards.passages import Passages
 from billboards.domain import Board, Kind, Outputs
 from billboards.errors import Problem

@@ -17,8 +17,9 @@ from typing import Any
 from billboards.boards.judgment_columns import JudgmentColumns
 from billboards.boards.lines import Problems, shown
 from billboards.boards.names import file_name_mistake
-from billboards.boards.settings import FILE, is_number
+from billboards.boards.settings_tables import FILE
 from billboards.domain import Dimension, Outputs
+from billboards.domain.written import is_number
 
 DETAILS = ("dimension", "prefers", "order", "spans", "test", "time", "template")
 _JUDGED = ("generator", "generators", "output", "outputs")

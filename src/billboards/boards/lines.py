@@ -15,13 +15,24 @@ import zlib
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from reprlib import Repr
 from typing import Any
 
+from billboards.domain.written import shown, whole_number
 from billboards.errors import Problem
 
-#: Digits of the largest whole number that is read from a text: what fits into 64 bits.
-MOST_DIGITS = 18
+__all__ = [
+    "Problems",
+    "json_lines",
+    "numbered_lines",
+    "read_bytes",
+    "shown",
+    "text_lines",
+    "toml_document",
+    "whole_number",
+]
+
+#: The most that a gzipped file may hold: a hundred times what the largest public set does.
+MOST_UNPACKED = 1 << 32
 
 
 class Problems(list[Problem]):
@@ -61,19 +72,18 @@ class Problems(list[Problem]):
             self.append(rest)
 
 
-_shortened = Repr()
-_shortened.maxstring = _shortened.maxother = 80
-
-
-def shown(value: object) -> str:
-    """A value as a message shows it: never longer than a line, however large or deep it is."""
-    return _shortened.repr(value)
-
-
 def read_bytes(path: Path) -> bytes:
-    """A file's bytes, unpacked when it is gzipped."""
-    raw = path.read_bytes()
-    return gzip.decompress(raw) if path.suffix == ".gz" else raw
+    """A file's bytes, unpacked when it is gzipped, as far as any data set goes."""
+    if path.suffix != ".gz":
+        return path.read_bytes()
+    blocks, size = list[bytes](), 0
+    with gzip.open(path) as file:
+        while block := file.read(1 << 20):
+            blocks.append(block)
+            size += len(block)
+            if size > MOST_UNPACKED:
+                raise OSError(f"unpacks to more than {MOST_UNPACKED:,} bytes; unpack it yourself if it is meant to")
+    return b"".join(blocks)
 
 
 def numbered_lines(raw: bytes, name: str, problems: Problems, *, first: int = 1) -> Iterator[tuple[int, str]]:
@@ -138,11 +148,6 @@ def toml_document(text: str) -> dict[str, Any]:
         raise tomllib.TOMLDecodeError("it is nested too deeply") from error
     except ValueError as error:
         raise tomllib.TOMLDecodeError(f"it holds a value that is none: {error}") from error
-
-
-def whole_number(text: str) -> int | None:
-    """The number that decimal digits write; None where there are others, or more than any position or count has."""
-    return int(text) if text.isdecimal() and len(text) <= MOST_DIGITS else None
 
 
 def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

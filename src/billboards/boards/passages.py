@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from billboards.boards.folder import INSTANCES, OUTPUTS, TextsFile, read_texts_and_lines
 from billboards.boards.lines import Problems, json_lines
+from billboards.boards.output_lines import TextsFile, read_texts_and_lines
+from billboards.boards.parts import INSTANCES, OUTPUTS
 from billboards.domain import Board, Outputs
 
 

@@ -5,17 +5,16 @@ from __future__ import annotations
 import math
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any, Literal, TypeGuard
+from typing import Literal
 
 from billboards.boards.lines import Problems, shown, toml_document
 from billboards.boards.names import board_name_mistake, file_name_mistake, generator_name_mistake, name_mistake
+from billboards.boards.settings_tables import FILE, SettingsTable, key_lines, nearest_line
 from billboards.domain import Aggregate, DataCard, Dimension, Generator, Kind, ReferenceFree
 
-FILE = "board.toml"
 SCHEMA = 1
-
 #: Every key that may stand in `board.toml`, by its table; docs/board-folder.md explains each.
 KEYS: Mapping[str, tuple[str, ...]] = {
     "": ("schema", "name", "ranks", "metrics", "lead", "references", "reference_free", "languages", "dimensions",
@@ -63,7 +62,7 @@ class Settings:
 
     def line(self, *path: str) -> int | None:
         """The line a key stands on, or that of the nearest table around it."""
-        return _line(self.lines or {}, path)
+        return nearest_line(self.lines or {}, path)
 
 
 def read_settings(text: str, problems: Problems) -> Settings:
@@ -76,10 +75,10 @@ def read_settings(text: str, problems: Problems) -> Settings:
         problems.error(FILE, int(line[1]) if line else None, f"not TOML: {error}")
         return Settings()
     lines = key_lines(text)
-    return _settings(_Table(document, (), lines, problems), lines)
+    return _settings(SettingsTable(document, (), lines, problems), lines)
 
 
-def _settings(top: _Table, lines: Mapping[tuple[str, ...], int]) -> Settings:
+def _settings(top: SettingsTable, lines: Mapping[tuple[str, ...], int]) -> Settings:
     top.only(KEYS[""])
     schema = top.values.get("schema", SCHEMA)
     if type(schema) is not int or schema != SCHEMA:
@@ -107,93 +106,7 @@ def _settings(top: _Table, lines: Mapping[tuple[str, ...], int]) -> Settings:
     )
 
 
-class _Table:
-    """One table of the document, which names every key it doesn't know or can't use."""
-
-    def __init__(
-        self, values: Mapping[str, Any], path: tuple[str, ...], lines: Mapping[tuple[str, ...], int], problems: Problems
-    ) -> None:
-        self.values, self.path, self._lines, self._problems = values, path, lines, problems
-
-    def __str__(self) -> str:
-        return f"[{'.'.join(self.path)}]" if self.path else FILE
-
-    def error(self, message: str, *key: str) -> None:
-        self._problems.error(FILE, _line(self._lines, (*self.path, *key)), message)
-
-    def only(self, known: Iterable[str]) -> None:
-        known = tuple(known)
-        for key in self.values:
-            if key not in known:
-                self.error(f"unknown key {shown(key)} in {self}; known: {', '.join(known)}", key)
-
-    def table(self, key: str) -> _Table:
-        value = self.values.get(key, {})
-        if not isinstance(value, dict):
-            self.error(f"{key} must be a table, written [{'.'.join((*self.path, key))}]", key)
-            value = {}
-        return _Table(value, (*self.path, key), self._lines, self._problems)
-
-    def tables(self, key: str, mistake: Callable[[str], str | None]) -> list[tuple[str, _Table]]:
-        """The tables `[key.NAME]` with their names, each a name that can be one."""
-        outer = self.table(key)
-        for name in outer.values:
-            if wrong := mistake(name):
-                outer.error(f"the name {shown(name)} in [{key}] {wrong}", name)
-        return [(name, outer.table(name)) for name in outer.values]
-
-    def text(self, key: str) -> str | None:
-        value = self.values.get(key)
-        if value is None or isinstance(value, str):
-            return value
-        self.error(f"{key} in {self} must be text in quotes, not {shown(value)}", key)
-        return None
-
-    def names(self, key: str) -> tuple[str, ...] | None:
-        """A list of different names."""
-        value = self.values.get(key)
-        if value is None:
-            return None
-        if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-            self.error(f"{key} in {self} must be a list of texts, not {shown(value)}", key)
-            return None
-        if len(set(value)) < len(value):
-            self.error(f"{key} in {self} holds a name twice: {shown(value)}", key)
-        return tuple(dict.fromkeys(value))
-
-    def truth(self, key: str, default: bool) -> bool:
-        value = self.values.get(key, default)
-        if isinstance(value, bool):
-            return value
-        self.error(f"{key} in {self} must be true or false, not {shown(value)}", key)
-        return default
-
-    def choice(self, key: str, allowed: tuple[str, ...]) -> str:
-        """One of a few words, the first of them by default."""
-        value = self.values.get(key, allowed[0])
-        if isinstance(value, str) and value in allowed:
-            return value
-        self.error(f"{key} in {self} must be {' or '.join(map(repr, allowed))}, not {shown(value)}", key)
-        return allowed[0]
-
-    def number(self, key: str) -> float | None:
-        value = self.values.get(key)
-        if value is None or is_number(value):
-            return None if value is None else float(value)
-        self.error(f"{key} in {self} must be a finite number; found {shown(value)}", key)
-        return None
-
-    def pair(self, key: str) -> tuple[float, float] | None:
-        value = self.values.get(key)
-        if value is None:
-            return None
-        if isinstance(value, list) and len(value) == 2 and all(map(is_number, value)):
-            return float(value[0]), float(value[1])
-        self.error(f"{key} in {self} must be two finite numbers, as in {key} = [1, 5]; found {shown(value)}", key)
-        return None
-
-
-def _board_name(top: _Table) -> str:
+def _board_name(top: SettingsTable) -> str:
     name = top.text("name") or ""
     if not name:
         top.error('the board has no name; write name = "my-board"', "name")
@@ -202,7 +115,7 @@ def _board_name(top: _Table) -> str:
     return name
 
 
-def _ranks(top: _Table) -> str | None:
+def _ranks(top: SettingsTable) -> str | None:
     ranks = top.text("ranks")
     declared = [top.values.get(key) for key in ("aggregates", "dimensions")]
     if ranks is not None and not any(isinstance(table, dict) and ranks in table for table in declared):
@@ -211,7 +124,7 @@ def _ranks(top: _Table) -> str | None:
     return ranks
 
 
-def _dimension(name: str, table: _Table) -> Dimension:
+def _dimension(name: str, table: SettingsTable) -> Dimension:
     table.only(KEYS["dimensions.NAME"])
     dimension = Dimension(
         name,
@@ -263,7 +176,7 @@ def dimension_mistake(dimension: Dimension) -> str | None:
     return None
 
 
-def _aggregates(top: _Table, dimensions: Mapping[str, Dimension]) -> dict[str, Aggregate]:
+def _aggregates(top: SettingsTable, dimensions: Mapping[str, Dimension]) -> dict[str, Aggregate]:
     found = {}
     for name, table in top.tables("aggregates", name_mistake):
         table.only(KEYS["aggregates.NAME"])
@@ -284,7 +197,7 @@ def _aggregates(top: _Table, dimensions: Mapping[str, Dimension]) -> dict[str, A
     return found
 
 
-def _generator(name: str, table: _Table) -> Generator:
+def _generator(name: str, table: SettingsTable) -> Generator:
     table.only(KEYS["generators.NAME"])
     said = table.choice("kind", ("machine", "human", "optimised"))
     kind: Kind = "human" if said == "human" else "optimised" if said == "optimised" else "machine"
@@ -294,7 +207,7 @@ def _generator(name: str, table: _Table) -> Generator:
     return Generator(name, kind, table.text("description"), table.text("paper"), table.text("url"), metric)
 
 
-def _scores(name: str, table: _Table) -> ImportedSettings:
+def _scores(name: str, table: SettingsTable) -> ImportedSettings:
     table.only(KEYS["scores.NAME"])
     needs = table.names("needs")
     for need in needs or ():
@@ -310,56 +223,6 @@ def _scores(name: str, table: _Table) -> ImportedSettings:
     )
 
 
-def _card(table: _Table) -> DataCard:
+def _card(table: SettingsTable) -> DataCard:
     table.only(KEYS["card"])
     return DataCard(**{key: table.text(key) for key in KEYS["card"]})
-
-
-def is_number(value: object) -> TypeGuard[int | float]:
-    """Whether a value read from TOML or JSON is a finite number that a float can hold; true and false are not."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return False
-    try:
-        return math.isfinite(value)
-    except OverflowError:
-        return False
-
-
-_HEADER = re.compile(r"\s*(\[[^\[].*?\])\s*(?:#.*)?$")
-_KEY = re.compile(r"""\s*((?:"(?:[^"\\]|\\.)*"|'[^']*'|[\w-]+)(?:\s*\.\s*(?:"(?:[^"\\]|\\.)*"|'[^']*'|[\w-]+))*)\s*=""")
-
-
-def key_lines(text: str) -> dict[tuple[str, ...], int]:
-    """The line on which each key and table of a TOML document stands, by its path.
-
-    The TOML reader doesn't keep line numbers, so headers and keys are found line by line and read by it one by one.
-    What looks like a key inside a text of several lines is taken for one, which at worst misplaces a message.
-    """
-    found: dict[tuple[str, ...], int] = {}
-    table: tuple[str, ...] = ()
-    for number, line in enumerate(text.split("\n"), 1):
-        if header := _HEADER.match(line):
-            table = _path(header[1])
-            found.setdefault(table, number)
-        elif key := _KEY.match(line):
-            found.setdefault((*table, *_path(f"{key[1]} = 0")), number)
-    return found
-
-
-def _path(line: str) -> tuple[str, ...]:
-    try:
-        inner: object = toml_document(line)
-    except tomllib.TOMLDecodeError:
-        return ()
-    path = []
-    while isinstance(inner, dict) and inner:
-        name, inner = next(iter(inner.items()))
-        path.append(name)
-    return tuple(path)
-
-
-def _line(lines: Mapping[tuple[str, ...], int], path: tuple[str, ...]) -> int | None:
-    """The line of a path, else that of the nearest table around it."""
-    while path and path not in lines:
-        path = path[:-1]
-    return lines.get(path)

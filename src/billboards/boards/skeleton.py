@@ -11,10 +11,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from billboards.boards.folder import INSTANCES
 from billboards.boards.lines import shown
 from billboards.boards.names import board_name_mistake
-from billboards.boards.settings import FILE
+from billboards.boards.parts import INSTANCES
+from billboards.boards.settings_tables import FILE
 from billboards.boards.writing import IGNORED, new_folder, write_lines, write_text
 from billboards.errors import InvalidInput
 

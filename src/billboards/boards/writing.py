@@ -20,10 +20,11 @@ from typing import Any
 
 import tomli_w
 
-from billboards.boards.folder import INSTANCES, OUTPUTS
 from billboards.boards.judgment_lines import DETAILS
 from billboards.boards.names import file_name
-from billboards.boards.settings import FILE, SCHEMA
+from billboards.boards.parts import INSTANCES, OUTPUTS
+from billboards.boards.settings import SCHEMA
+from billboards.boards.settings_tables import FILE
 from billboards.boards.writable import refuse_unwritable
 from billboards.domain import Board, Dimension, Generator, ImportedColumn, Instance, generator_lines
 from billboards.errors import InvalidInput, StoreFailed

@@ -23,8 +23,9 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    from billboards import api
+    from billboards.api.studies import agreement
+    from billboards.boards.folder import open_board
     from billboards.cli.output import show
 
-    board, part = api.open(arguments.board), options.chosen_slice(arguments)
-    return show(arguments, api.agreement(board, arguments.first, arguments.second, part=part, shown=arguments.show))
+    board, part = open_board(arguments.board), options.chosen_slice(arguments)
+    return show(arguments, agreement(board, arguments.first, arguments.second, part=part, shown=arguments.show))

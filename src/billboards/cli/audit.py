@@ -60,13 +60,14 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    from billboards import api
+    from billboards.api.auditing import audit_metrics
+    from billboards.boards.folder import open_board
     from billboards.cli.output import emit, note
     from billboards.cli.progress import scoring_progress
 
-    board = api.open(arguments.board)
+    board = open_board(arguments.board)
     with scoring_progress() as show:
-        result = api.audit_metrics(
+        result = audit_metrics(
             board,
             arguments.metric,
             method=arguments.method,

@@ -27,13 +27,17 @@ def add_arguments(parser: ArgumentParser) -> None:
     _add_tune(actions.add_parser("tune", help="which layer agrees best with people"))
     ablation = actions.add_parser("ablation", help="greedy matching beside word mover's distance, setting by setting")
     _add_study(ablation)
-    ablation.add_argument("--layer", type=int, metavar="N", help="the layer (default: the recommended one)")
+    ablation.add_argument(
+        "--layer", type=options.none_or_more, metavar="N", help="the layer (default: the recommended one)"
+    )
     _add_baseline(actions.add_parser("baseline", help="the baseline for rescaling, from a text file"))
     match = actions.add_parser("match", help="which tokens are matched, as an SVG picture")
     match.add_argument("output", metavar="OUTPUT", help="the output's text")
     match.add_argument("reference", metavar="REFERENCE", help="the reference's text")
     _add_model(match)
-    match.add_argument("--layer", type=int, metavar="N", help="the layer (default: the recommended one)")
+    match.add_argument(
+        "--layer", type=options.none_or_more, metavar="N", help="the layer (default: the recommended one)"
+    )
     match.add_argument("-o", "--out", type=Path, metavar="FILE", help="write it here (default: print it)")
 
 
@@ -90,13 +94,13 @@ def _fetch(arguments: Namespace) -> int:
 def _tune(arguments: Namespace) -> int:
     from dataclasses import asdict
 
-    from billboards import api
+    from billboards.boards.folder import open_board
     from billboards.cli.output import emit
     from billboards.metrics.neural.bertscore import BERTScore
     from billboards.reports.layers import layers_table
     from billboards.service.layers import tune_layer
 
-    board = api.open(arguments.board)
+    board = open_board(arguments.board)
     # Every layer is read; the one named here is not used.
     metric = BERTScore(arguments.model, 0, arguments.idf, precision=arguments.precision)
     study = tune_layer(board, metric, **_asked(arguments, board))
@@ -107,13 +111,13 @@ def _tune(arguments: Namespace) -> int:
 def _ablate(arguments: Namespace) -> int:
     from dataclasses import asdict
 
-    from billboards import api
+    from billboards.boards.folder import open_board
     from billboards.cli.output import emit
     from billboards.metrics.neural.bertscore import BERTScore
     from billboards.reports.matchings import matchings_table
     from billboards.service.matchings import ablate_matching
 
-    board = api.open(arguments.board)
+    board = open_board(arguments.board)
     metric = BERTScore(arguments.model, arguments.layer, precision=arguments.precision)
     study = ablate_matching(board, metric, **_asked(arguments, board))
     emit(arguments, [matchings_table(study)], lambda: {"schema": 1, "kind": "matchings", **asdict(study)})

@@ -120,6 +120,7 @@ def run(arguments: Namespace) -> int:
     from billboards.site.access import local_viewer
     from billboards.site.home import open_site
 
+    options.check_site(arguments.data)
     site = open_site(arguments.data)
     try:
         return VERBS[arguments.action](arguments, site, local_viewer(site))

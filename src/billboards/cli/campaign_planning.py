@@ -58,13 +58,13 @@ def _moment(text: str) -> float:
 
 
 def _hours(text: str) -> tuple[float, float]:
+    from billboards.domain.written import decimal_number
+
     first, dash, last = text.partition("-")
-    try:
-        return float(first), float(last)
-    except ValueError as error:
-        raise ArgumentTypeError(
-            f"{text!r} are no hours; write them as in 10-18{'' if dash else ', with a -'}"
-        ) from error
+    begin, end = decimal_number(first), decimal_number(last)
+    if begin is None or end is None:
+        raise ArgumentTypeError(f"{text!r} are no hours; write them as in 10-18{'' if dash else ', with a -'}")
+    return begin, end
 
 
 def chosen_plan(arguments: Namespace) -> CampaignPlan:

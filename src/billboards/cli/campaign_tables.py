@@ -122,7 +122,8 @@ def results_table(results: Results) -> Table:
         for one in results.estimates
     )
     whose = "with" if results.with_excluded else "without"
-    return Table(f"{results.campaign.name}: results {whose} excluded annotators", columns, rows)
+    notes = () if rows else ("No answer counts yet; `billboards campaign status` says how far it is.",)
+    return Table(f"{results.campaign.name}: results {whose} excluded annotators", columns, rows, notes)
 
 
 def annotators_table(name: str, lines: Sequence[AnnotatorLine]) -> Table:

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from billboards.cli.campaign_planning import chosen_plan
+from billboards.cli.options import with_site
 
 if TYPE_CHECKING:
     from billboards.site.access import Viewer
@@ -30,7 +31,7 @@ def new(arguments: Namespace, site: Site, owner: Viewer) -> int:
         rolling=arguments.rolling,
         ranks=not arguments.no_rank,
     )
-    note(f"planned as a draft; nothing is asked before `billboards campaign open {made.name}`")
+    note(f"planned as a draft; nothing is asked before {_opening(arguments, made)}")
     return _show_quote(arguments, site, owner, made)
 
 
@@ -48,8 +49,12 @@ def meta(arguments: Namespace, site: Site, owner: Viewer) -> int:
         arguments.second,
         per_corner=arguments.per_corner,
     )
-    note(f"planned as a draft with {len(made.instances)} instances; `billboards campaign open {made.name}` begins it")
+    note(f"planned as a draft with {len(made.instances)} instances; {_opening(arguments, made)} begins it")
     return 0
+
+
+def _opening(arguments: Namespace, campaign: Campaign) -> str:
+    return with_site(f"billboards campaign open {campaign.name}", arguments.data)
 
 
 def list_all(arguments: Namespace, site: Site, owner: Viewer) -> int:

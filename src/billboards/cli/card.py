@@ -24,11 +24,12 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    from billboards import api
+    from billboards.api.boards import card
+    from billboards.boards.folder import open_board
     from billboards.cli.output import note, show
     from billboards.reports.cards import card_html, card_markdown
 
-    found = api.card(api.open(arguments.board))
+    found = card(open_board(arguments.board))
     if arguments.format in ("markdown", "html"):
         print((card_markdown if arguments.format == "markdown" else card_html)(found.value), end="")
     else:

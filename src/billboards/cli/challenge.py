@@ -25,13 +25,14 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    from billboards import api
+    from billboards.api.auditing import challenge
+    from billboards.boards.folder import open_board
     from billboards.cli.output import show
     from billboards.cli.progress import scoring_progress
 
-    board = api.open(arguments.board)
+    board = open_board(arguments.board)
     with scoring_progress() as watch:
-        result = api.challenge(
+        result = challenge(
             board,
             arguments.metric,
             base=arguments.base,

@@ -36,13 +36,14 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    from billboards import api
+    from billboards.api.comparing import compare, compare_all
+    from billboards.boards.folder import open_board
     from billboards.cli.output import show
     from billboards.errors import InvalidInput
 
-    board, how = api.open(arguments.board), options.chosen_view(arguments, "unit", "seed")
+    board, how = open_board(arguments.board), options.chosen_view(arguments, "unit", "seed")
     if arguments.first is None:
-        return show(arguments, api.compare_all(board, draws=arguments.draws or 10_000, **how))
+        return show(arguments, compare_all(board, draws=arguments.draws or 10_000, **how))
     if arguments.second is None:
         raise InvalidInput(f"{arguments.first} must be compared with another: name two metrics or two generators")
     how |= {
@@ -51,4 +52,4 @@ def run(arguments: Namespace) -> int:
         "shown": arguments.show,
         "resampled": arguments.resampled,
     }
-    return show(arguments, api.compare(board, arguments.first, arguments.second, **how))
+    return show(arguments, compare(board, arguments.first, arguments.second, **how))

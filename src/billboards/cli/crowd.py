@@ -30,9 +30,13 @@ def add_arguments(parser: ArgumentParser) -> None:
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
     draft = _action(actions, "draft", "put a campaign on the platform where nobody sees it yet; costs nothing")
     draft.add_argument("campaign", metavar="CAMPAIGN", help="the campaign's name or id")
-    draft.add_argument("--hourly", type=float, required=True, metavar="X", help="what an hour is paid, in the currency")
-    draft.add_argument("--items", type=int, default=20, metavar="N", help="items in a place (default 20)")
-    draft.add_argument("--seconds", type=float, metavar="X", help="what an item takes (default: the campaign's)")
+    draft.add_argument(
+        "--hourly", type=options.non_negative, required=True, metavar="X", help="what an hour is paid, in the currency"
+    )
+    draft.add_argument("--items", type=options.positive, default=20, metavar="N", help="items in a place (default 20)")
+    draft.add_argument(
+        "--seconds", type=options.non_negative, metavar="X", help="what an item takes (default: the campaign's)"
+    )
     draft.add_argument(
         "--screener",
         action="append",
@@ -43,7 +47,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     publish = _on_study(actions, "publish", "show a study to people")
     publish.add_argument("--zone", metavar="ZONE", help="on the next weekday at ten in this time zone, not at once")
     grow = _on_study(actions, "grow", "offer more places; they never become fewer")
-    grow.add_argument("--places", type=int, required=True, metavar="N", help="places altogether")
+    grow.add_argument("--places", type=options.positive, required=True, metavar="N", help="places altogether")
     _on_study(actions, "end", "end a study for good")
     _on_study(actions, "review", "list works that wait for review, with what to think of each")
     approve = _on_study(actions, "approve", "accept works, which pays their rewards")
@@ -82,6 +86,7 @@ def run(arguments: Namespace) -> int:
     from billboards.site.access import local_viewer
     from billboards.site.home import open_site
 
+    options.check_site(arguments.data)
     site = open_site(arguments.data)
     try:
         if arguments.action == "settle":
@@ -169,14 +174,15 @@ def _reject(site: Site, viewer: Viewer, platform: Prolific, arguments: Namespace
 
 
 def _bonus(site: Site, viewer: Viewer, platform: Prolific, arguments: Namespace) -> int:
+    from billboards.domain.written import decimal_number
     from billboards.errors import InvalidInput
     from billboards.site.crowd import prepare_bonuses
 
-    try:
-        pairs = [word.rpartition("=") for word in arguments.amounts]
-        amounts = {who: round(float(amount) * 100) for who, _, amount in pairs}
-    except ValueError as error:
-        raise InvalidInput(f"write bonuses as WHO=AMOUNT, such as 5f0c=1.50: {error}") from error
+    pairs = [word.rpartition("=") for word in arguments.amounts]
+    found = {who: decimal_number(amount) for who, _, amount in pairs}
+    amounts = {who: round(amount * 100) for who, amount in found.items() if amount is not None}
+    if len(amounts) < len(found):
+        raise InvalidInput(f"write bonuses as WHO=AMOUNT, such as 5f0c=1.50; found {' '.join(arguments.amounts)}")
     print(prepare_bonuses(site, viewer, arguments.study, platform, amounts).id)
     _say("nothing is paid yet; `billboards crowd pay` pays it")
     return 0

@@ -15,7 +15,9 @@ from billboards.cli import options
 def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("-o", "--out", type=Path, default=Path("demo-board"), metavar="DIR", help="default: demo-board")
     parser.add_argument("--site", type=Path, default=Path("demo-site"), metavar="DATA", help="default: demo-site")
-    parser.add_argument("--port", type=int, default=8000, metavar="N", help="the site's (default 8000; 0: a free one)")
+    parser.add_argument(
+        "--port", type=options.port, default=8000, metavar="N", help="the site's (default 8000; 0: a free one)"
+    )
     parser.add_argument("--no-site", action="store_true", help="end with the report; open no site")
     parser.add_argument("--no-open", action="store_true", help="open nothing in a browser")
     options.add_jobs(parser)

@@ -45,10 +45,11 @@ def _study(arguments: Namespace) -> int:
     from dataclasses import replace
 
     from billboards.cli.output import emit
-    from billboards.reports.tables import ablation_table, ensemble_table, gains_table
+    from billboards.reports.ensemble_tables import ablation_table, ensemble_table, gains_table
     from billboards.service.ensembles import study_ensemble
     from billboards.service.home import open_home
-    from billboards.service.ranking import fit_view, view_board
+    from billboards.service.ranking import fit_view
+    from billboards.service.views import view_board
     from billboards.store.documents import study_document
 
     home = open_home(arguments.board)

@@ -70,11 +70,12 @@ def run(arguments: Namespace) -> int:
 
 
 def _one(arguments: Namespace) -> int:
-    from billboards import api
+    from billboards.api.studies import estimate
+    from billboards.boards.folder import open_board
     from billboards.cli.output import show
 
     how = options.chosen_view(arguments, "labels", "metric", "target", "seed")
-    return show(arguments, api.estimate(api.open(arguments.board), arguments.generator, **how))
+    return show(arguments, estimate(open_board(arguments.board), arguments.generator, **how))
 
 
 def _everyone(arguments: Namespace) -> int:
@@ -130,7 +131,7 @@ def _drawn(arguments: Namespace) -> int:
         home.board,
         home.cells,
         generator,
-        _chances(arguments.drawn, generator),
+        read_chances(arguments.drawn, generator),
         metric=arguments.metric,
         aggregate=arguments.aggregate,
     )
@@ -143,18 +144,23 @@ def _drawn(arguments: Namespace) -> int:
     return 0
 
 
-def _chances(path: Path, generator: str) -> Mapping[str, float]:
+def read_chances(path: Path, generator: str) -> Mapping[str, float]:
     """The chances of a draw that --next wrote for this generator."""
-    import json
-
+    from billboards.domain.written import json_value
     from billboards.errors import InvalidInput
 
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
+        document = json_value(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise InvalidInput(f"{path} can't be read as JSON: {error}; give what --next N --json printed") from error
     if not isinstance(document, dict) or document.get("kind") != "next_items":
         raise InvalidInput(f"{path} holds no draw; give what --next N --json printed")
-    if document["generator"] != generator:
-        raise InvalidInput(f"{path} is a draw of {document['generator']}, not of {generator}")
-    return {str(name): float(chance) for name, chance in document["probabilities"].items()}
+    if document.get("generator") != generator:
+        raise InvalidInput(f"{path} is a draw of {document.get('generator')!r}, not of {generator}")
+    chances = document.get("probabilities")
+    if not isinstance(chances, dict) or not all(type(chance) in (int, float) for chance in chances.values()):
+        raise InvalidInput(f"{path}: probabilities must be numbers by instance; give what --next N --json printed")
+    wrong = next((name for name, chance in chances.items() if not 0 < chance <= 1), None)
+    if wrong is not None:
+        raise InvalidInput(f"{path}: the probability of {wrong!r} must be above 0 and at most 1")
+    return {name: float(chance) for name, chance in chances.items()}

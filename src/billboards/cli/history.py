@@ -15,7 +15,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace) -> int:
     from billboards.cli.output import emit
-    from billboards.reports.tables import generator_table, metric_table
+    from billboards.reports.ranking_tables import generator_table, metric_table
     from billboards.service.home import open_home
     from billboards.store.documents import ranking_document
 

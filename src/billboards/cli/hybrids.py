@@ -36,8 +36,9 @@ def _parents(text: str) -> int | None:
 
 
 def run(arguments: Namespace) -> int:
-    from billboards import api
+    from billboards.api.studies import hybrids
+    from billboards.boards.folder import open_board
     from billboards.cli.output import show
 
     how = options.chosen_view(arguments, "mixtures", "parents", "sample", "seed")
-    return show(arguments, api.hybrids(api.open(arguments.board), **how))
+    return show(arguments, hybrids(open_board(arguments.board), **how))

@@ -50,6 +50,7 @@ COMMANDS = {
     "restore": ("restore", "make a site from a backup"),
     "migrate-data": ("migrate_data", "move a site's state from SQLite to PostgreSQL, or back"),
     "forget": ("forget", "delete a person's data from a site, on request"),
+    "tidy": ("tidy", "delete what a site keeps longer than its owner says"),
     "campaign": ("campaign", "ask people about a board's generators: plan, quote, open, invite, follow, close"),
     "crowd": ("crowd", "put a campaign on a crowd platform: quote, draft, publish, review, pay"),
     "submit": ("submit", "send a generator or a metric to a site, and wait for what comes of it"),
@@ -59,6 +60,9 @@ COMMANDS = {
     "judges": ("judges", "say what LLM judges were asked and answered, and what that took"),
     "metrics": ("metrics", "list the metrics that are installed, or one metric's card"),
 }
+
+#: Pipes that a shell has opened for us, and the one device that ends.
+OPENED = ("/dev/fd/", "/dev/std", "/proc/self/fd/", "/dev/null")
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -126,6 +130,7 @@ def _guarded(run: Callable[[Namespace], int], arguments: Namespace) -> int:
     from billboards.errors import BillboardsError, InvalidInput
 
     try:
+        _refuse_endless(arguments)
         code = run(arguments)
         sys.stdout.flush()
     except InvalidInput as error:
@@ -138,7 +143,29 @@ def _guarded(run: Callable[[Namespace], int], arguments: Namespace) -> int:
         # Whoever was reading has seen enough; stdout must not be flushed again at exit.
         sys.stdout = None
         return 0
+    except OSError as error:
+        # Readers and writers say more about their own files; what is left is a place that can't be used at all.
+        return _fail(f"{error.filename or 'the system'}: {error.strerror or error}", 2 if error.filename else 1)
     return int(code or 0)
+
+
+def _refuse_endless(arguments: Namespace) -> None:
+    """Refuse pipes and devices by name: nobody may ever write to the one, and the other may never end."""
+    import os
+    from stat import S_ISDIR, S_ISREG
+
+    from billboards.errors import InvalidInput
+
+    given = [one for value in vars(arguments).values() for one in (value if isinstance(value, list) else [value])]
+    for path in given:
+        if not isinstance(path, os.PathLike) or str(path).startswith(OPENED):
+            continue
+        try:
+            mode = os.stat(path).st_mode  # noqa: PTH116 - nothing but os has been imported
+        except (OSError, ValueError):
+            continue
+        if not S_ISREG(mode) and not S_ISDIR(mode):
+            raise InvalidInput(f"{path}: is a pipe or a device; give a file or a folder")
 
 
 def _fail(message: str, code: int) -> int:

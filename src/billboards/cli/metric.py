@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from billboards.cli import options
 
 if TYPE_CHECKING:
-    from billboards.suite_api import OpenSuite
+    from billboards.api.suites import OpenSuite
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -59,8 +59,8 @@ def run(arguments: Namespace) -> int:
 
 
 def _suite(arguments: Namespace) -> OpenSuite:
+    from billboards.api.suites import open_suite, suite_of
     from billboards.errors import InvalidInput
-    from billboards.suite_api import open_suite, suite_of
 
     if (arguments.suite is None) == (not arguments.boards):
         raise InvalidInput("name board folders, or a suite with --suite, not both")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -15,6 +16,10 @@ if TYPE_CHECKING:
     from billboards.metrics.base import Metric
 
 
+#: The data folder of a site where none is named.
+SITE = Path("billboards-site")
+
+
 def add_board(parser: ArgumentParser) -> None:
     parser.add_argument("board", type=Path, metavar="BOARD", help="the board folder")
 
@@ -24,10 +29,25 @@ def add_data(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--data",
         type=Path,
-        default=Path("billboards-site"),
+        default=SITE,
         metavar="DATA",
         help="the site's data folder (default billboards-site)",
     )
+
+
+def check_site(data: Path) -> None:
+    """A command about a site that isn't there must not make an empty one."""
+    from billboards.errors import InvalidInput
+
+    if not data.is_dir():
+        raise InvalidInput(
+            f"{data}: there is no such site; --data names its folder, `billboards serve {data}` makes one"
+        )
+
+
+def with_site(command: str, data: Path) -> str:
+    """A command to give next, about the same site."""
+    return f"`{command}`" if data == SITE else f"`{command} --data {shlex.quote(str(data))}`"
 
 
 def add_format(parser: ArgumentParser) -> None:
@@ -137,27 +157,39 @@ def chosen_cluster(arguments: Namespace) -> Iterator[Cluster | None]:
 
 
 def add_seed(parser: ArgumentParser) -> None:
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed of what is random (default 0)")
+    parser.add_argument("--seed", type=none_or_more, default=0, metavar="N", help="seed of what is random (default 0)")
 
 
 def positive(text: str) -> int:
-    if not text.isdigit() or int(text) < 1:
+    from billboards.domain.written import whole_number
+
+    if not (found := whole_number(text)):
         raise ArgumentTypeError(f"{text!r} is not a whole number above 0")
-    return int(text)
+    return found
 
 
 def none_or_more(text: str) -> int:
-    return 0 if text == "0" else positive(text)
+    from billboards.domain.written import whole_number
+
+    if (found := whole_number(text)) is None:
+        raise ArgumentTypeError(f"{text!r} is not a whole number of 0 or more")
+    return found
+
+
+def port(text: str) -> int:
+    from billboards.domain.written import whole_number
+
+    if (found := whole_number(text)) is None or found > 65535:
+        raise ArgumentTypeError(f"{text!r} is no port; choose a number from 0 to 65535")
+    return found
 
 
 def non_negative(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = -1.0
-    if not 0 <= value < float("inf"):
+    from billboards.domain.written import decimal_number
+
+    if (found := decimal_number(text)) is None or found < 0:
         raise ArgumentTypeError(f"{text!r} is not a number of 0 or more")
-    return value
+    return found
 
 
 def chosen_view(arguments: Namespace, *others: str) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from billboards.reports.tables import Table
 
 if TYPE_CHECKING:
-    from billboards.api import Result
+    from billboards.api.result import Result
 
 
 def emit(arguments: Namespace, tables: Sequence[Table], document: Callable[[], Mapping[str, Any]]) -> None:

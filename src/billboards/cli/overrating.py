@@ -31,14 +31,15 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    from billboards import api
+    from billboards.api.scoring import overrating
+    from billboards.boards.folder import open_board
     from billboards.cli.output import emit
     from billboards.cli.progress import scoring_progress
 
-    board = api.open(arguments.board)
+    board = open_board(arguments.board)
     references = options.chosen_references(board, arguments.references)
     with scoring_progress() as show:
-        result = api.overrating(
+        result = overrating(
             board,
             arguments.human,
             references=references,

@@ -66,12 +66,12 @@ def _build(arguments: Namespace) -> int:
 
 
 def _check(arguments: Namespace) -> int:
-    from billboards import api
+    from billboards.boards.folder import open_board
     from billboards.cli.output import note
     from billboards.execution.packs import open_pack
     from billboards.execution.trial import try_program
 
-    board = api.open(arguments.board)
+    board = open_board(arguments.board)
     program = open_pack(arguments.folder, home=arguments.home)
     batch = _trial_batch(board, program, arguments.generator)
     found = try_program(program, batch, rows=len(board.rows))

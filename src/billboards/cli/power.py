@@ -26,8 +26,9 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    from billboards import api
+    from billboards.api.studies import power
+    from billboards.boards.folder import open_board
     from billboards.cli.output import show
 
     how = options.chosen_view(arguments, "power", "level")
-    return show(arguments, api.power(api.open(arguments.board), arguments.first, arguments.second, **how))
+    return show(arguments, power(open_board(arguments.board), arguments.first, arguments.second, **how))

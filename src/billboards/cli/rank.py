@@ -19,7 +19,11 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--by", metavar="METRIC", help="rank generators by this metric instead of the best one")
     parser.add_argument(
-        "--draws", type=int, default=1000, metavar="N", help="bootstrap draws for intervals (default 1000)"
+        "--draws",
+        type=options.none_or_more,
+        default=1000,
+        metavar="N",
+        help="bootstrap draws for intervals (default 1000)",
     )
     options.add_resampled(parser)
     options.add_seed(parser)
@@ -30,7 +34,8 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(arguments: Namespace) -> int:
     from billboards.cli.output import emit, note
     from billboards.errors import StoreFailed
-    from billboards.reports.tables import ensemble_table, generator_table, lines_table, metric_table
+    from billboards.reports.ensemble_tables import ensemble_table
+    from billboards.reports.ranking_tables import generator_table, lines_table, metric_table
     from billboards.service.home import open_home
     from billboards.service.ranking import rank_board
     from billboards.service.snapshots import keep, numbered

@@ -146,9 +146,9 @@ def _columns(arguments: Namespace) -> list[RatingColumns]:
     from billboards.service.rating_sources import TableColumns, board_dimensions, board_ratings, table_ratings
 
     if arguments.source.is_dir():
-        from billboards import api
+        from billboards.boards.folder import open_board
 
-        board = api.open(arguments.source)
+        board = open_board(arguments.source)
         names = arguments.dimension or board_dimensions(board)
         return [board_ratings(board, name, campaigns=arguments.campaign) for name in names]
     if arguments.item is None or arguments.value is None:
@@ -221,14 +221,14 @@ def _consensus(arguments: Namespace) -> None:
 
 
 def _doubts(arguments: Namespace) -> None:
-    from billboards import api
+    from billboards.boards.folder import open_board
     from billboards.cli.output import emit
     from billboards.reports.estimate_tables import implausible_table
     from billboards.service.home import home_of
     from billboards.service.implausible import find_implausible
     from billboards.store.documents import ratings_document
 
-    board = api.open(arguments.board)
+    board = open_board(arguments.board)
     how = options.chosen_view(arguments, "metric")
     study = find_implausible(board, home_of(board).cells, shown=arguments.show, **how)
     emit(arguments, (implausible_table(study),), lambda: ratings_document("doubts", study))

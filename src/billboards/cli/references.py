@@ -24,13 +24,14 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    from billboards import api
+    from billboards.api.scoring import references
+    from billboards.boards.folder import open_board
     from billboards.cli.output import show
     from billboards.cli.progress import scoring_progress
 
     with scoring_progress() as progress:
-        result = api.references(
-            api.open(arguments.board),
+        result = references(
+            open_board(arguments.board),
             arguments.metric,
             aggregate=arguments.aggregate,
             most=arguments.most,

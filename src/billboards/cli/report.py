@@ -24,13 +24,14 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    from billboards import api
+    from billboards.api.report import report
+    from billboards.boards.folder import open_board
     from billboards.cli.output import note
     from billboards.cli.progress import scoring_progress
 
-    board = api.open(arguments.board)
+    board = open_board(arguments.board)
     with scoring_progress() as show:
-        path = api.report(
+        path = report(
             board,
             arguments.out or arguments.board / "report.html",
             human=arguments.human,

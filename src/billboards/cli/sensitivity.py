@@ -24,8 +24,9 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    from billboards import api
+    from billboards.api.comparing import sensitivity
+    from billboards.boards.folder import open_board
     from billboards.cli.output import show
 
     how = options.chosen_view(arguments, "draws", "seed", "values")
-    return show(arguments, api.sensitivity(api.open(arguments.board), **how))
+    return show(arguments, sensitivity(open_board(arguments.board), **how))

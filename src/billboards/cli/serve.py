@@ -6,7 +6,7 @@ owner; any other address is served only once somebody can log in: `--token NAME`
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,7 +24,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         "data",
         type=Path,
         nargs="?",
-        default=Path("billboards-site"),
+        default=options.SITE,
         metavar="DATA",
         help="the data folder, made on first use (default: billboards-site)",
     )
@@ -45,7 +45,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         help="show the results of this suite too; may be repeated (suites in DATA/suites are shown anyway)",
     )
     parser.add_argument("--host", default="127.0.0.1", metavar="ADDRESS", help="where to listen (default 127.0.0.1)")
-    parser.add_argument("--port", type=_port, default=8000, metavar="N", help="default 8000; 0 takes a free one")
+    parser.add_argument("--port", type=options.port, default=8000, metavar="N", help="default 8000; 0 takes a free one")
     parser.add_argument(
         "--workers",
         type=options.none_or_more,
@@ -55,12 +55,6 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--open", action="store_true", help="open it in a browser")
     parser.add_argument("--token", metavar="NAME", help="make the owner NAME if need be, print a token, and end")
-
-
-def _port(text: str) -> int:
-    if not text.isdigit() or int(text) > 65535:
-        raise ArgumentTypeError(f"{text!r} is no port; choose a number from 0 to 65535")
-    return int(text)
 
 
 #: What the extra `site` installs, as it is imported.

@@ -9,8 +9,11 @@ from billboards.reports.tables import Table, TableColumn
 
 if TYPE_CHECKING:
     from billboards.site.backup import Content
+    from billboards.site.chores import Chore
     from billboards.site.deleting import Forgotten
+    from billboards.site.tidying import Tidied
     from billboards.store.moving import Tally
+    from billboards.store.retention import Amount
 
 
 def tallies_table(moved: Mapping[str, Tally]) -> Table:
@@ -50,3 +53,24 @@ def forgotten_table(found: Forgotten) -> Table:
         "scores, places in past rankings and answers stay under names drawn for them; backups are not changed",
     ]
     return Table(title, columns, rows, tuple(filter(None, notes)))
+
+
+def tidied_table(data: str, found: Tidied) -> Table:
+    """What went, or would go, with the setting that says so; what has no value is kept for ever."""
+    columns = (
+        TableColumn("what", "", "left"),
+        TableColumn("setting", "setting", "left"),
+        TableColumn("days", "days"),
+        TableColumn("count", "count"),
+        TableColumn("bytes", "bytes"),
+    )
+    rows = tuple(_tidied_row(chore, found.amounts[chore.what]) for chore in found.chores)
+    title = f"{'Deleted' if found.done else 'Would be deleted'} from {data}"
+    unset = any(chore.setting and chore.days is None for chore in found.chores)
+    kept = ("what has no days is kept for ever; [retention] in site.toml sets them",) if unset else ()
+    return Table(title, columns, rows, (*found.notes, *kept))
+
+
+def _tidied_row(chore: Chore, amount: Amount | None) -> dict[str, str | int | None]:
+    count, size = (None, None) if amount is None else (amount.count, amount.bytes)
+    return {"what": chore.what, "setting": chore.setting, "days": chore.days, "count": count, "bytes": size}

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from billboards.domain.ranking import Interval
+from billboards.domain.written import whole_number
 from billboards.errors import InvalidInput
 
 Criterion = Literal["class", "rate"]
@@ -67,11 +68,12 @@ class AnnotatorModel:
         """The model of a name such as class/learned/2, or one of these words for the rest: class/learned."""
         criterion, _, rest = name.partition("/")
         prior, _, components = rest.partition("/")
-        default = "1" if prior in ("jeffreys", "uniform") else "2"
-        if not prior or not (components or default).isdigit():
+        count = whole_number(components or ("1" if prior in ("jeffreys", "uniform") else "2"))
+        if not prior or count is None:
             raise InvalidInput(f"no annotator model {name!r}; write it as class/learned/2 or rate/uniform/1")
-        settings = {"criterion": criterion, "prior": prior, "components": int(components or default), **others}
-        return cls(**settings)  # type: ignore[arg-type]  # checked by __post_init__
+        words = {"criterion": criterion, "prior": prior, "components": count}
+        settings: dict[str, Any] = words | others
+        return cls(**settings)  # checked by __post_init__
 
 
 @dataclass(frozen=True, slots=True)

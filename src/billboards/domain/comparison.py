@@ -10,6 +10,8 @@ from billboards.domain.ranking import Interval, Resampled
 
 #: What a permutation test exchanges together: single scores, or all of an instance or of a generator.
 Unit = Literal["both", "instances", "generators"]
+#: Pooled Pearson where people gave values, WMT's Kendall over pairs where they compared outputs.
+Agreement = Literal["pearson", "kendall"]
 
 
 @dataclass(frozen=True)
@@ -68,6 +70,8 @@ class DecidingOutput:
     output: str
     other: str = ""
     reference: str = ""
+    #: Who wrote the other output, where people compared the two.
+    other_generator: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +96,8 @@ class MetricComparison:
     """Two metrics on the same judged outputs: does the first agree better with people?
 
     `unit` says what PERM-BOTH and its kin exchange. `accuracy` is None where no two outputs of an instance are judged.
-    P-values are one-sided, that the one ahead here is better.
+    P-values are one-sided, that the one ahead here is better. Where people compared outputs the `statistic` is WMT's
+    Kendall over pairs, `n` counts these, and what needs values (`between`, `p_williams`, `accuracy`) is None.
     """
 
     board: str
@@ -113,6 +118,7 @@ class MetricComparison:
     accuracy: AccuracyComparison | None = None
     unit: Unit = "both"
     resampled: Resampled = "instances"
+    statistic: Agreement = "pearson"
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +144,7 @@ class MetricPair:
 
 @dataclass(frozen=True)
 class MetricPairs:
-    """Every two metrics of a board compared, the surest difference first."""
+    """Every two metrics of a board compared, the surest difference first; no acc_eq where people compared outputs."""
 
     board: str
     aggregate: str
@@ -147,6 +153,7 @@ class MetricPairs:
     draws: int
     seed: int
     compared: tuple[MetricPair, ...]
+    statistic: Agreement = "pearson"
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +172,10 @@ class ScoreDifference:
 
 @dataclass(frozen=True)
 class GeneratorComparison:
-    """Two generators under people and every metric, with the instances that decide it under one of them."""
+    """Two generators under people and every metric, with the instances that decide it under one of them.
+
+    With `preferences`, people's scores are the shares of comparisons between the two that each won.
+    """
 
     board: str
     first: str
@@ -178,3 +188,4 @@ class GeneratorComparison:
     for_first: tuple[DecidingOutput, ...]
     for_second: tuple[DecidingOutput, ...]
     missing: Mapping[str, str] = field(default_factory=dict)
+    preferences: bool = False

@@ -51,7 +51,7 @@ class Preferences:
             self.tied[chosen],
         )
 
-    def share_won(self, shape: tuple[int, int]) -> Floats:
+    def share_won(self, shape: tuple[int, ...]) -> Floats:
         """How many of its comparisons each output won, in percent, a tie counting half; NaN where it has none."""
         won, all_of = np.zeros(shape), np.zeros(shape)
         for row, worth in ((self.better, np.where(self.tied, 0.5, 1.0)), (self.worse, np.where(self.tied, 0.5, 0.0))):

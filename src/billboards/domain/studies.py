@@ -123,6 +123,8 @@ class PowerStudy:
     level: float
     needs: tuple[PowerNeed, ...]
     missing: Mapping[str, str] = field(default_factory=dict)
+    #: Whether people compared outputs: their scores are then shares of comparisons won.
+    preferences: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 from uuid import uuid4
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 Resources = Mapping[str, float]
 
-#: Seconds to reach a scheduler, and between counts of workers.
+#: Seconds within which a scheduler must answer, and between counts of its workers or attempts to reach it.
 REACH, COUNT = 10.0, 2.0
 #: Contexts that the cluster holds for later tasks; the one that was not asked for the longest goes first.
 CONTEXTS = 256
@@ -71,6 +71,7 @@ class Cluster:
         self._client: Client | None = None
         self._contexts: OrderedDict[str, Future] = OrderedDict()
         self._counted, self._workers = float("-inf"), list[tuple[int, Resources]]()
+        self._in_vain = float("-inf"), ""
         self._lock = threading.RLock()
 
     def __enter__(self) -> Cluster:
@@ -85,8 +86,19 @@ class Cluster:
         with self._lock:
             if self._client is None or self._client.status != "running":
                 self.close()
-                self._client = _connect(self.address)
+                self._client = self._begin()
             return self._client
+
+    def _begin(self) -> Client:
+        """A new connection; who asks just after somebody waited in vain is told at once."""
+        tried, why = self._in_vain
+        if time.monotonic() - tried < COUNT:
+            raise ClusterFailed(why)
+        try:
+            return _connect(self.address)
+        except ClusterFailed as error:
+            self._in_vain = time.monotonic(), str(error)
+            raise
 
     def close(self) -> None:
         with self._lock:
@@ -135,13 +147,21 @@ class Cluster:
         """Threads and resources of every worker that is there."""
         with self._lock:
             if time.monotonic() - self._counted >= COUNT:
-                try:
-                    found = self.connect().scheduler_info(n_workers=-1)["workers"].values()
-                except (OSError, TimeoutError) as error:
-                    raise self.lost(error) from error
+                found = self._ask()["workers"].values()
                 self._workers = [(int(one["nthreads"]), one.get("resources") or {}) for one in found]
                 self._counted = time.monotonic()
             return self._workers
+
+    def _ask(self) -> Mapping[str, Any]:
+        """What the scheduler says of itself; one that doesn't answer is left, so that the next who asks begins anew."""
+        client = self.connect()
+        try:
+            # `scheduler_info` does the same, but for a scheduler that was stopped it waits without end.
+            found: Mapping[str, Any] = client.sync(client.scheduler.identity, n_workers=-1, callback_timeout=REACH)
+        except (OSError, TimeoutError) as error:
+            self.close()
+            raise self.lost(error) from error
+        return found
 
     def empty(self) -> ClusterFailed:
         return ClusterFailed(

@@ -15,6 +15,8 @@ from numbers import Real
 from pathlib import Path
 from typing import Any
 
+Score = Callable[[list[str], list[list[str]], list[str]], Any]
+
 
 def main(program: str, source: str, generator: str, references: str, scores: str) -> None:
     function = load(program)
@@ -27,7 +29,7 @@ def main(program: str, source: str, generator: str, references: str, scores: str
         file.writelines(f"{score!r}\n" for score in numbers)
 
 
-def load(program: str) -> Callable[[list[str], list[list[str]], list[str]], Any]:
+def load(program: str) -> Score:
     """The function `score` of a Python file, which may import its neighbours."""
     sys.path.insert(0, str(Path(program).parent))
     spec = importlib.util.spec_from_file_location("submitted_metric", program)
@@ -36,10 +38,10 @@ def load(program: str) -> Callable[[list[str], list[list[str]], list[str]], Any]
     module = importlib.util.module_from_spec(spec)
     sys.modules["submitted_metric"] = module
     spec.loader.exec_module(module)
-    function = getattr(module, "score", None)
+    function: Score | None = getattr(module, "score", None)
     if not callable(function):
         sys.exit(f"{Path(program).name} has no function score(outputs, references, inputs)")
-    return function  # type: ignore[no-any-return]
+    return function
 
 
 def lines(path: str) -> list[dict[str, Any]]:

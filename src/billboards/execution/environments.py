@@ -24,6 +24,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from billboards.domain.written import json_value
 from billboards.errors import InvalidInput, InvalidSubmission, MissingPart, Problem, StoreFailed
 from billboards.execution.limits import MIB
 
@@ -123,6 +124,16 @@ def find_environment(requirements: str, home: Path, *, wheels: Path | None = Non
     return _read(place) if (place / RECORD).is_file() else None
 
 
+def made_environments(home: Path) -> Iterator[tuple[Path, tuple[str, ...] | None]]:
+    """Every environment below `home` and what it was made for; None where that was not written down."""
+    for record in sorted(home.glob(f"*/{RECORD}")):
+        try:
+            asked = json_value(record.read_text("utf-8")).get("asked")
+        except (OSError, ValueError, AttributeError):
+            asked = None
+        yield record.parent, tuple(map(str, asked)) if isinstance(asked, list) else None
+
+
 def _normal(match: re.Match[str]) -> str:
     """A requirement in the one spelling that equal ones share."""
     name = re.sub(r"[-_.]+", "-", match["name"]).lower()
@@ -157,7 +168,7 @@ def _make(
             (building / PACKAGES).mkdir(parents=True)
             _install(asked, building, wheels, limits, cancelled)
             _open_doors(building)
-            _record(building)
+            _record(building, asked)
             if not (place / RECORD).is_file():
                 building.rename(place)
     except OSError as error:
@@ -238,7 +249,7 @@ def _attend(
 
 def _check_size(folder: Path, limits: EnvironmentLimits) -> None:
     count = total = 0
-    for size in _sizes(folder):
+    for size in file_sizes(folder):
         count, total = count + 1, total + size
     if total > limits.total_bytes or count > limits.files:
         raise InvalidInput(
@@ -247,7 +258,8 @@ def _check_size(folder: Path, limits: EnvironmentLimits) -> None:
         )
 
 
-def _sizes(folder: Path) -> Iterator[int]:
+def file_sizes(folder: Path) -> Iterator[int]:
+    """The size of every file below a folder, also while it changes."""
     for where, _, names in os.walk(folder):
         for name in names:
             try:
@@ -277,22 +289,22 @@ def _open_doors(building: Path) -> None:
                 path.chmod(0o755 if path.stat().st_mode & 0o100 else 0o644)
 
 
-def _record(building: Path) -> None:
+def _record(building: Path, asked: tuple[str, ...]) -> None:
     """Write down what was installed; pip's own records carry a digest of every file."""
     installed, whole = [], hashlib.sha256()
     for folder in sorted((building / PACKAGES).glob("*.dist-info")):
         name, _, version = folder.name.removesuffix(".dist-info").partition("-")
         installed.append(f"{name.lower()}=={version}")
         whole.update((folder / "RECORD").read_bytes() if (folder / "RECORD").is_file() else folder.name.encode())
-    kept = {"installed": installed, "digest": whole.hexdigest(), "log": _tail(building / LOG)}
+    kept = {"asked": asked, "installed": installed, "digest": whole.hexdigest(), "log": _tail(building / LOG)}
     (building / RECORD).write_text(json.dumps(kept), "utf-8")
 
 
 def _read(place: Path) -> Environment:
     try:
-        kept = json.loads((place / RECORD).read_text("utf-8"))
+        kept = json_value((place / RECORD).read_text("utf-8"))
         return Environment(place / PACKAGES, str(kept["digest"]), tuple(kept["installed"]), str(kept["log"]))
-    except (OSError, ValueError, KeyError) as error:
+    except (OSError, ValueError, KeyError, TypeError) as error:
         raise StoreFailed(f"{place / RECORD}: unreadable ({error}); delete {place} and it is made again") from error
 
 

@@ -14,8 +14,8 @@ from pathlib import Path
 
 from billboards.boards.lines import toml_document
 from billboards.boards.names import file_name_mistake
-from billboards.boards.settings import is_number
 from billboards.domain import MetricCard
+from billboards.domain.written import is_number
 from billboards.errors import InvalidSubmission, Problem
 
 FILE, SHELL, PYTHON, REQUIREMENTS = "metric.toml", "run.sh", "metric.py", "requirements.txt"

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from billboards.domain.written import json_value
 from billboards.errors import InvalidInput, MissingPart, StoreFailed, UnknownName
 from billboards.execution.environments import Environment, build_environment, find_environment, parse_requirements
 from billboards.execution.manifest import Manifest, read_manifest
@@ -116,7 +117,8 @@ def _opened(pack: Pack, folder: Path, home: Path) -> ProgramMetric:
 
 
 def _manifest(folder: Path) -> Manifest:
-    if not folder.is_dir():
+    # Unlike Path.is_dir, this says no to what can be no name at all.
+    if not os.path.isdir(folder):  # noqa: PTH112
         raise InvalidInput(f"{folder} is no folder; a pack is a folder with metric.toml and run.sh or metric.py")
     return read_manifest(folder)
 
@@ -148,7 +150,7 @@ def _remember(pack: Pack, home: Path) -> None:
 
 def _remembered(path: Path) -> Pack | None:
     try:
-        said = json.loads(path.read_text("utf-8"))
+        said = json_value(path.read_text("utf-8"))
         wheels = None if said["wheels"] is None else Path(said["wheels"])
         return Pack(str(said["name"]), Path(said["folder"]), str(said["digest"]), wheels, said["trusted"] is True)
     except FileNotFoundError:

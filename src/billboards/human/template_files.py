@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from billboards.boards.lines import Problems, shown, toml_document
-from billboards.errors import InvalidInput, Problem, UnknownName
+from billboards.errors import InvalidInput, InvalidTemplate, Problem, UnknownName
 from billboards.human.answer_values import check_answers
 from billboards.human.template_questions import read_question
 from billboards.human.templates import SHOWN, Example, Question, Stage, Template, TestRule
@@ -59,11 +59,10 @@ def open_template(name: str | Path) -> Template:
 
 
 def parse_template(text: str, where: str) -> Template:
-    """A template from the text of its file; the first mistake is raised, with how many more there are."""
+    """A template from the text of its file."""
     template, problems = read_template(text, where)
     if template is None:
-        first, more = problems[0], len(problems) - 1
-        raise InvalidInput(f"{first.path}: {first.message}{f' (and {more} more mistakes)' if more else ''}")
+        raise InvalidTemplate(problems)
     return template
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from billboards.boards.lines import shown
-from billboards.boards.settings import is_number
+from billboards.domain.written import is_number
 from billboards.errors import UnknownName
 from billboards.human.templates import Question, Severity
 
@@ -44,6 +44,9 @@ def read_question(table: Mapping[str, Any], k: int, say: Say) -> Question | None
     for key in ("name", "question"):
         if not isinstance(table.get(key), str) or not table[key].strip():
             tell(key, "is missing; write it as a text in quotes")
+    # Answers are kept under the name, and not every database takes a control character.
+    if isinstance(table.get("name"), str) and not table["name"].isprintable():
+        tell("name", "must be letters that can be seen, without line breaks and control characters")
     if not isinstance(table.get("higher_is_better", True), bool):
         tell("higher_is_better", "must be true or false")
     limits = _range(table, str(kind), tell)

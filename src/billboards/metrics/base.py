@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import Field, dataclass, fields
 from functools import cache
-from typing import ClassVar, Literal, NamedTuple, Protocol, runtime_checkable
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,6 +68,7 @@ class Metric(ABC):
     """One way to score outputs. Subclasses are frozen dataclasses; their fields are the options."""
 
     card: ClassVar[MetricCard]
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
     #: Several references: the metric's own definition, or the best score over single ones.
     multiple_references: ClassVar[Literal["own", "best"]] = "best"
     #: Whether an output's score depends on the other outputs (idf, CIDEr); such a metric is never called in parts.
@@ -116,7 +117,7 @@ class Metric(ABC):
         return [self.score(batch) for batch in batches]
 
     def _options(self) -> tuple[Field[object], ...]:
-        return tuple(f for f in fields(self) if f.init)  # type: ignore[arg-type]
+        return tuple(f for f in fields(self) if f.init)
 
 
 @runtime_checkable

@@ -76,4 +76,4 @@ def _direction(card: MetricCard) -> str:
 
 
 def _options(metric: Metric) -> str | None:
-    return ", ".join(f"`{f.name}={f.default}`" for f in fields(metric) if f.init) or None  # type: ignore[arg-type]
+    return ", ".join(f"`{f.name}={f.default}`" for f in fields(metric) if f.init) or None

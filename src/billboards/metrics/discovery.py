@@ -50,7 +50,7 @@ def metric(spec: str, **options: object) -> Metric:
         raise InvalidInput(f"{spec!r} is not a metric; write NAME or NAME(option=value,…)")
     name, written = match[1], match[2] or ""
     found = metric_class(name)
-    known = {f.name: f for f in fields(found) if f.init}  # type: ignore[arg-type]
+    known = {f.name: f for f in fields(found) if f.init}
     given: dict[str, object] = {**_written_options(spec, written, known), **options}
     for option in given:
         if option not in known:
@@ -86,7 +86,8 @@ def _read(text: str, *, takes_text: bool) -> object:
     """A value as Python reads it; an option that takes text gets what is no quoted text as it stands."""
     try:
         value = ast.literal_eval(text)
-    except (ValueError, SyntaxError):
+    except (ValueError, SyntaxError, RecursionError, MemoryError):
+        # Python gives up on what is nested too deeply in one of several ways.
         return text
     return text if takes_text and not isinstance(value, str) else value
 
@@ -96,7 +97,7 @@ def _checked(name: str, option: Field[Any], value: object) -> object:
     wanted = type(option.default)
     if option.default is MISSING or option.default is None or type(value) is wanted:
         return value
-    if wanted is float and type(value) is int:
+    if wanted is float and type(value) is int and abs(value) < 2**63:
         return float(value)
     raise InvalidInput(
         f"{name}: option {option.name} must be of type {wanted.__name__}, "

@@ -21,6 +21,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from billboards.domain import MetricCard
+from billboards.domain.written import json_value
 from billboards.errors import MetricFailed, MissingPart
 from billboards.metrics.base import Batch, Floats, Metric
 
@@ -98,7 +99,7 @@ def _ask(program: Path, questions: list[dict[str, object]], folder: Path) -> lis
     options = [str(asked), "-out", str(answered), "-subset", "-silent"]
     _run([java, f"-Xmx{MEMORY}", "-jar", str(program), *options], program.parent, LOADING + PER_OUTPUT * len(questions))
     try:
-        answers: list[Any] = json.loads(answered.read_text("utf-8"))
+        answers: list[Any] = json_value(answered.read_text("utf-8"))
     except (OSError, ValueError) as error:
         raise MetricFailed(f"SPICE: the program ended without a readable answer ({error})") from error
     return answers

@@ -15,7 +15,7 @@ from functools import cache, cached_property, lru_cache
 from hashlib import blake2b
 from pathlib import Path
 
-from billboards.errors import MissingPart
+from billboards.errors import InvalidInput, MissingPart
 
 #: The environment variable that names WordNet's folder.
 VARIABLE = "BILLBOARDS_WORDNET"
@@ -51,7 +51,10 @@ class WordNet:
     def synonyms(self, word: str, *, deep: bool = False) -> frozenset[str]:
         """Every single word in a synset of this word or its base forms; deep, also of base forms of unknown ones."""
         found = (name for part in _RULES for form in self._forms(word, part, deep) for name in self._names(form, part))
-        return frozenset(name for name in found if "_" not in name)
+        try:
+            return frozenset(name for name in found if "_" not in name)
+        except (ValueError, LookupError, OverflowError, OSError) as error:
+            raise InvalidInput(f"{self.folder} is no WordNet, or is damaged: {error}; {how_to_get_it()}") from error
 
     def _forms(self, word: str, part: str, deep: bool) -> list[str]:
         exceptions = self._exceptions[part].get(word)

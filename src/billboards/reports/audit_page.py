@@ -9,7 +9,7 @@ from typing import Any
 from billboards.domain import Exhibit, MetricAudit
 from billboards.errors import NotEnoughData
 from billboards.reports.audits import audit_tables, audits_table, landing_table
-from billboards.reports.html import READ, Picture, picture, rendered
+from billboards.reports.pages import READ, Picture, picture, rendered
 from billboards.reports.wording import clipped, one_line, value_text
 
 
@@ -42,17 +42,23 @@ def audit_section(audit: MetricAudit) -> Mapping[str, Any]:
 
 def _pictures(audit: MetricAudit) -> list[Picture]:
     """A rank-swap chart for each of the first two judges, and the relatives; what can't be drawn is left out."""
-    from billboards.reports.audit_plots import audit_swaps, relatives_scatter
+    from billboards.reports.audit_plots import relatives_scatter
 
     drawn = []
     for judge in audit.judges[:2]:
         try:
-            drawn.append(picture(lambda theme, name=judge.judge: audit_swaps(audit, name, theme=theme)))  # type: ignore[misc]
+            drawn.append(_swaps(audit, judge.judge))
         except NotEnoughData:
             continue
     if len(audit.relatives) > 1:
         drawn.append(picture(lambda theme: relatives_scatter(audit, theme=theme)))
     return drawn
+
+
+def _swaps(audit: MetricAudit, judge: str) -> Picture:
+    from billboards.reports.audit_plots import audit_swaps
+
+    return picture(lambda theme: audit_swaps(audit, judge, theme=theme))
 
 
 def _as_read(one: Exhibit, audit: MetricAudit) -> dict[str, str]:

@@ -231,7 +231,7 @@ def card_markdown(card: MeasuredCard) -> str:
 
 def card_html(card: MeasuredCard) -> str:
     """The card as one page that loads nothing."""
-    from billboards.reports.html import rendered
+    from billboards.reports.pages import rendered
 
     return rendered(
         "card.html.j2",

@@ -6,8 +6,10 @@ from collections.abc import Sequence
 
 from billboards.domain import DecidingOutput, GeneratorComparison, MetricComparison, MetricPairs, Sensitivity
 from billboards.reports.tables import Table, TableColumn
-from billboards.reports.wording import clipped, interval_text, p_text, resampled_text, value_text
+from billboards.reports.wording import COMPARISONS_WON, clipped, interval_text, p_text, resampled_text, value_text
 
+#: The statistic that ranks metrics where people compared outputs.
+WMT_KENDALL = "WMT's Kendall"
 _PERMUTED = {"both": "PERM-BOTH", "instances": "PERM-INPUTS", "generators": "PERM-SYSTEMS"}
 
 
@@ -71,16 +73,25 @@ def values_table(report: Sensitivity) -> Table:
         if c.kind == "statistic"
         for name in (metric.name for metric in report.metrics)
     )
-    notes = (
+    return Table(
+        f"{report.board}: every metric under every statistic ({report.aggregate})", columns, rows, _value_notes(report)
+    )
+
+
+def _value_notes(report: Sensitivity) -> tuple[str, ...]:
+    if report.conditions[0].name == WMT_KENDALL:
+        return (f"{WMT_KENDALL}: (C - D)/(C + D) over the pairs of which people found one better. n: these pairs.",)
+    return (
         "p: two-sided, of no association. n: outputs; generators at system level; pairs of outputs or of generators "
         "where pairs are compared. By system there is no p, because generators share their instances.",
-        "WMT's Kendall: (C - D)/(C + D) over the pairs that people put 25 of 100 points apart or more.",
+        f"{WMT_KENDALL}: (C - D)/(C + D) over the pairs that people put 25 of 100 points apart or more.",
     )
-    return Table(f"{report.board}: every metric under every statistic ({report.aggregate})", columns, rows, notes)
 
 
 def metric_comparison_table(found: MetricComparison) -> Table:
     """Two metrics side by side."""
+    if found.statistic == "kendall":
+        return _preference_comparison_table(found)
     columns = (TableColumn("what", "", align="left"), TableColumn("value", "value", align="right"))
     first, second = found.correlations
     rows: list[dict[str, object]] = [
@@ -99,6 +110,28 @@ def metric_comparison_table(found: MetricComparison) -> Table:
         *_accuracy_rows(found),
     ]
     return Table(f"{found.board}: {found.first} against {found.second}", columns, tuple(rows), _accuracy_notes(found))
+
+
+def _preference_comparison_table(found: MetricComparison) -> Table:
+    """Two metrics on the pairs that people compared."""
+    columns = (TableColumn("what", "", align="left"), TableColumn("value", "value", align="right"))
+    units = resampled_text(found.resampled)
+    rows: tuple[dict[str, object], ...] = (
+        {"what": f"{WMT_KENDALL} of {found.first}", "value": value_text(found.correlations[0], 3)},
+        {"what": f"{WMT_KENDALL} of {found.second}", "value": value_text(found.correlations[1], 3)},
+        {"what": "difference", "value": value_text(found.difference, 3)},
+        {"what": f"95% interval (bootstrap over {units})", "value": interval_text(found.interval, 3)},
+        {"what": f"p, one-sided (whole {units} exchanged)", "value": p_text(found.p_permutation)},
+        {"what": "pairs of outputs that people compared", "value": f"{found.n:,}"},
+        {"what": "instances for 80% power", "value": "–" if found.needed is None else f"{found.needed:,}"},
+    )
+    notes = (
+        f"{WMT_KENDALL}: (C - D)/(C + D) over the pairs of which people found one better and that both metrics score; "
+        "a metric that ties a pair has it wrong.",
+        "In the lists of outputs, a metric's number is its score of the output that people preferred less that of the "
+        "other: above 0, it agrees with them.",
+    )
+    return Table(f"{found.board}: {found.first} against {found.second}", columns, rows, notes)
 
 
 def _accuracy_rows(found: MetricComparison) -> list[dict[str, object]]:
@@ -128,6 +161,7 @@ def _accuracy_notes(found: MetricComparison) -> tuple[str, ...]:
 
 def metric_pairs_table(found: MetricPairs) -> Table:
     """Every two metrics, with p-values corrected for all of them."""
+    with_accuracy = found.statistic == "pearson"
     columns = (
         TableColumn("first", "ahead", "left"),
         TableColumn("second", "behind", "left"),
@@ -136,14 +170,17 @@ def metric_pairs_table(found: MetricPairs) -> Table:
         TableColumn("holm", "Holm", kind="p"),
         TableColumn("bh", "BH", kind="p"),
         TableColumn("n", "n", priority=4),
-        TableColumn("accuracy", "in acc_eq", digits=3, priority=2),
-        TableColumn("p_accuracy", "p (pairs)", kind="p", priority=2),
-        TableColumn("pairs", "pairs", priority=4),
+        TableColumn("accuracy", "in acc_eq", digits=3, priority=2, visible=with_accuracy),
+        TableColumn("p_accuracy", "p (pairs)", kind="p", priority=2, visible=with_accuracy),
+        TableColumn("pairs", "pairs", priority=4, visible=with_accuracy),
     )
     rows = tuple({column.key: getattr(pair, column.key) for column in columns} for pair in found.compared)
+    what = "pooled Pearson" if with_accuracy else f"{WMT_KENDALL} over the n pairs of outputs that people compared"
+    permuted = _PERMUTED[found.unit] if with_accuracy else "whole instances exchanged"
     notes = [
-        f"Two-sided p of the difference in pooled Pearson ({_PERMUTED[found.unit]}, {found.draws:,} draws); Holm and "
-        f"Benjamini-Hochberg correct it for {len(rows):,} pairs. p (pairs): the pairs permutation for acc_eq.",
+        f"Two-sided p of the difference in {what} ({permuted}, {found.draws:,} draws); Holm and Benjamini-Hochberg "
+        f"correct it for {len(rows):,} pairs of metrics."
+        + (" p (pairs): the pairs permutation for acc_eq." if with_accuracy else ""),
     ]
     if 2 * len(rows) / (1 + found.draws) > 0.05:
         notes.append(f"{found.draws:,} draws are too few for any pair to pass Holm's at .05; take {40 * len(rows):,}.")
@@ -180,26 +217,39 @@ def generator_comparison_table(found: GeneratorComparison) -> Table:
     notes = [f"p: one-sided paired permutation test that the higher one is higher, {found.draws:,} draws."]
     if found.needed is not None:
         notes.append(f"By {found.decided_by}, {found.needed:,} instances like these give 80% power.")
+    if found.preferences:
+        notes.append(f"people: {COMPARISONS_WON}")
     notes += [f"Not compared: {name}: {reason}" for name, reason in found.missing.items()]
     return Table(f"{found.board}: {found.first} against {found.second}", columns, rows, tuple(notes))
 
 
 def deciding_table(title: str, outputs: Sequence[DecidingOutput], names: tuple[str, str]) -> Table:
     """The outputs that speak most for a side, with the texts to look at."""
+    compared = any(o.other_generator for o in outputs)
+    # Of two generators both texts stand here, the first one's first, whichever of them an instance speaks for.
+    of_both = not compared and any(o.other for o in outputs)
     columns = (
         TableColumn("instance", "instance", align="left"),
-        TableColumn("generator", "generator", align="left", priority=2),
-        TableColumn("human", "people", digits=1),
+        TableColumn("generator", "generator", align="left", priority=2, visible=not of_both),
+        TableColumn("other_generator", "preferred to", align="left", priority=2, visible=compared),
+        TableColumn("human", "people", digits=1, visible=not compared),
         TableColumn("first", names[0], digits=3),
         TableColumn("second", names[1], digits=3),
-        TableColumn("output", "output", align="left"),
-        TableColumn("other", "the other output", align="left", priority=3, visible=any(o.other for o in outputs)),
+        TableColumn("output", f"output of {names[0]}" if of_both else "output", align="left"),
+        TableColumn(
+            "other",
+            f"output of {names[1]}" if of_both else "the other output",
+            align="left",
+            priority=0 if of_both else 3,
+            visible=compared or of_both,
+        ),
         TableColumn("reference", "reference", align="left", priority=4),
     )
     rows = tuple(
         {
             "instance": o.instance,
             "generator": o.generator,
+            "other_generator": o.other_generator,
             "human": o.human,
             "first": o.first,
             "second": o.second,

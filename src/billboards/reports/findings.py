@@ -21,6 +21,8 @@ from billboards.reports.wording import (
 
 #: What most papers report, the most used first (Billboards, Fig. 4), to set the best metric against.
 POPULAR = ("BLEU", "ROUGE-L", "ROUGE-2", "ROUGE-1", "CIDEr", "METEOR", "chrF", "chrF++", "TER")
+#: Generators in a picture of their places under two metrics: more than this nobody can follow.
+MOST_SWAPS = 50
 
 
 def findings(ranking: Ranking, overrating: OverratingReport | None = None) -> tuple[str, ...]:

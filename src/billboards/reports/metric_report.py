@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from importlib import metadata
 
 from billboards.domain import FailedOutput, Measure, MetricOnBoard, MetricOnColumn, MetricReport
-from billboards.reports.html import READ, data_uri, rendered
+from billboards.reports.pages import READ, data_uri, rendered
 from billboards.reports.suite_tables import column_header
 from billboards.reports.tables import Table, TableColumn
 from billboards.reports.wording import clipped, listed, one_line, value_text, verdict

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from billboards.domain import AgreementStudy, Disagreement, HybridStudy, Mean, MeanEstimate, PowerStudy
 from billboards.reports.tables import Table, TableColumn, reason_notes
-from billboards.reports.wording import clipped, listed, value_text
+from billboards.reports.wording import COMPARISONS_WON, clipped, listed, value_text
 
 
 def hybrids_table(study: HybridStudy) -> Table:
@@ -167,6 +167,8 @@ def _power_facts(study: PowerStudy) -> tuple[str, ...]:
             "Labels: instances on which people must judge both, to tell which they prefer on all that are here; "
             "people's row alone, the others with that metric's help."
         )
+        if study.preferences:
+            facts.append(f"people: {COMPARISONS_WON}")
     if any(need.needed is None for need in study.needs):
         facts.append("Where there is no difference, no number is enough.")
     return (*facts, *reason_notes("Not said:", study.missing))

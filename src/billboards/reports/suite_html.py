@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import metadata
 
 from billboards.domain import SuiteRanking, SuiteResult
-from billboards.reports.html import data_uri, picture, rendered
+from billboards.reports.pages import data_uri, picture, rendered
 from billboards.reports.suite_tables import suite_ranking_table, suite_tables
 from billboards.reports.tables import Table, TableColumn
 from billboards.reports.wording import listed, one_line, value_text

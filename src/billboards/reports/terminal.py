@@ -45,6 +45,7 @@ def rich_table(table: Table, columns: tuple[TableColumn, ...]) -> RichTable:
     from rich.text import Text
 
     drawn = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold", show_edge=False)
+    drawn.show_header = any(column.header for column in columns)
     for column in columns:
         folds = column.align == "left"
         limit = WIDEST if folds else None

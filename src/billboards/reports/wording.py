@@ -14,6 +14,8 @@ from collections.abc import Mapping, Sequence
 from billboards.domain import OverratingEstimate, Ranking, Resampled
 
 MISSING = "–"
+#: What people's number of a generator is where they compared the outputs of two.
+COMPARISONS_WON = "the share of comparisons between the two that each won, in percent, a tie counting half."
 
 _BREAKING = re.compile(r"[^\S ]")
 #: Control characters, controls of the writing direction, and halves of a character that can't be written at all.

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from billboards.boards.folder import read_texts
 from billboards.boards.lines import Problems
+from billboards.boards.output_lines import read_texts
 from billboards.boards.score_tables import read_score_table
 from billboards.domain import Board, Ensemble, Generator, Outputs, row_of
 from billboards.errors import InvalidInput, MetricFailed

@@ -2,8 +2,9 @@
 
 Two metrics are compared on the outputs both have scored, by their correlation with people and, where people have judged
 several outputs of an instance, by acc_eq; an output speaks for the metric whose standardised score goes further with
-people's there. Two generators are compared by people's scores and by
-every metric on the instances both have; an instance speaks for the one that scores higher.
+people's there. Two generators are compared by people's scores (where people compared outputs, by the share of
+comparisons between the two that each won) and by every metric on the instances both have; an instance speaks for the
+one that scores higher.
 """
 
 from __future__ import annotations
@@ -27,8 +28,10 @@ from billboards.domain import (
     Unit,
 )
 from billboards.errors import InvalidInput, NotEnoughData
-from billboards.service.ranking import View, view_board
+from billboards.service.comparing_preferences import check_unit, compare_on_pairs
+from billboards.service.preferences import shares_between
 from billboards.service.resampling import resampled_correlations
+from billboards.service.views import View, view_board
 from billboards.stats.correlation import pearson
 from billboards.stats.pairs_permutation import permute_decisions
 from billboards.stats.pairwise import acc_eq
@@ -60,6 +63,10 @@ def compare_metrics(
 ) -> MetricComparison:
     """Does the first metric agree better with people than the second?"""
     view = view_board(board, store, aggregate=aggregate, part=part)
+    if view.pairs is not None:
+        check_unit(board, unit)
+        how = {"draws": draws, "seed": seed, "shown": shown}
+        return compare_on_pairs(board, view, view.pairs, (first, second), resampled=resampled, **how)
     a, b = view.scores.of(first), view.scores.of(second)
     human = view.judged_human
     used = np.isfinite(a) & np.isfinite(b) & np.isfinite(human)
@@ -179,7 +186,7 @@ def compare_generators(
     """How two generators differ under people and every metric."""
     view = view_board(board, store, aggregate=aggregate, part=part)
     rows = [board.row_position[board.generator(name).name] for name in (first, second)]
-    columns = {"people": view.human[rows]} | {n: view.scores.of(n)[rows] for n in view.scores.names}
+    columns = {"people": people_of(view, rows)} | {n: view.scores.of(n)[rows] for n in view.scores.names}
     found, missing = [], {}
     for name, values in columns.items():
         if np.isfinite(values).all(axis=0).any():
@@ -202,7 +209,13 @@ def compare_generators(
         seed,
         *_deciding_instances(board, view, rows, columns, decided_by, shown),
         missing,
+        view.pairs is not None,
     )
+
+
+def people_of(view: View, rows: list[int]) -> Floats:
+    """What people say of two generators, instance by instance: their scores, or the comparisons that each won."""
+    return view.human[rows] if view.pairs is None else shares_between(view.pairs, rows[0], rows[1], view.human.shape)
 
 
 def _difference(name: str, values: Floats, draws: int, seed: int) -> ScoreDifference:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
+from typing import Any
 
 import numpy as np
 
@@ -49,9 +50,11 @@ def _labels(columns: RatingColumns, several: int) -> Labels:
         raise NotEnoughData(f"{columns.source}, {columns.dimension.name}: {error}") from error
 
 
-def _standing(dimension: str, values: dict[str, object]) -> DesignStanding:
-    plain = {key: None if isinstance(one, float) and np.isnan(one) else one for key, one in values.items()}
-    return DesignStanding(dimension=dimension, **plain)  # type: ignore[arg-type]
+def _standing(dimension: str, values: Mapping[str, Any]) -> DesignStanding:
+    plain: dict[str, Any] = {
+        key: None if isinstance(one, float) and np.isnan(one) else one for key, one in values.items()
+    }
+    return DesignStanding(dimension=dimension, **plain)
 
 
 def _findings(dimension: str, standings: Sequence[DesignStanding], several: int) -> list[DesignFinding]:

@@ -20,6 +20,8 @@ from billboards.stats.subsets import fit_best_subset
 
 Floats = NDArray[np.float64]
 
+#: The name under which the ensemble's scores stand beside the metrics'.
+ENSEMBLE = "ensemble"
 #: A metric that lacks more than this share of the judged outputs does not join.
 MOST_MISSING = 0.1
 

@@ -15,8 +15,10 @@ from numpy.typing import NDArray
 from billboards.domain import Aggregate, Board, Mean, Slice
 from billboards.domain.human_studies import EstimateStudy, GeneratorEstimate
 from billboards.errors import NotEnoughData
-from billboards.service.estimating import control_scores, mean_of
-from billboards.service.ranking import ENSEMBLE, View, view_board
+from billboards.service.ensembles import ENSEMBLE
+from billboards.service.estimating import NO_MEAN, control_scores, mean_of
+from billboards.service.preferences import check_values
+from billboards.service.views import View, view_board
 from billboards.stats.estimate import estimate_mean
 from billboards.stats.worst_case import bootstrap_mean, worst_case_se
 from billboards.store.base import CellStore
@@ -37,13 +39,15 @@ def estimate_generators(
     """Means of all judged generators; without `aggregates`, by the one that ranks and by each of its dimensions."""
     estimates: list[GeneratorEstimate] = []
     missing: dict[str, str] = {}
-    for name in aggregates or _by_default(board):
+    names = aggregates or _by_default(board)
+    for name in names:
         view = view_board(board, store, aggregate=name, part=part)
         for row, outputs in enumerate(board.rows):
             if outputs.generator is not None and np.isfinite(view.human[row]).any():
                 helped = _helped(board, view, row, metric, missing)
                 estimates.append(_estimate(board, view, row, helped, resamples, seed))
     if not estimates:
+        check_values(board, names[0], NO_MEAN)
         raise NotEnoughData(f"board {board.name} has no judgments of a generator here, so there is nothing to estimate")
     return EstimateStudy(board.name, metric, str(part or Slice()), resamples, seed, tuple(estimates), missing)
 

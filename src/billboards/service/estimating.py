@@ -14,12 +14,17 @@ from numpy.typing import NDArray
 
 from billboards.domain import Board, Mean, MeanEstimate, Slice
 from billboards.errors import NotEnoughData
-from billboards.service.ensembles import ensemble_scores
-from billboards.service.ranking import ENSEMBLE, View, fit_view, view_board
+from billboards.service.ensembles import ENSEMBLE, ensemble_scores
+from billboards.service.preferences import check_values
+from billboards.service.ranking import fit_view
+from billboards.service.views import View, view_board
 from billboards.stats.estimate import Estimate, Target, estimate_mean
 from billboards.store.base import CellStore
 
 Floats = NDArray[np.float64]
+
+#: What preferences don't give.
+NO_MEAN = "there is no mean to estimate"
 
 
 def estimate_generator(
@@ -40,6 +45,7 @@ def estimate_generator(
     labelled, so then it is the mean over the population they are a sample of.
     """
     row = board.row_position[board.generator(generator).name]
+    check_values(board, aggregate, NO_MEAN)
     view = view_board(board, store, aggregate=aggregate, part=part)
     keep = board.select(view.part)
     there = np.array([board.rows[row].texts[k] is not None for k in keep], bool)

@@ -9,6 +9,7 @@ from billboards.boards.folder import open_board
 from billboards.domain import Board
 from billboards.errors import InvalidInput
 from billboards.store.archive import Archive
+from billboards.store.base import CellStore
 from billboards.store.cells import SqliteCells
 
 
@@ -31,3 +32,8 @@ def home_of(board: Board) -> Home:
     if board.home is None:
         raise InvalidInput(f"board {board.name} lies in no folder yet; write it with save(board, path) and open that")
     return Home(board, SqliteCells(board.home), Archive(board.home))
+
+
+def cells_of(board: Board) -> CellStore | None:
+    """Where a board's scores are kept; a board in memory keeps none."""
+    return None if board.home is None else home_of(board).cells

@@ -12,7 +12,9 @@ import numpy as np
 from billboards.domain import Board, HybridStanding, HybridStudy, Slice
 from billboards.errors import InvalidInput, NotEnoughData
 from billboards.service.ensembles import candidates
-from billboards.service.ranking import places, view_board
+from billboards.service.preferences import check_values
+from billboards.service.standings import places
+from billboards.service.views import view_board
 from billboards.stats.hybrid import HybridCorrelations, ModelSelection, correlate_hybrids, mix_hybrids, select_models
 from billboards.store.base import CellStore
 
@@ -33,6 +35,7 @@ def study_hybrids(
 ) -> HybridStudy:
     """Metrics by their correlation with people over random mixtures, and what choosing by each would cost."""
     _check(mixtures, sample)
+    check_values(board, aggregate, "a mixture of outputs has no mean to order it by")
     view = view_board(board, store, aggregate=aggregate, part=part)
     mixed = view.judged & np.array([row.generator is not None for row in board.rows], bool)
     if not mixed.any():

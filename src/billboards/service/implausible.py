@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from billboards.domain import Aggregate, Board, Slice
 from billboards.domain.human_studies import ImplausibleRating, ImplausibleStudy
+from billboards.service.ensembles import ENSEMBLE
 from billboards.service.estimating import control_scores
-from billboards.service.ranking import ENSEMBLE, View, view_board
+from billboards.service.views import View, view_board
 from billboards.stats.implausible import standardised_residuals
 from billboards.stats.ratings import UNKNOWN
 from billboards.store.base import CellStore

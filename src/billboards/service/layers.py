@@ -16,8 +16,8 @@ from billboards.domain import Board, Interval, ReferenceSet, Slice
 from billboards.errors import NotEnoughData
 from billboards.metrics.base import Batch, Metric
 from billboards.metrics.neural.bertscore import BERTScore
-from billboards.service.ranking import View, view_board
 from billboards.service.scoring import MissingCell, cell_batch, column_key
+from billboards.service.views import View, view_board
 from billboards.stats.correlation import pearson_with_intervals
 
 Floats = NDArray[np.float64]

@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 from billboards.domain import Board, Mean
 from billboards.domain.human_studies import NextItem, NextItems
 from billboards.errors import InvalidInput, NotEnoughData
+from billboards.service.ensembles import ENSEMBLE
 from billboards.service.estimating import control_scores
-from billboards.service.ranking import ENSEMBLE, View, view_board
+from billboards.service.views import View, view_board
 from billboards.stats.allocation import (
     combine_batches,
     draw_items,

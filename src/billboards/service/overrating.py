@@ -18,14 +18,19 @@ from billboards.domain import (
     human_scores,
 )
 from billboards.errors import InvalidInput, NotEnoughData
-from billboards.service.ensembles import ensemble_scores
+from billboards.service.ensembles import ENSEMBLE, ensemble_scores
 from billboards.service.matrix import board_scores
-from billboards.service.ranking import ENSEMBLE, fit_view, view_board
+from billboards.service.preferences import check_values
+from billboards.service.ranking import fit_view
+from billboards.service.views import view_board
 from billboards.stats.overrating import overrating_all, overrating_crossed
 from billboards.store.base import CellStore
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
+
+#: What overrating can't say where people only compared outputs.
+NO_EQUAL_QUALITY = "machines and people can't be compared at equal quality"
 
 
 def human_generators(board: Board) -> tuple[str, ...]:
@@ -88,6 +93,7 @@ def measure_overrating(
     crossed: bool = False,
 ) -> OverratingReport:
     """Overrating of every metric and of the ensemble, or the reason why not; with generators as a sample if crossed."""
+    check_values(board, aggregate, NO_EQUAL_QUALITY)
     used = references_without(board, human, references)
     chosen = board.aggregate(aggregate)
     people = _people(board, aggregate)

@@ -2,7 +2,8 @@
 
 Two generators are told apart by people or by a metric on more instances like these; people's preference on the very
 instances of the board, by labelling some of them, with a metric's help or without. Two metrics are told apart by their
-correlation with people, on more instances or on more generators.
+correlation with people, on more instances or on more generators; where people compared outputs, by WMT's Kendall on
+more instances.
 """
 
 from __future__ import annotations
@@ -13,16 +14,19 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from billboards.domain import Board, PowerNeed, PowerStudy, Slice
+from billboards.domain import Board, PowerNeed, PowerStudy, Preferences, Slice
 from billboards.errors import NotEnoughData
-from billboards.service.ranking import view_board
+from billboards.service.comparing import people_of
+from billboards.service.views import View, view_board
 from billboards.stats.power import (
     Needed,
     generator_means,
     labels_to_tell_generators_apart,
     tell_generators_apart,
     tell_metrics_apart,
+    tell_preferences_apart,
 )
+from billboards.stats.preference_tests import decisions
 from billboards.store.base import CellStore
 
 Floats = NDArray[np.float64]
@@ -44,7 +48,7 @@ def power_of_generators(
     """Instances and labels it takes to tell two generators apart, by people and by every metric."""
     rows = [board.row_position[board.generator(name).name] for name in (first, second)]
     view = view_board(board, store, aggregate=aggregate, part=part)
-    people = view.human[rows]
+    people = people_of(view, rows)
     columns = {PEOPLE: people} | {name: view.scores.of(name)[rows] for name in view.scores.names}
     needs, missing = [], {}
     for name, values in columns.items():
@@ -70,6 +74,7 @@ def power_of_generators(
         level,
         tuple(needs),
         missing,
+        view.pairs is not None,
     )
 
 
@@ -95,6 +100,8 @@ def power_of_metrics(
 ) -> PowerStudy:
     """Instances, or generators, it takes to tell two metrics' correlations with people apart."""
     view = view_board(board, store, aggregate=aggregate, part=part)
+    if view.pairs is not None:
+        return _power_on_pairs(board, view, view.pairs, (first, second), power, level)
     scores = (view.scores.of(first), view.scores.of(second), view.judged_human)
     needs = [_need("pooled Pearson", "instances", tell_metrics_apart(*scores, power=power, level=level))]
     missing = {}
@@ -108,6 +115,19 @@ def power_of_metrics(
         needs.append(_need("Pearson of generators' means", "generators", found))
     return PowerStudy(
         board.name, first, second, "metrics", view.aggregate, str(view.part), power, level, tuple(needs), missing
+    )
+
+
+def _power_on_pairs(
+    board: Board, view: View, pairs: Preferences, names: tuple[str, str], power: float, level: float
+) -> PowerStudy:
+    """Instances it takes to tell apart how far two metrics agree with people's preferences."""
+    scores, decided = np.stack([view.scores.of(name) for name in names]), pairs.decided
+    said = decisions(scores, decided.better, decided.worse, decided.instance)
+    found = tell_preferences_apart(said[0], said[1], decided.instance, power=power, level=level)
+    need = _need("WMT's Kendall", "instances", found)
+    return PowerStudy(
+        board.name, *names, "metrics", view.aggregate, str(view.part), power, level, (need,), preferences=True
     )
 
 

@@ -11,8 +11,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from billboards.domain import Aggregate, Board, Preferences, Resampled, Slice, preferred_pairs
-from billboards.errors import InvalidInput
+from billboards.domain import Aggregate, Board, Preferences, Resampled, Slice, is_preference, preferred_pairs
+from billboards.errors import InvalidInput, NotEnoughData
 from billboards.stats.correlation import Correlations
 from billboards.stats.preference_tests import decisions, exchange_decisions, preference_correlations
 
@@ -42,12 +42,30 @@ def agreement_with_preferences(
         )
     decided = pairs.decided
     said = decisions(scores, decided.better, decided.worse, decided.instance)
-    units = _units(board, part, decided.instance, resampled)
+    units = units_of(board, part, decided.instance, resampled)
     found = preference_correlations(said, units, draws=draws, seed=seed)
     return found, exchange_decisions(said, units, draws=draws, seed=seed) if draws else None
 
 
-def _units(board: Board, part: Slice, instance: NDArray[np.int32], resampled: Resampled) -> NDArray[np.int64]:
+def check_values(board: Board, aggregate: str | None, so: str) -> None:
+    """Refuse what needs people's values where they only compared outputs."""
+    if aggregate is None and board.ranks is None:
+        return
+    chosen = board.aggregate(aggregate)
+    if is_preference(board, chosen):
+        raise NotEnoughData(
+            f"people compared outputs on {chosen.name} and gave no values, so {so}; "
+            "rank, compare, power and sensitivity work with comparisons"
+        )
+
+
+def shares_between(pairs: Preferences, first: int, second: int, shape: tuple[int, ...]) -> Floats:
+    """The share of comparisons between two rows that each won on an instance, in percent, as 2 × instances."""
+    between = np.isin(pairs.better, (first, second)) & np.isin(pairs.worse, (first, second))
+    return pairs.where(between).share_won(shape)[[first, second]]
+
+
+def units_of(board: Board, part: Slice, instance: NDArray[np.int32], resampled: Resampled) -> NDArray[np.int64]:
     """What each pair is drawn with: its instance, or that one's document."""
     if resampled == "instances":
         return instance.astype(np.int64)

@@ -16,8 +16,9 @@ from billboards.domain import Board, Outputs, ReferenceEffect, ReferencePoint, R
 from billboards.errors import NotEnoughData
 from billboards.execution.base import Executor
 from billboards.metrics.base import Metric
-from billboards.service.ranking import View, view_board
+from billboards.service.preferences import check_values
 from billboards.service.scoring import Progress, column_key, compute_cells, missing_cells
+from billboards.service.views import View, view_board
 from billboards.stats.correlation import pearson
 from billboards.stats.references import reference_subsets
 from billboards.store.base import CellStore
@@ -39,6 +40,7 @@ def reference_effect(
     on_progress: Callable[[Progress], None] | None = None,
 ) -> ReferenceEffect:
     """Correlation of each reference-based metric with 1, 2, … references, scoring what is missing."""
+    check_values(board, aggregate, "nothing correlates with more references")
     view = view_board(board, store, aggregate=aggregate)
     rows = [row for row, judged in zip(board.rows, view.judged, strict=True) if judged]
     if not rows:

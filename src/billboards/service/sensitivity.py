@@ -2,24 +2,27 @@
 
 The same metrics are ranked under every statistic and grouping, by every dimension of judgments, and without each
 generator in turn. A metric whose place changes is marked; so is a generator that pulls the correlations far more than
-the others do, as the zero-shot system does on cnndm in the paper (footnote 10).
+the others do, as the zero-shot system does on cnndm in the paper (footnote 10). Where people compared outputs there is
+one statistic, WMT's Kendall over pairs, and all else is as before.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from billboards.domain import Board, Condition, RankRange, ReferenceSet, Sensitivity, Slice
+from billboards.domain import Board, Condition, Preferences, RankRange, ReferenceSet, Sensitivity, Slice
 from billboards.errors import NotEnoughData
-from billboards.service.ranking import View, view_board
+from billboards.service.views import View, view_board
 from billboards.stats.correlation import pearson
 from billboards.stats.grouped import GROUPINGS, STATISTICS, Grouping, correlation
 from billboards.stats.paired_differences import pairwise_difference_pearson
 from billboards.stats.pairwise import acc_eq, held_out_acc_eq
+from billboards.stats.preference_tests import decisions, preference_correlations
 from billboards.stats.preferences import area_under_curve, relative_ranking
 from billboards.stats.system_pairs import soft_pairwise_accuracy, system_pairwise_accuracy
 from billboards.store.base import CellStore
@@ -45,7 +48,7 @@ def measure_sensitivity(
 ) -> Sensitivity:
     """The metric ranking under every condition there is."""
     view = view_board(board, store, aggregate=aggregate, references=references, part=part)
-    if not view.judged.any() or not len(view.scores.columns):
+    if not (view.judged.any() or view.pairs) or not len(view.scores.columns):
         raise NotEnoughData(f"board {board.name} needs judged outputs and scores before a ranking can be sensitive")
     conditions = [
         *_statistics(board, view, draws, seed),
@@ -81,7 +84,10 @@ def _named(view: View, values: Floats) -> dict[str, float | None]:
 
 
 def _statistics(board: Board, view: View, draws: int, seed: int) -> Iterator[Condition]:
-    """Every statistic and grouping on the judged rows; pooled Pearson, which ranks, first."""
+    """Every statistic and grouping on the judged rows; the one that ranks, pooled Pearson or WMT's Kendall, first."""
+    if view.pairs is not None:
+        yield _condition("WMT's Kendall", "statistic", view, *_agreement(view.scores.values, view))
+        return
     scores, human = view.scores.values[:, view.judged], view.human[view.judged]
     generators = np.array([row.generator is not None for row in board.rows], bool)[view.judged]
     for grouping in GROUPINGS:
@@ -133,23 +139,45 @@ def _words(grouping: Grouping) -> str:
 def _dimensions(
     board: Board, store: CellStore | None, view: View, references: ReferenceSet | None
 ) -> Iterator[Condition]:
-    """Pooled Pearson with every other dimension and aggregate that has judgments."""
+    """Agreement with every other dimension and aggregate that has judgments, by the statistic that fits them."""
     for name in (*board.aggregates, *board.dimensions):
         if name == view.aggregate or board.aggregate(view.aggregate).dimensions == (name,):
             continue
         other = view_board(board, store, aggregate=name, references=references, part=view.part)
-        if other.judged.any():
-            yield _condition(name, "dimension", view, *pearson(view.scores.values, other.judged_human))
+        if other.judged.any() or other.pairs:
+            yield _condition(name, "dimension", view, *_agreement(view.scores.values, other))
 
 
 def _without(board: Board, view: View) -> Iterator[Condition]:
-    """Pooled Pearson without each judged generator in turn."""
+    """What ranks, without each judged generator in turn."""
+    if view.pairs is not None:
+        yield from _pairs_without(board, view, view.pairs.decided)
+        return
     human = view.judged_human
     for k in np.flatnonzero(view.judged):
         if board.rows[k].generator is not None and view.judged.sum() > 2:
             rest = human.copy()
             rest[k] = np.nan
             yield _condition(board.rows[k].name, "without", view, *pearson(view.scores.values, rest))
+
+
+def _pairs_without(board: Board, view: View, decided: Preferences) -> Iterator[Condition]:
+    """WMT's Kendall on the pairs that a generator takes no part in, for each one that leaves any."""
+    for k in np.unique((decided.better, decided.worse)).tolist():
+        rest = decided.where((decided.better != k) & (decided.worse != k))
+        if board.rows[k].generator is not None and len(rest):
+            found = _agreement(view.scores.values, replace(view, pairs=rest))
+            yield _condition(board.rows[k].name, "without", view, *found)
+
+
+def _agreement(scores: Floats, view: View) -> tuple[Floats, NDArray[np.int64]]:
+    """Pooled Pearson with people's scores, or WMT's Kendall over the pairs they compared, and what it rests on."""
+    if view.pairs is None:
+        return pearson(scores, view.judged_human)
+    decided = view.pairs.decided
+    said = decisions(scores, decided.better, decided.worse, decided.instance)
+    found = preference_correlations(said, decided.instance, draws=0)
+    return found.r, found.n
 
 
 def _range(name: str, base: Condition, conditions: list[Condition]) -> RankRange:

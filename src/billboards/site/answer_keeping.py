@@ -12,6 +12,7 @@ from typing import Any
 
 from sqlalchemy import Connection
 
+from billboards.domain.written import shown
 from billboards.errors import InvalidInput, NotAllowed, Refused
 from billboards.human.answer_values import answer_values, check_answers
 from billboards.site.campaign_records import Campaign, campaign_with_id
@@ -156,5 +157,6 @@ def check_id(answer_id: str) -> None:
 
 def _checked_time(seconds: float) -> float:
     if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 <= seconds < float("inf"):
-        raise InvalidInput(f"the time spent must be a number of seconds; found {seconds!r}")
-    return min(float(seconds), LONGEST_TIME)
+        raise InvalidInput(f"the time spent must be a number of seconds; found {shown(seconds)}")
+    # The smaller first: a whole number may be larger than any float.
+    return float(min(seconds, LONGEST_TIME))

@@ -14,9 +14,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from billboards.boards.folder import LISTED, open_board, read_texts
+from billboards.boards.folder import open_board
 from billboards.boards.judgment_columns import JudgmentColumns
 from billboards.boards.lines import Problems
+from billboards.boards.output_lines import read_texts
+from billboards.boards.parts import LISTED
 from billboards.domain import Board, Generator, Outputs, Texts
 from billboards.errors import InvalidBoard, InvalidInput, MissingPart
 from billboards.metrics.base import Metric
@@ -110,9 +112,9 @@ def live_board(site: Site, name: str, *, audience: Audience = "public") -> LiveB
     """The board as an audience sees it now; costs one look at its generation where nothing changed."""
     with site.database.reading() as connection:
         known = registry.board(connection, name)
-    cached = site.cache.get((name, audience))
+    cached: LiveBoard | None = site.cache.get((name, audience))
     if cached is not None and cached.generation == known.generation:
-        return cached  # type: ignore[no-any-return]
+        return cached
     with site.lock:
         site.cache[name, audience] = live = _build(site, known, audience)
     return live

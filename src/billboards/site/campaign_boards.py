@@ -12,9 +12,9 @@ from billboards.domain import Aggregate, Board, MeanEstimate
 from billboards.domain.human_studies import AnnotatorAgreementStudy, ImplausibleRating
 from billboards.errors import NotEnoughData
 from billboards.service.annotator_agreement import study_annotators
+from billboards.service.ensembles import ENSEMBLE
 from billboards.service.estimating import estimate_generator
 from billboards.service.implausible import find_implausible
-from billboards.service.ranking import ENSEMBLE
 from billboards.service.rating_sources import board_ratings
 from billboards.site.access import Viewer, require
 from billboards.site.boards import live_board

@@ -16,8 +16,10 @@ from sqlalchemy import Connection
 
 from billboards.boards.judgment_columns import JudgmentColumns, join_judgments
 from billboards.domain import Aggregate, Board, Dimension, Judgments
+from billboards.errors import InvalidInput
 from billboards.human.answer_values import answer_values
 from billboards.human.items import Slot, read_slot
+from billboards.human.templates import Template
 from billboards.site.campaign_records import Campaign, campaign_of
 from billboards.site.settings import moment
 from billboards.store import annotators, answer_counts, campaigns
@@ -133,6 +135,21 @@ def finished_rows(connection: Connection, campaign_id: str) -> frozenset[str]:
     """The generators of a campaign of which everything asked is answered."""
     progress = answer_counts.labels_by_row(connection, campaign_id)
     return frozenset(row for row, (done, wanted) in progress.items() if done >= wanted)
+
+
+def check_scales(connection: Connection, board: Board, template: Template) -> None:
+    """Refuse a template that would give values on another scale to a dimension that the board has already."""
+    there = dict(board.dimensions)
+    for row in campaigns.find(connection, board=board.name):
+        there |= {one.name: one for one in _dimensions(campaign_of(row))}
+    for question in template.dimensions:
+        own = template.board_dimension(question)
+        known = there.get(own.name, own)
+        if (known.range, known.higher_is_better) != (own.range, own.higher_is_better):
+            raise InvalidInput(
+                f"board {board.name} has judgments of a template {template.name} whose {question.name} has another "
+                "scale, and all of one name are counted together; give your template a name of its own"
+            )
 
 
 def _dimensions(campaign: Campaign) -> list[Dimension]:

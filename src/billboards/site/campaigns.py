@@ -19,11 +19,13 @@ from billboards.errors import InvalidInput, Refused
 from billboards.human.campaign_plan import CampaignPlan, read_plan
 from billboards.human.items import Item, plan_items, sample, slot_document
 from billboards.human.quote import Quote, quote
+from billboards.human.sent_templates import SentTemplate
 from billboards.human.template_files import parse_template, template_source
 from billboards.human.templates import Template
 from billboards.human.test_questions import plan_qualification, plan_tests
 from billboards.site.access import Viewer, require
 from billboards.site.boards import live_board
+from billboards.site.campaign_judgments import check_scales
 from billboards.site.campaign_records import Campaign, campaign_of, campaign_with_id
 from billboards.site.home import Site
 from billboards.store import answer_counts, campaigns
@@ -35,7 +37,7 @@ def create_campaign(
     viewer: Viewer,
     board: str,
     name: str,
-    template: str | Path,
+    template: str | Path | SentTemplate,
     *,
     generators: Sequence[str] | None = None,
     plan: CampaignPlan | None = None,
@@ -43,10 +45,13 @@ def create_campaign(
     ranks: bool = True,
     joins: Mapping[str, str] | None = None,
 ) -> Campaign:
-    """Plan a campaign as a draft. Without `generators`, every machine generator on the board takes part."""
+    """Plan a campaign as a draft. Without `generators`, every machine generator on the board takes part.
+
+    `template` is a shipped one's name, the path of a file, or what was sent as one.
+    """
     plan = read_plan((plan or CampaignPlan()).document())
-    source = template_source(template)
-    asked = parse_template(source, str(template))
+    sent = template if isinstance(template, SentTemplate) else SentTemplate(str(template), template_source(template))
+    asked = parse_template(sent.text, sent.name)
     live = live_board(site, board, audience="owners").board
     rows = chosen_rows(live, generators)
     if not rows and not rolling:
@@ -54,10 +59,12 @@ def create_campaign(
     if rolling and asked.compares == "generators":
         raise InvalidInput(f"template {asked.name} compares generators with one another, so it can't be rolling")
     _check_joins(live, asked, joins or {})
+    with site.database.reading() as connection:
+        check_scales(connection, live, asked)
     instances = sample(live, asked, plan)
     items = plan_items(live, asked, plan, rows, instances)
     tests = [*plan_tests(live, asked, plan, instances), *plan_qualification(live, asked, plan, instances)]
-    values = _values(source, plan, [row.name for row in rows], instances, rolling, ranks, dict(joins or {}))
+    values = _values(sent.text, plan, [row.name for row in rows], instances, rolling, ranks, dict(joins or {}))
     return write_draft(site, viewer, board, name, "labels", values, [*items, *tests])
 
 

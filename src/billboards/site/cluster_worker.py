@@ -16,8 +16,8 @@ from billboards.execution.dask import DaskExecutor
 from billboards.execution.dask_cluster import Cluster
 from billboards.site.home import Site
 from billboards.site.jobs import Job, Kind, next_job
+from billboards.site.plans import Wanted
 from billboards.site.worker import do_job, work
-from billboards.site.worklist import Wanted
 
 log = logging.getLogger("billboards.worker")
 

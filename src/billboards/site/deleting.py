@@ -9,7 +9,6 @@ metric's column keeps its name, which is part of the signatures that published e
 
 from __future__ import annotations
 
-import shutil
 import time
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -19,6 +18,7 @@ from sqlalchemy import Connection
 
 from billboards.errors import Refused, UnknownName
 from billboards.site.home import Site
+from billboards.site.unused_files import is_unnamed, remove_file
 from billboards.store import accounts, forgetting, submissions, trail
 from billboards.store.accounts import Account
 from billboards.store.annotators import Annotator
@@ -82,7 +82,7 @@ def forget(site: Site, name: str, *, actor: str) -> Forgotten:
         person = _person(connection, name)
         deleted = _forget_rows(connection, person, actor, site.clock())
         gone = forgetting.unreferenced(connection, person.blobs)
-    removed = sum(_remove(site, blob, began) for blob in gone)
+    removed = sum(remove_file(site, blob, before=began - SETTLED, release=is_unnamed) for blob in gone)
     return _said(name, person, {**deleted, "files": removed}, len(person.blobs) - removed, done=True)
 
 
@@ -162,7 +162,7 @@ def _names_of(connection: Connection, account: Account, pseudonym: str) -> dict[
 
 
 def _versions(sent: Iterable[Submission]) -> set[str]:
-    return {one.blob[:16] for one in sent if one.blob}
+    return {forgetting.file_of(one)[:16] for one in sent} - {""}
 
 
 def _drawn(submission: Submission, person: _Person) -> str:
@@ -179,12 +179,3 @@ def _new_names(connection: Connection, board: str, person: _Person) -> dict[str,
         if one.kind == "generator" and {each.id for each in alike} <= own:
             found[one.public_name] = _drawn(one, person)
     return found
-
-
-def _remove(site: Site, blob: str, began: float) -> bool:
-    """Delete a submitted file and what was unpacked from it, unless it was sent again a moment ago."""
-    if began - site.blobs.touched(blob) < SETTLED:
-        return False
-    site.blobs.remove(blob)
-    shutil.rmtree(site.data / "metrics" / blob, ignore_errors=True)
-    return True

@@ -24,7 +24,7 @@ from typing import Any
 
 from billboards.boards.folder import open_board, read_settings_file
 from billboards.boards.lines import Problems
-from billboards.boards.settings import FILE as BOARD_FILE
+from billboards.boards.settings_tables import FILE as BOARD_FILE
 from billboards.errors import InvalidBoard, InvalidInput, StoreFailed
 from billboards.site.in_use import Use, note_use
 from billboards.site.settings import DATABASE, SiteSettings, read_site_settings

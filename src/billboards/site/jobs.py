@@ -13,13 +13,14 @@ from typing import Literal
 from billboards.errors import InvalidBoard, InvalidInput
 from billboards.site.boards import live_board
 from billboards.site.home import Site
+from billboards.site.plans import Wanted, cells_of
 from billboards.site.refresh import is_due
 from billboards.site.rolling import admit_generators
-from billboards.site.worklist import Plan, Standing, Wanted, plan_board, standing
+from billboards.site.worklist import Standing, standing
 from billboards.store import leases, submissions
+from billboards.store.cell_state import is_present
 from billboards.store.leases import Lease
 from billboards.store.snapshots import Audience
-from billboards.store.sql_cells import is_present
 from billboards.store.submissions import Submission
 
 Kind = Literal["check", "trial", "cell", "refresh"]
@@ -76,23 +77,25 @@ def next_job(site: Site, worker: str, takes: Takes = anything) -> Job | None:
 
 
 def _next_of(site: Site, name: str, worker: str, takes: Takes) -> Job | None:
-    plan, now = plan_board(site, name), standing(site, name)
-    while settle(site, plan, now) or admit_generators(site, name):
-        plan, now = plan_board(site, name), standing(site, name)
+    now = standing(site, name)
+    while settle(site, now) or admit_generators(site, name):
+        now = standing(site, name)
     with site.database.reading() as connection:
         held = leases.held(connection, name, now=site.clock())
-    waiting = list(_candidates(site, plan, now))
-    for candidate in waiting:
+    waits = False
+    for candidate in _candidates(site, now):
+        waits = True
         if (candidate.kind, candidate.subject) not in held and takes(candidate.kind, candidate.wanted):
             job = _take(site, name, candidate, worker)
             if job is not None:
                 return job
-    if not waiting and all(map(now.is_over, (cell.cell for cell in plan.wanted))) and not plan.settings.quiet:
-        site.cache["idle", name] = plan.known.generation
+    if not waits and not now.open and not now.plan.settings.quiet:
+        site.cache["idle", name] = now.plan.known.generation
     return None
 
 
-def _candidates(site: Site, plan: Plan, now: Standing) -> Iterator[_Candidate]:
+def _candidates(site: Site, now: Standing) -> Iterator[_Candidate]:
+    plan = now.plan
     for one in plan.active:
         if one.state in ("received", "checking"):
             yield _Candidate("check", one.id, one)
@@ -100,16 +103,16 @@ def _candidates(site: Site, plan: Plan, now: Standing) -> Iterator[_Candidate]:
             yield _Candidate("trial", one.id, one)
     audiences: tuple[Audience, ...] = ("public", "owners") if plan.has_hidden else ("public",)
     for audience in audiences:
-        if _should_refresh(site, plan, now, audience):
+        if _should_refresh(site, now, audience):
             yield _Candidate("refresh", audience)
-    for wanted in plan.wanted:
-        if now.is_due(wanted.cell):
-            yield _Candidate("cell", wanted.subject, wanted.scorer.submission, wanted)
+    for wanted in map(plan.make, now.due()):
+        yield _Candidate("cell", wanted.subject, wanted.scorer.submission, wanted)
 
 
-def _should_refresh(site: Site, plan: Plan, now: Standing, audience: Audience) -> bool:
+def _should_refresh(site: Site, now: Standing, audience: Audience) -> bool:
     """Whether a board's cells are complete, it has been quiet long enough, and what it last said is out of date."""
-    if not all(map(now.is_over, plan.shown[audience])) or now.now - plan.known.changed < plan.settings.quiet:
+    plan = now.plan
+    if not now.is_complete(plan.shown[audience]) or now.now - plan.known.changed < plan.settings.quiet:
         return False
     live = live_board(site, plan.known.name, audience=audience)
     unrankable = site.cache.get(("unrankable", live.name, audience)) == live.generation
@@ -150,19 +153,19 @@ def hand_back(site: Site, job: Job) -> None:
         leases.release(connection, job.lease)
 
 
-def settle(site: Site, plan: Plan, now: Standing) -> bool:
+def settle(site: Site, now: Standing) -> bool:
     """Finish every submission whose cells are all done or given up; says whether there was one."""
     done = False
-    for one in plan.active:
-        if one.state == "scoring" and all(map(now.is_over, plan.waits[one.id])):
-            done |= _settle_one(site, one, plan, now)
+    for one in now.plan.active:
+        if one.state == "scoring" and now.is_complete(now.plan.waits[one.id]):
+            done |= _settle_one(site, one, now)
     return done
 
 
-def _settle_one(site: Site, submission: Submission, plan: Plan, now: Standing) -> bool:
+def _settle_one(site: Site, submission: Submission, now: Standing) -> bool:
     """A metric is finished when it has scored every generator; a generator, when some metric has scored it."""
-    waits = plan.waits[submission.id]
-    failed = {cell: now.failed[cell] for cell in sorted(waits - now.present)}
+    waits = cells_of(now.plan.waits[submission.id])
+    failed = {cell: now.failed[cell] for cell in sorted(filter(now.is_missing, waits))}
     platform = any(failure.platform for failure in failed.values())
     reasons = list(dict.fromkeys(failure.reason for failure in failed.values()))
     fails = bool(failed) and (submission.kind == "metric" or platform or len(failed) == len(waits))

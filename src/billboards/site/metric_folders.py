@@ -110,10 +110,10 @@ def _blocks(raw: bytes, name: str) -> Iterator[bytes]:
         raise _refused(name, f"is a damaged archive: {error}; pack it again as a plain zip") from error
 
 
-def _opener(raw: bytes) -> IO[bytes]:
+def _opener(raw: bytes) -> io.BufferedIOBase:
     file = io.BytesIO(raw)
     if raw.startswith(b"\x1f\x8b"):
-        return gzip.GzipFile(fileobj=file)  # type: ignore[return-value]
+        return gzip.GzipFile(fileobj=file)
     if raw.startswith(b"BZh"):
         return bz2.BZ2File(file)
     return lzma.LZMAFile(file) if raw.startswith(b"\xfd7zXZ") else file

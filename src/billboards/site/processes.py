@@ -104,11 +104,16 @@ def run(children: Sequence[Child]) -> None:
     supervise(children, stop)
 
 
+def add_arguments(parser: ArgumentParser) -> None:
+    """What `python -m billboards.site.processes` takes."""
+    parser.add_argument("data", type=Path)
+    parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Workers without a server: `python -m billboards.site.processes DATA --workers N`."""
     parser = ArgumentParser("billboards workers")
-    parser.add_argument("data", type=Path)
-    parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
+    add_arguments(parser)
     parsed = parser.parse_args(arguments)
     names = [f"worker-{k + 1}" for k in range(parsed.workers)]
     run([Child(name, worker_command(parsed.data, name)) for name in names])

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from billboards.errors import StoreAway
-from billboards.execution.environments import Environment, build_environment
+from billboards.execution.environments import Environment, build_environment, parse_requirements
 from billboards.execution.manifest import Manifest, manifest_from, read_manifest
 from billboards.execution.program import ProgramMetric, open_program
 from billboards.execution.sandbox import Limits
@@ -53,6 +53,14 @@ def folder_manifest(folder: Path, manifest: Mapping[str, Any] | None, name: str 
     if name is not None:
         values.setdefault("name", name)
     return manifest_from(values, folder, where=where)
+
+
+def requirements_of(site: Site, submission: Submission) -> tuple[str, ...]:
+    """The packages that a submitted metric asks for."""
+    said = submission.settings
+    where = str(said.get("file", "metric"))
+    manifest = folder_manifest(program_folder(site, submission), said.get("manifest"), submission.name, where)
+    return parse_requirements(manifest.requirements)
 
 
 def program_folder(site: Site, submission: Submission) -> Path:

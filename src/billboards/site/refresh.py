@@ -20,7 +20,7 @@ from billboards.service.overrating import measure_overrating
 from billboards.service.ranking import rank_board
 from billboards.site.boards import LiveBoard, board_metrics, live_board
 from billboards.site.home import Site
-from billboards.site.worklist import compared_human
+from billboards.site.planning import compared_human
 from billboards.store import leases, snapshots
 from billboards.store.documents import audit_document, overrating_document, ranking_document
 from billboards.store.kept_scores import KeptScores

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import tomllib
 from collections.abc import Mapping
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, dataclass, field, fields
 from datetime import UTC, datetime
 from pathlib import Path
 from types import MappingProxyType
@@ -168,6 +168,27 @@ class OidcSettings:
 
 
 @dataclass(frozen=True)
+class RetentionSettings:
+    """How many whole days a site keeps what nobody needs for ever; None is for ever. See `site.tidying`."""
+
+    #: Lines of the logs of submissions that are over.
+    log_days: int | None = None
+    #: Entries of the audit trail.
+    trail_days: int | None = None
+    #: Notices that were sent or given up.
+    notice_days: int | None = None
+    #: Real names of annotators after their last campaign was closed.
+    annotator_days: int | None = None
+    #: Every ranking; of older ones the last of each day stays, and so do those that are cited.
+    ranking_days: int | None = None
+    cited: tuple[str, ...] = ()
+    #: Files of submissions that were withdrawn or rejected.
+    withdrawn_days: int | None = None
+    #: Submitted files, unpacked metrics and environments that no submission names.
+    orphan_days: int | None = None
+
+
+@dataclass(frozen=True)
 class SiteSettings:
     """What holds for a whole site. Times are in seconds, sizes in bytes."""
 
@@ -209,6 +230,7 @@ class SiteSettings:
     free_bytes: int = 256 * 2**20
     mail: MailSettings | None = None
     oidc: OidcSettings | None = None
+    retention: RetentionSettings = field(default_factory=RetentionSettings)
 
     @property
     def metrics_token(self) -> str | None:
@@ -226,12 +248,22 @@ def read_site_settings(data: Path) -> SiteSettings:
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise InvalidInput(f"{path}: can't be read: {error}") from error
     values = _checked(SiteSettings, document, str(path))
-    for word, kind in (("mail", MailSettings), ("oidc", OidcSettings)):
+    _check_retention(values.get("retention", {}), f"{path}: [retention]")
+    for word, kind in (("mail", MailSettings), ("oidc", OidcSettings), ("retention", RetentionSettings)):
         if values.get(word) is not None:
             values[word] = kind(**_checked(kind, values[word], f"{path}: [{word}]"))
     if values.get("logs", "text") not in ("text", "json"):
         raise UnknownName(f"form of logs in {path}", values["logs"], ("text", "json"))
     return SiteSettings(**values)
+
+
+def _check_retention(said: Mapping[str, Any], where: str) -> None:
+    for word, days in said.items():
+        if word.endswith("_days") and (type(days) is not int or days < 1):
+            raise InvalidInput(f"{where}: {word} must be a whole number of days, 1 or more; found {days!r}")
+    cited = said.get("cited", [])
+    if not isinstance(cited, list) or not all(isinstance(one, str) for one in cited):
+        raise InvalidInput(f"{where}: cited must be a list of rankings' ids, as in their addresses; found {cited!r}")
 
 
 def moment(seconds: float) -> str:

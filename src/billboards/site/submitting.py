@@ -71,8 +71,10 @@ def submit_generator(
     _check_name(folder, "generator", name)
     found = read_generator(raw, folder, name=file_name, form=form, longest=site.settings.text_characters)
     said = _about(about)
-    blob = site.blobs.put(canonical(folder, found.texts))
+    content = canonical(folder, found.texts)
+    blob = site.blobs.put(content)
     submission = _receive(site, account, known, "generator", name, blob, anonymous, entry, said)
+    _put_back(site, blob, content)
     return Received(submission, found.warnings)
 
 
@@ -107,7 +109,15 @@ def submit_metric(
     if manifest is not None:
         said["manifest"] = dict(manifest)
     blob = site.blobs.put(raw)
-    return Received(_receive(site, account, known, "metric", called, blob, anonymous, entry, said))
+    submission = _receive(site, account, known, "metric", called, blob, anonymous, entry, said)
+    _put_back(site, blob, raw)
+    return Received(submission)
+
+
+def _put_back(site: Site, blob: str, content: bytes) -> None:
+    """See that a file is there now that a row names it: an old one like it may just have been tidied away."""
+    if not site.blobs.touched(blob):
+        site.blobs.put(content)
 
 
 def _declared(raw: bytes, file_name: str, manifest: Mapping[str, Any] | None, name: str | None) -> Manifest:

@@ -30,9 +30,11 @@ from billboards.service.scoring import MissingCell, cell_batch, column_key, comp
 from billboards.site.boards import BlobTexts, live_board
 from billboards.site.home import Site
 from billboards.site.jobs import LONGEST_REASON, Job, Kind
+from billboards.site.planning import plan_board
+from billboards.site.plans import Plan, Wanted
 from billboards.site.programs import open_submitted
 from billboards.site.refresh import refresh
-from billboards.site.worklist import BACKOFF, Plan, Wanted, plan_board
+from billboards.site.worklist import BACKOFF
 from billboards.store import leases, submissions, trail
 from billboards.store.base import ColumnKey, Floats
 from billboards.store.snapshots import Audience

@@ -26,6 +26,7 @@ from billboards.site.home import Site, notice_changes, open_site
 from billboards.site.jobs import Job, Takes, anything, hand_back, next_job
 from billboards.site.logs import about, write_logs
 from billboards.site.notices import send_due
+from billboards.site.tidying import tidy_daily
 from billboards.site.work import Engine, run_job
 from billboards.store import leases, submissions
 
@@ -178,16 +179,20 @@ def main(arguments: list[str] | None = None) -> int:
 
 @contextmanager
 def working_site(data: Path, stop: threading.Event) -> Iterator[Site]:
-    """A site opened for work: its log is written and its notices are sent until `stop` is set."""
+    """A site opened for work: its log is written, its notices are sent and it is tidied until `stop` is set."""
     site = open_site(data)
     write_logs(site.settings.logs)
+    name = f"{socket.gethostname()}-{os.getpid()}"
     courier = threading.Thread(target=send_notices, args=(site, stop), daemon=True)
+    tidier = threading.Thread(target=tidy_daily, args=(site, name, stop), daemon=True)
     courier.start()
+    tidier.start()
     try:
         yield site
     finally:
         stop.set()
         courier.join(15)
+        tidier.join(15)
         site.close()
 
 

@@ -17,16 +17,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from billboards.errors import NotEnoughData
-from billboards.stats.mixed import (
+from billboards.stats.group_sums import Sums, check_design, mean_weights
+from billboards.stats.likelihood import (
     PERFECT,
     ROUNDING,
     Curve,
     LikelihoodRatio,
     Profile,
-    Sums,
-    check_design,
     compare_deviances,
-    mean_weights,
     profile,
     scan,
     t_test,

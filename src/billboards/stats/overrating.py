@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from billboards.errors import NotEnoughData
 from billboards.stats.crossed import CrossedFit, fit_crossed
-from billboards.stats.mixed import check_design, fit_sums, gather_grid
+from billboards.stats.group_sums import check_design, gather_grid
+from billboards.stats.mixed import fit_sums
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]

@@ -107,6 +107,24 @@ def tell_metrics_apart(
     return _needed(float(difference), float(np.sqrt(variance * n)), n, power, level)
 
 
+def tell_preferences_apart(
+    first: Floats, second: Floats, instance: NDArray[np.integer], *, power: float = 0.8, level: float = 0.05
+) -> Needed:
+    """Instances it takes to tell two metrics' (C - D)/(C + D) apart, from what both decide (1 or -1) on the same pairs.
+
+    An instance moves the difference by what its pairs say less what their number would; instances may differ in both.
+    """
+    used = np.isfinite(first) & np.isfinite(second)
+    place = np.unique(instance[used], return_inverse=True)[1]
+    pairs = np.bincount(place)
+    if len(pairs) < 4:
+        raise NotEnoughData(f"two metrics need 4 instances with pairs that both decide; there are {len(pairs)}")
+    said = np.bincount(place, (first - second)[used])
+    difference = float(said.sum() / pairs.sum())
+    moves = (said - difference * pairs) / pairs.mean()
+    return _needed(difference, float(moves.std(ddof=1)), len(pairs), power, level)
+
+
 def generator_means(first: Floats, second: Floats, human: Floats) -> tuple[Floats, Floats, Floats]:
     """Each generator's means over what people and both metrics have scored, as 1 × generators, those with any."""
     used = np.isfinite(first) & np.isfinite(second) & np.isfinite(human)

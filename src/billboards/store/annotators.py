@@ -23,6 +23,8 @@ from billboards.store.campaign_schema import annotators, invitations, keys, part
 Standing = Literal["qualifying", "active", "failed", "excluded"]
 Subject = Literal["annotator", "answer"]
 KEY = "pseudonyms"
+#: What stands before the pseudonym where a real name was deleted.
+NAMELESS = "deleted "
 
 
 @dataclass(frozen=True)
@@ -81,8 +83,12 @@ def annotator_of(connection: Connection, name: str, *, now: float, account_id: i
     found = connection.execute(select(annotators).where(annotators.c.name == name)).mappings().one_or_none()
     if found is not None:
         return Annotator(**found)
-    made = {"pseudonym": _pseudonym(connection, name), "name": name, "account_id": account_id, "created": now}
-    connection.execute(insert(annotators).values(**made))
+    pseudonym = _pseudonym(connection, name)
+    # Somebody whose name was deleted long after their last campaign, and who comes back.
+    known = update(annotators).where(annotators.c.name == NAMELESS + pseudonym)
+    if connection.execute(known.values(name=name)).rowcount == 0:
+        made = {"pseudonym": pseudonym, "name": name, "account_id": account_id, "created": now}
+        connection.execute(insert(annotators).values(**made))
     return annotator_of(connection, name, now=now)
 
 
@@ -92,7 +98,17 @@ def _pseudonym(connection: Connection, name: str) -> str:
     if key is None:
         key = secrets.token_hex(32)
         connection.execute(insert(keys).values(name=KEY, value=key))
+    return _keyed(key, name)
+
+
+def _keyed(key: str, name: str) -> str:
     return "a-" + hmac.new(bytes.fromhex(key), name.encode(), hashlib.sha256).hexdigest()[:12]
+
+
+def nameless(connection: Connection, names: Collection[str]) -> set[str]:
+    """What stands in the place of these real names where they were deleted."""
+    key = connection.execute(select(keys.c.value).where(keys.c.name == KEY)).scalar()
+    return set() if key is None else {NAMELESS + _keyed(key, name) for name in names}
 
 
 def annotator(connection: Connection, annotator_id: int) -> Annotator:

@@ -11,15 +11,16 @@ import json
 import os
 import re
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from billboards.domain import Ensemble, MetricAudit, Ranking
+from billboards.domain.written import json_value
 from billboards.errors import InvalidInput, StoreFailed, UnknownName
 from billboards.store.documents import (
     audit_document,
@@ -30,6 +31,8 @@ from billboards.store.documents import (
     ranking_from_document,
 )
 
+Result = TypeVar("Result")
+
 
 class Archive:
     """The kept ensembles and rankings of one board folder."""
@@ -39,7 +42,7 @@ class Archive:
 
     def ensembles(self) -> tuple[Ensemble, ...]:
         """Every ensemble ever kept, in order of signature."""
-        return tuple(ensemble_from_document(_read(path)) for path in sorted((self.home / "ensembles").glob("*.json")))
+        return tuple(_result(path, ensemble_from_document) for path in sorted((self.home / "ensembles").glob("*.json")))
 
     def ensemble(self, signature: str) -> Ensemble:
         """The ensemble behind a signature."""
@@ -52,7 +55,7 @@ class Archive:
         """The ensemble behind a signature, or in a JSON file somebody sent."""
         path = Path(signature)
         if path.suffix == ".json" and path.is_file():
-            return ensemble_from_document(_read(path))
+            return _result(path, ensemble_from_document)
         return self.ensemble(signature)
 
     def versioned(self, ensemble: Ensemble) -> Ensemble:
@@ -85,19 +88,19 @@ class Archive:
 
     def audits(self) -> tuple[MetricAudit, ...]:
         """The latest audits, in order of their files' names."""
-        return tuple(audit_from_document(_read(path)) for path in sorted((self.home / "audits").glob("*.json")))
+        return tuple(_result(path, audit_from_document) for path in sorted((self.home / "audits").glob("*.json")))
 
     def rankings(self) -> Mapping[str, str]:
         """The time each kept ranking was made, by id, oldest first."""
-        kept = [_read(path) for path in (self.home / "rankings").glob("*.json")]
-        return {str(item["id"]): str(item["created"]) for item in sorted(kept, key=lambda item: str(item["created"]))}
+        found = {path.stem: str(_read(path).get("created")) for path in (self.home / "rankings").glob("*.json")}
+        return dict(sorted(found.items(), key=lambda item: item[1]))
 
     def ranking(self, name: str) -> Ranking:
         """A kept ranking, by id."""
         path = self.home / "rankings" / f"{name}.json"
         if name not in self.rankings():
             raise UnknownName("ranking", name, self.rankings())
-        return ranking_from_document(_read(path)["ranking"])
+        return _result(path, lambda kept: ranking_from_document(kept.get("ranking", kept)))
 
 
 def _file_name(audit: MetricAudit) -> str:
@@ -127,9 +130,17 @@ def _numbers(ensemble: Ensemble) -> np.ndarray[tuple[int], np.dtype[np.float64]]
     return np.array([ensemble.intercept, *(table[name] for table in tables for name in sorted(ensemble.weights))])
 
 
+def _result(path: Path, read: Callable[[Mapping[str, Any]], Result]) -> Result:
+    """The result that a file holds."""
+    try:
+        return read(_read(path))
+    except InvalidInput as error:
+        raise InvalidInput(f"{path}: {error}") from error
+
+
 def _read(path: Path) -> dict[str, Any]:
     try:
-        found = json.loads(path.read_text("utf-8"))
+        found = json_value(path.read_text("utf-8"))
     except (OSError, ValueError) as error:
         raise InvalidInput(f"{path}: can't be read: {error}; restore it from git or a backup") from error
     if not isinstance(found, dict):

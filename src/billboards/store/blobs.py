@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import tempfile
+from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -28,8 +31,14 @@ class BlobStore(Protocol):
     def touched(self, name: str) -> float:
         """When some content was last sent; 0 for what is not there."""
 
+    def size(self, name: str) -> int:
+        """How many bytes some content has; 0 for what is not there."""
+
     def remove(self, name: str) -> None:
         """Delete some content; what is not there is gone already."""
+
+    def listed(self) -> Iterator[tuple[str, int]]:
+        """The name and size of everything that is kept; whatever else lies there is passed over."""
 
 
 @dataclass(frozen=True)
@@ -70,9 +79,23 @@ class Blobs:
         except FileNotFoundError:
             return 0.0
 
+    def size(self, name: str) -> int:
+        """How many bytes some content has; 0 for what is not there."""
+        try:
+            return self.path(name).stat().st_size
+        except FileNotFoundError:
+            return 0
+
     def remove(self, name: str) -> None:
         """Delete some content; what is not there is gone already."""
         self.path(name).unlink(missing_ok=True)
+
+    def listed(self) -> Iterator[tuple[str, int]]:
+        """The name and size of everything that is kept."""
+        for path in self.root.glob("??/*"):
+            if is_name(path.parent.name, path.name):
+                with suppress(FileNotFoundError):
+                    yield path.name, path.stat().st_size
 
     def path(self, name: str) -> Path:
         """Where the content of this name lies, or would lie."""
@@ -95,6 +118,11 @@ class Blobs:
 def name_of(content: bytes) -> str:
     """The digest that is the content's name."""
     return hashlib.sha256(content).hexdigest()
+
+
+def is_name(folder: str, name: str) -> bool:
+    """Whether a file is one of ours: named by a digest, in the folder that begins it."""
+    return re.fullmatch(r"[0-9a-f]{64}", name) is not None and folder == name[:2]
 
 
 def _sync_folder(folder: Path) -> None:

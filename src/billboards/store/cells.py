@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from billboards.domain import Column
+from billboards.domain.written import json_value
 from billboards.errors import StoreFailed
 from billboards.store.base import ColumnKey, Floats
 
@@ -90,18 +91,7 @@ class SqliteCells:
                 'select id, name, signature, "references", context, needs_references, needs_input, is_statistic '
                 "from columns order by id"
             ).fetchall()
-        return [
-            (
-                number,
-                ColumnKey(
-                    Column(
-                        name, signature, tuple(json.loads(refs)), "own", None, bool(by_refs), bool(by_input), bool(stat)
-                    ),
-                    context,
-                ),
-            )
-            for number, name, signature, refs, context, by_refs, by_input, stat in rows
-        ]
+            return [(number, _column(*facts)) for number, *facts in rows]
 
     @staticmethod
     def _column_id(database: sqlite3.Connection, key: ColumnKey) -> int:
@@ -132,7 +122,11 @@ class SqliteCells:
             with closing(sqlite3.connect(self.path if begun else ":memory:", timeout=60)) as database:
                 if not begun:
                     database.executescript(_SCHEMA)
-                yield database
+                try:
+                    yield database
+                except (ValueError, TypeError) as error:
+                    # What no cell was ever written as.
+                    raise sqlite3.DatabaseError(f"a value is damaged: {error}") from error
 
     def _begun(self) -> bool:
         """Whether the file holds its tables; an interrupt may have come before they were made."""
@@ -164,3 +158,11 @@ class SqliteCells:
             raise StoreFailed(f"{self.path}: {error}; delete the file, its scores will be computed again") from error
         except OSError as error:
             raise StoreFailed(f"{self.path}: can't be written: {error.strerror or error}") from error
+
+
+def _column(name: str, signature: str, refs: str, context: str, *kinds: int) -> ColumnKey:
+    """A column from its row; texts are made of what a damaged file may hold instead."""
+    needs_references, needs_input, is_statistic = map(bool, kinds)
+    references = tuple(map(str, json_value(refs)))
+    column = Column(str(name), str(signature), references, "own", None, needs_references, needs_input, is_statistic)
+    return ColumnKey(column, str(context))

@@ -11,8 +11,8 @@ import json
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import MISSING, fields, is_dataclass
-from typing import Any
+from dataclasses import fields, is_dataclass
+from typing import Any, TypeVar
 
 from billboards.domain import (
     AgreementStudy,
@@ -22,48 +22,30 @@ from billboards.domain import (
     DetectionStudy,
     Ensemble,
     EnsembleStudy,
-    Equivalence,
-    Exhibit,
-    FamilyPoint,
     GeneratorComparison,
-    GeneratorStanding,
-    HumanPlace,
     HybridStudy,
-    Landing,
     MeanEstimate,
-    Measure,
     MeasuredCard,
     MetricAudit,
     MetricComparison,
     MetricPairs,
     MetricReport,
-    MetricStanding,
-    OverratingEstimate,
     OverratingReport,
     PowerStudy,
     Ranking,
     ReferenceEffect,
-    ReferenceLine,
-    Relative,
     Sensitivity,
-    SuiteAverage,
-    SuiteCell,
-    SuiteColumn,
     SuiteRanking,
     SuiteResult,
-    SuiteRow,
-    SuiteStanding,
-    SystemScores,
 )
 from billboards.domain.human_studies import RatingStudy
 from billboards.errors import InvalidInput
+from billboards.store.typed import WORDS, typed_result
 
 SCHEMA = 1
 
-#: Where a document's word is not the field's: `lambda` is no name in Python, `slice` one of its own.
-_WORDS = {"lam": "lambda", "lam_range": "lambda_range", "part": "slice", "interval90": "ci90"}
-
 Document = dict[str, Any]
+Result = TypeVar("Result")
 
 
 def dumps(document: Mapping[str, Any]) -> str:
@@ -169,30 +151,12 @@ def metric_report_document(report: MetricReport) -> Document:
 
 def suite_from_document(document: Mapping[str, Any]) -> SuiteResult:
     """The result that a document was made from."""
-    _check_head(document, "suite")
-    values = _values(SuiteResult, document, "suite")
-    for key in ("cells", "parts"):
-        values[key] = tuple(_suite_cell(item) for item in document.get(key, ()))
-    kinds = {"columns": SuiteColumn, "rows": SuiteRow, "averages": SuiteAverage, "families": FamilyPoint}
-    for key, kind in kinds.items():
-        values[key] = tuple(kind(**_values(kind, item, key)) for item in document.get(key, ()))
-    return SuiteResult(**values)
-
-
-def _suite_cell(item: Mapping[str, Any]) -> SuiteCell:
-    measures = {name: Measure(**_values(Measure, one, "measure")) for name, one in item["measures"].items()}
-    return SuiteCell(**{**_values(SuiteCell, item, "cell"), "measures": measures})
+    return _result(SuiteResult, document, "suite")
 
 
 def suite_ranking_from_document(document: Mapping[str, Any]) -> SuiteRanking:
     """The ranking that a document was made from."""
-    _check_head(document, "suite_ranking")
-    values = _values(SuiteRanking, document, "suite ranking")
-    values["columns"] = tuple(SuiteColumn(**_values(SuiteColumn, item, "column")) for item in document["columns"])
-    values["standings"] = tuple(
-        SuiteStanding(**_values(SuiteStanding, item, "standing")) for item in document["standings"]
-    )
-    return SuiteRanking(**values)
+    return _result(SuiteRanking, document, "suite_ranking")
 
 
 def audit_document(audit: MetricAudit) -> Document:
@@ -212,20 +176,7 @@ def challenge_document(report: ChallengeReport) -> Document:
 
 def audit_from_document(document: Mapping[str, Any]) -> MetricAudit:
     """The audit that a document was made from."""
-    _check_head(document, "audit")
-    values = _values(MetricAudit, document, "audit")
-    values["own"] = Landing(**_values(Landing, document["own"], "landing"))
-    lists: tuple[tuple[str, type], ...] = (
-        ("judges", Landing),
-        ("bias", HumanPlace),
-        ("equivalence", Equivalence),
-        ("relatives", Relative),
-        ("gallery", Exhibit),
-        ("systems", SystemScores),
-    )
-    for key, kind in lists:
-        values[key] = tuple(kind(**_values(kind, one, key)) for one in document[key])
-    return MetricAudit(**values)
+    return _result(MetricAudit, document, "audit")
 
 
 def ratings_document(kind: str, study: RatingStudy) -> Document:
@@ -235,34 +186,27 @@ def ratings_document(kind: str, study: RatingStudy) -> Document:
 
 def ranking_from_document(document: Mapping[str, Any]) -> Ranking:
     """The ranking that a document was made from."""
-    _check_head(document, "ranking")
-    values = _values(Ranking, document, "ranking")
-    values["metrics"] = tuple(MetricStanding(**_values(MetricStanding, m, "metric")) for m in document["metrics"])
-    values["generators"] = tuple(
-        GeneratorStanding(**_values(GeneratorStanding, g, "generator")) for g in document["generators"]
-    )
-    for key in ("ensemble", "alternative"):
-        fitted = document.get(key)
-        values[key] = None if fitted is None else Ensemble(**_values(Ensemble, fitted, "ensemble"))
-    lines = document.get("lines", [])
-    values["lines"] = tuple(ReferenceLine(**_values(ReferenceLine, line, "line")) for line in lines)
-    return Ranking(**values)
+    return _result(Ranking, document, "ranking")
 
 
 def overrating_from_document(document: Mapping[str, Any]) -> OverratingReport:
     """The report that a document was made from."""
-    _check_head(document, "overrating")
-    values = _values(OverratingReport, document, "overrating")
-    values["metrics"] = tuple(
-        OverratingEstimate(**_values(OverratingEstimate, one, "estimate")) for one in document["metrics"]
-    )
-    return OverratingReport(**values)
+    return _result(OverratingReport, document, "overrating")
 
 
 def ensemble_from_document(document: Mapping[str, Any]) -> Ensemble:
     """The ensemble that a document was made from."""
-    _check_head(document, "ensemble")
-    return Ensemble(**_values(Ensemble, document, "ensemble"))
+    found = _result(Ensemble, document, "ensemble")
+    if not found.weights.keys() == found.centres.keys() == found.scales.keys() == found.signatures.keys():
+        raise InvalidInput("ensemble document whose weights, centres, scales and signatures are of different metrics")
+    return found
+
+
+def _result(result: type[Result], document: Mapping[str, Any], kind: str) -> Result:
+    """A result from its document, its head checked first."""
+    _check_head(document, kind)
+    found: Result = typed_result(result, document, kind)
+    return found
 
 
 def _document(kind: str, result: Any) -> Document:
@@ -292,28 +236,10 @@ def _check_head(document: Any, kind: str) -> None:
 def _plain(value: Any) -> Any:
     """A value as JSON knows it; a result's fields stand under the document's words, an ensemble with its signature."""
     if is_dataclass(value):
-        own = {_WORDS.get(f.name, f.name): _plain(getattr(value, f.name)) for f in fields(value)}
+        own = {WORDS.get(f.name, f.name): _plain(getattr(value, f.name)) for f in fields(value)}
         return own | {"signature": value.signature} if isinstance(value, Ensemble) else own
     if isinstance(value, float):
         return float(value) if math.isfinite(value) else None
     if isinstance(value, Mapping):
         return {str(key): _plain(item) for key, item in value.items()}
     return [_plain(item) for item in value] if isinstance(value, tuple | list) else value
-
-
-def _values(result: Any, document: Mapping[str, Any], what: str) -> dict[str, Any]:
-    """A result's fields from a document; one that the result can do without may be absent."""
-    values = {}
-    for f in fields(result):
-        word = _WORDS.get(f.name, f.name)
-        if word in document:
-            values[f.name] = _frozen(document[word])
-        elif f.default is MISSING and f.default_factory is MISSING:
-            raise InvalidInput(f"{what} document without {word!r}; it is incomplete: write it anew")
-    return values
-
-
-def _frozen(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {key: _frozen(item) for key, item in value.items()}
-    return tuple(_frozen(item) for item in value) if isinstance(value, list) else value

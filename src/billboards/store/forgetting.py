@@ -14,7 +14,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, delete, func, select, update
 
 from billboards.store.accounts import Account
-from billboards.store.annotators import Annotator
+from billboards.store.annotators import Annotator, nameless
 from billboards.store.campaign_schema import annotators, campaigns, invitations, items, rulings
 from billboards.store.documents import dumps
 from billboards.store.schema import (
@@ -33,6 +33,8 @@ from billboards.store.schema import (
 )
 from billboards.store.submissions import Submission
 
+#: What a submission says of its file after that was deleted.
+DELETED_FILE = "deleted_file"
 #: What stands where a text was.
 DELETED = "(deleted on request)"
 #: Details of an audit entry that say what happened and nothing of whom it happened to.
@@ -66,7 +68,7 @@ def forget_submission(connection: Connection, submission: Submission, pseudonym:
     """Delete a submission's log, notices and all it said of itself; returns how many lines of log there were."""
     count = connection.execute(delete(logs).where(logs.c.submission_id == submission.id)).rowcount
     # Why a cell failed may quote an output or what a program printed.
-    theirs = cell_failures.c.row_version == submission.blob[:16]
+    theirs = cell_failures.c.row_version == file_of(submission)[:16]
     theirs |= cell_failures.c.signature == str(submission.settings.get("signature"))
     connection.execute(update(cell_failures).where(theirs).values(reason=DELETED))
     values: dict[str, Any] = {"name": pseudonym, "blob": "", "settings": {}, "reason": None, "anonymous": False}
@@ -75,6 +77,11 @@ def forget_submission(connection: Connection, submission: Submission, pseudonym:
         if submission.id in (row.payload.get("id"), dict(row.payload.get("submission") or {}).get("id")):
             connection.execute(delete(deliveries).where(deliveries.c.id == row.id))
     return count
+
+
+def file_of(submission: Submission) -> str:
+    """The name of the file that was sent in, even where it was deleted since (`retention`); empty after forgetting."""
+    return submission.blob or str(submission.settings.get(DELETED_FILE, ""))
 
 
 def unreferenced(connection: Connection, blobs: Collection[str]) -> list[str]:
@@ -87,9 +94,7 @@ def rename_generators(connection: Connection, board: str, names: Mapping[str, st
     """Give generators other names in every past ranking of a board; the numbers stay. Returns how many rankings."""
     changed = 0
     for row in connection.execute(select(rankings).where(rankings.c.board == board)).mappings().all():
-        document = json.loads(row["document"])
-        renamed = _renamed_document(document, names)
-        values = {"document": row["document"] if renamed == document else dumps(renamed)}
+        values = {"document": _renamed_text(row["document"], names)}
         values |= {word: _renamed_places(row[word], names) for word in ("cause", "moves")}
         if all(values[word] == row[word] for word in values):
             continue
@@ -100,6 +105,15 @@ def rename_generators(connection: Connection, board: str, names: Mapping[str, st
         where = [standings.c.board == board, standings.c.side == "generator", standings.c.name == old]
         connection.execute(update(standings).where(*where).values(name=new))
     return changed
+
+
+def _renamed_text(text: str, names: Mapping[str, str]) -> str:
+    """A ranking's document with other names; of one that was thinned out there is none."""
+    if not text:
+        return text
+    document = json.loads(text)
+    renamed = _renamed_document(document, names)
+    return text if renamed == document else dumps(renamed)
 
 
 def _renamed_document(document: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
@@ -163,7 +177,7 @@ def forget_annotator(connection: Connection, annotator: Annotator) -> str:
 
 def annotators_of(connection: Connection, account: Account | None, names: Collection[str]) -> tuple[Annotator, ...]:
     """Somebody as an annotator: by the account, or by the real name or address that invitations were made for."""
-    who: ColumnElement[bool] = annotators.c.name.in_(names)
+    who: ColumnElement[bool] = annotators.c.name.in_({*names, *nameless(connection, names)})
     if account is not None:
         who |= annotators.c.account_id == account.id
     rows = connection.execute(select(annotators).where(who).order_by(annotators.c.id)).mappings()

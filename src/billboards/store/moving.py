@@ -11,14 +11,16 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
 from sqlalchemy import Column, Connection, Integer, LargeBinary, MetaData, Table, func, insert, inspect, select, text
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import DBAPIError, StatementError
 
+from billboards.domain.written import json_value
 from billboards.errors import InvalidInput, StoreFailed
 from billboards.store.database import Database
 from billboards.store.migrating import migrate
@@ -40,6 +42,13 @@ class Tally:
     rows: int = 0
     _sum: int = field(default=0, repr=False)
 
+    @classmethod
+    def of(cls, rows: int, digest: str) -> Tally:
+        """A tally that was written down."""
+        if re.fullmatch(r"[0-9a-f]{64}", digest) is None:
+            raise InvalidInput(f"{digest[:80]!r} is no digest of a table; take another backup")
+        return cls(rows, int(digest, 16))
+
     def add(self, line: str) -> None:
         self.rows += 1
         self._sum = (self._sum + int.from_bytes(hashlib.sha256(line.encode()).digest())) % 2**256
@@ -51,15 +60,20 @@ class Tally:
 
 def line_of(table: Table, row: Row) -> str:
     """A row as one line of JSON, the same for the same values on every database."""
-    values = [_plain(row[column.name], binary=isinstance(column.type, LargeBinary)) for column in _columns(table)]
-    return json.dumps(values, ensure_ascii=True, separators=(",", ":"))
+    try:
+        values = [_plain(row[column.name], binary=isinstance(column.type, LargeBinary)) for column in _columns(table)]
+        return json.dumps(values, ensure_ascii=True, separators=(",", ":"))
+    except (TypeError, ValueError) as error:
+        raise _damaged(table, error) from error
 
 
 def row_of_line(table: Table, line: str) -> Row:
     """A row from its line."""
-    values = json.loads(line)
+    values = json_value(line)
+    if not isinstance(values, list):
+        raise TypeError("a row is a list")
     pairs = zip(_columns(table), values, strict=True)
-    return {c.name: base64.b64decode(v) if isinstance(c.type, LargeBinary) else v for c, v in pairs}
+    return {c.name: base64.b64decode(v, validate=True) if isinstance(c.type, LargeBinary) else v for c, v in pairs}
 
 
 def _columns(table: Table) -> list[Column[Any]]:
@@ -83,8 +97,16 @@ def tables_of(connection: Connection, revision: str | None = REVISION) -> tuple[
 def read_rows(connection: Connection, table: Table) -> Iterator[Row]:
     """All rows of a table in the order of its key, a batch in memory at a time."""
     query = select(table).order_by(*table.primary_key.columns).execution_options(yield_per=BATCH)
-    for row in connection.execute(query).mappings():
-        yield {column.name: row[column] for column in table.columns}
+    try:
+        for row in connection.execute(query).mappings():
+            yield {column.name: row[column] for column in table.columns}
+    except (TypeError, ValueError) as error:
+        raise _damaged(table, error) from error
+
+
+def _damaged(table: Table, error: Exception) -> StoreFailed:
+    """A file that was damaged may hold a text where a number was, or the half of one."""
+    return StoreFailed(f"table {table.name}: a row can't be read: {error}; the database is damaged: restore a backup")
 
 
 def write_rows(connection: Connection, table: Table, rows: Iterable[Row], tell: Tell | None = None) -> None:
@@ -93,7 +115,7 @@ def write_rows(connection: Connection, table: Table, rows: Iterable[Row], tell: 
     while batch := [dict(row) for row in islice(waiting, BATCH)]:
         try:
             connection.execute(insert(table), batch)
-        except (DBAPIError, ValueError) as error:
+        except (DBAPIError, StatementError, ValueError, TypeError, OverflowError) as error:
             why = str(getattr(error, "orig", error)).strip().splitlines()[0]
             raise StoreFailed(
                 f"table {table.name}: one of rows {done + 1} to {done + len(batch)} can't be kept there: {why}; "

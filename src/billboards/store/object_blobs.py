@@ -7,12 +7,13 @@ an S3 server other than Amazon's is, says the environment (`AWS_ACCESS_KEY_ID`, 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from importlib.util import find_spec
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from billboards.errors import InvalidInput, MissingPart, StoreFailed
-from billboards.store.blobs import Blobs, BlobStore, name_of
+from billboards.store.blobs import Blobs, BlobStore, is_name, name_of
 
 
 def open_blobs(address: str, data: Path) -> BlobStore:
@@ -57,10 +58,25 @@ class ObjectBlobs:
             return 0.0
         return float(self._ask("modified", name, "looked at").timestamp())
 
+    def size(self, name: str) -> int:
+        """How many bytes some content has; 0 for what is not there."""
+        return int(self._ask("size", name, "looked at")) if self._ask("exists", name, "looked for") else 0
+
     def remove(self, name: str) -> None:
         """Delete some content; what is not there is gone already."""
         if self._ask("exists", name, "looked for"):
             self._ask("rm_file", name, "deleted")
+
+    def listed(self) -> Iterator[tuple[str, int]]:
+        """The name and size of everything that is kept, folder by folder: a list of all could be a large one."""
+        try:
+            for folder in self._files.ls(self._root, detail=False) if self._files.exists(self._root) else ():
+                for path, found in self._files.find(folder, detail=True).items():
+                    place = PurePosixPath(path)
+                    if is_name(place.parent.name, place.name):
+                        yield place.name, int(found["size"])
+        except self._refusals as error:
+            raise StoreFailed(f"{self.address}: can't be listed ({type(error).__name__}: {error})") from error
 
     def _ask(self, action: str, name: str, verb: str, *content: bytes) -> Any:
         try:

@@ -1,8 +1,9 @@
-"""Rankings and ensembles of a site, kept for ever.
+"""Rankings and ensembles of a site, kept for ever unless the site's owner has old rankings thinned out (`retention`).
 
 A snapshot is numbered within its board and named by a digest of what it says, so that the same content has the same
 name wherever it was computed. Beside the whole document stand its places as rows, from which the history of a metric
-or generator is read without opening a document. `audience` tells what everybody sees from what only owners do.
+or generator is read without opening a document. `audience` tells what everybody sees from what only owners do. Of a
+ranking that was thinned out its number, name, time and cause stay, so that its address can say what became of it.
 """
 
 from __future__ import annotations
@@ -11,12 +12,13 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any, Literal
 
-from sqlalchemy import Connection, RowMapping, insert, select, update
+from sqlalchemy import Connection, RowMapping, func, insert, select, update
 
 from billboards.domain import Ensemble, Ranking
-from billboards.errors import UnknownName
+from billboards.errors import Gone, UnknownName
 from billboards.store import trail
 from billboards.store.archive import next_version
 from billboards.store.documents import dumps, ensemble_document, ensemble_from_document, ranking_from_document
@@ -24,6 +26,9 @@ from billboards.store.schema import ensembles, rankings, standings
 
 Audience = Literal["public", "owners"]
 Side = Literal["metric", "generator"]
+
+#: Whether a ranking is there with all that it said; one that was thinned out rests on nothing any more.
+IS_KEPT = rankings.c.basis != ""
 
 
 @dataclass(frozen=True)
@@ -69,7 +74,7 @@ def keep(
     head: dict[str, Any] = {"board": board, "audience": audience, "number": number, "id": document_id(document)}
     head |= {"basis": basis, "created": now, "cause": dict(cause), "moves": list(moves), "ensemble": ensemble}
     connection.execute(insert(rankings).values(**head, document=dumps(document)))
-    places = [{"board": board, "audience": audience, "number": number, **place} for place in _places(document)]
+    places = [{"board": board, "audience": audience, "number": number, **place} for place in places_of(document)]
     if places:
         connection.execute(insert(standings), places)
     detail = {"number": number, "audience": audience, "cause": dict(cause)}
@@ -106,7 +111,7 @@ def list_snapshots(
     limit: int | None = None,
 ) -> tuple[Snapshot, ...]:
     """Snapshots without their documents, the latest first."""
-    query = select(*_HEAD).where(rankings.c.board == board, rankings.c.audience == audience)
+    query = select(*_HEAD).where(rankings.c.board == board, rankings.c.audience == audience, IS_KEPT)
     if before is not None:
         query = query.where(rankings.c.number < before)
     query = query.order_by(rankings.c.number.desc()).limit(limit)
@@ -114,14 +119,29 @@ def list_snapshots(
 
 
 def snapshot(connection: Connection, board: str, key: int | str, audience: Audience = "public") -> Snapshot:
-    """A snapshot by its number or its id; of several with the same content, the latest."""
+    """A snapshot by its number or its id; of several with the same content, the latest that is kept."""
     column = rankings.c.number if isinstance(key, int) else rankings.c.id
     query = select(*_HEAD).where(rankings.c.board == board, rankings.c.audience == audience, column == key)
-    found = connection.execute(query.order_by(rankings.c.number.desc()).limit(1)).mappings().one_or_none()
+    found = connection.execute(query.order_by(IS_KEPT.desc(), rankings.c.number.desc()).limit(1)).mappings().first()
     if found is None:
         known = [one.id for one in list_snapshots(connection, board, audience, limit=12)]
         raise UnknownName(f"ranking of {board}", str(key), known)
+    if not found["basis"]:
+        raise _gone(connection, _snapshot(found))
     return _snapshot(found)
+
+
+def _gone(connection: Connection, thinned: Snapshot) -> Gone:
+    """What to say of a ranking that was thinned out: when it was made, and which one after it is kept."""
+    where = (rankings.c.board == thinned.board, rankings.c.audience == thinned.audience, IS_KEPT)
+    after = select(func.min(rankings.c.number)).where(*where, rankings.c.number > thinned.number)
+    near = select(rankings.c.number, rankings.c.id).where(*where, rankings.c.number == after.scalar_subquery())
+    number, name = connection.execute(near).one()
+    made = datetime.fromtimestamp(thinned.created, UTC).strftime("%Y-%m-%d at %H:%M UTC")
+    return Gone(
+        f"ranking {thinned.number} ({thinned.id}) of {thinned.board}, made on {made}, is no longer kept: of old days "
+        f"this site keeps the last ranking only; the next one that is kept is ranking {number} ({name})"
+    )
 
 
 def document_text(connection: Connection, kept: Snapshot) -> str:
@@ -142,23 +162,55 @@ def ranking(connection: Connection, kept: Snapshot) -> Ranking:
 
 
 def history(
-    connection: Connection, board: str, side: Side, *, name: str | None = None, audience: Audience = "public"
+    connection: Connection,
+    board: str,
+    side: Side,
+    *,
+    name: str | None = None,
+    audience: Audience = "public",
+    since: int | None = None,
+    after: tuple[str, int] | None = None,
+    limit: int | None = None,
 ) -> tuple[Place, ...]:
-    """Every place of every metric or generator (or of one), snapshot by snapshot."""
+    """Every place of every metric or generator (or of one), snapshot by snapshot.
+
+    `since` is the number of the first snapshot, `after` the name and number of the last place seen, for the next page.
+    """
     query = select(standings.c.number, standings.c.name, standings.c.rank, standings.c.value)
     query = query.where(standings.c.board == board, standings.c.audience == audience, standings.c.side == side)
     if name is not None:
         query = query.where(standings.c.name == name)
-    query = query.order_by(standings.c.name, standings.c.number)
+    if since is not None:
+        query = query.where(standings.c.number >= since)
+    if after is not None:
+        last, number = after
+        further = (standings.c.name > last) | ((standings.c.name == last) & (standings.c.number > number))
+        query = query.where(further)
+    query = query.order_by(standings.c.name, standings.c.number).limit(limit)
     return tuple(Place(**row) for row in connection.execute(query).mappings())
 
 
-def list_ensembles(connection: Connection, board: str, *, hidden: bool = False) -> tuple[tuple[Ensemble, float], ...]:
-    """Every ensemble ever fitted on a board with its time, the latest first; `hidden` adds those only owners see."""
+def list_ensembles(
+    connection: Connection,
+    board: str,
+    *,
+    hidden: bool = False,
+    before: tuple[float, str] | None = None,
+    limit: int | None = None,
+) -> tuple[tuple[Ensemble, float], ...]:
+    """Every ensemble ever fitted on a board with its time, the latest first; `hidden` adds those only owners see.
+
+    `before` is the time and signature of the last one seen, for the next page.
+    """
     query = select(ensembles).where(ensembles.c.board == board)
     if not hidden:
         query = query.where(ensembles.c.public.is_(True))
-    found = connection.execute(query.order_by(ensembles.c.created.desc(), ensembles.c.signature.desc())).mappings()
+    if before is not None:
+        created, last = before
+        older = (ensembles.c.created < created) | ((ensembles.c.created == created) & (ensembles.c.signature < last))
+        query = query.where(older)
+    query = query.order_by(ensembles.c.created.desc(), ensembles.c.signature.desc()).limit(limit)
+    found = connection.execute(query).mappings()
     return tuple((ensemble_from_document(json.loads(row["document"])), row["created"]) for row in found)
 
 
@@ -188,7 +240,8 @@ def _is(board: str, audience: str, number: int) -> tuple[Any, ...]:
     return rankings.c.board == board, rankings.c.audience == audience, rankings.c.number == number
 
 
-def _places(document: Mapping[str, Any]) -> list[dict[str, Any]]:
+def places_of(document: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The places in a document as the rows that stand beside it."""
     said = document["ranking"]
     by = said["ranked_by"]
     found = [

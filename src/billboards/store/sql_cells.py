@@ -2,13 +2,13 @@
 
 The same contract as the cells of a board folder, with two additions: a cell may be saved on the condition that its
 worker still holds the lease for it, and a view may be narrowed to some signatures, so that a column that is still being
-computed, or was withdrawn, is not seen. Which cells are there is answered from the key alone, without reading a score.
+computed, or was withdrawn, is not seen. A cell that is there never goes.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -24,6 +24,8 @@ from billboards.store.trail import storable
 
 #: A cell by what its numbers depend on: signature, context, row version.
 CellKey = tuple[str, str, str]
+#: A column by what its cells share: signature and context.
+ColumnId = tuple[str, str]
 #: Rows that are asked for by name; of more, the whole column is read.
 FEW = 100
 
@@ -80,11 +82,6 @@ class SqlCells:
         with self.database.writing() as connection:
             write_cell(connection, self.board, key, version, parts, seconds=seconds, now=time.time())
 
-    def all_present(self) -> frozenset[CellKey]:
-        """Every cell there is, by signature, context and row version."""
-        with self.database.reading() as connection:
-            return present_cells(connection, self.board)
-
     def seconds_per_cell(self, signatures: Iterable[str]) -> dict[str, float]:
         """How long a cell of each of these columns took on average, where there is one."""
         query = (
@@ -105,34 +102,6 @@ class SqlCells:
             score_columns.c.signature == key.column.signature,
             score_columns.c.context == key.context,
         )
-
-
-def present_cells(connection: Connection, board: str, versions: Collection[str] | None = None) -> frozenset[CellKey]:
-    """Every cell of a board, by signature, context and row version; with `versions`, those of these rows."""
-    query = (
-        select(score_columns.c.signature, score_columns.c.context, cells.c.row_version)
-        .join(cells, cells.c.column_id == score_columns.c.id)
-        .where(score_columns.c.board == board)
-    )
-    if versions is not None and len(versions) <= FEW:
-        query = query.where(cells.c.row_version.in_(sorted(versions)))
-    return frozenset((signature, context, version) for signature, context, version in connection.execute(query))
-
-
-def is_present(connection: Connection, board: str, cell: CellKey) -> bool:
-    """Whether one cell is there."""
-    signature, context, version = cell
-    query = (
-        select(cells.c.column_id)
-        .join(score_columns, cells.c.column_id == score_columns.c.id)
-        .where(
-            score_columns.c.board == board,
-            score_columns.c.signature == signature,
-            score_columns.c.context == context,
-            cells.c.row_version == version,
-        )
-    )
-    return connection.execute(query.limit(1)).one_or_none() is not None
 
 
 def write_cell(
@@ -185,27 +154,6 @@ def write_failure(
         )
     )
     return attempts
-
-
-@dataclass(frozen=True)
-class CellFailure:
-    """Why a cell is not there."""
-
-    reason: str
-    platform: bool
-    attempts: int
-    created: float
-
-
-def failed_cells(connection: Connection, board: str) -> dict[CellKey, CellFailure]:
-    """Every cell of a board that could not be computed."""
-    query = select(cell_failures).where(cell_failures.c.board == board)
-    return {
-        (row["signature"], row["context"], row["row_version"]): CellFailure(
-            row["reason"], row["platform"], row["attempts"], row["created"]
-        )
-        for row in connection.execute(query).mappings()
-    }
 
 
 def forget_failure(connection: Connection, board: str, cell: CellKey) -> None:

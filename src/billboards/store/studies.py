@@ -7,7 +7,7 @@ one request that pays. If no answer comes it stays so: nobody sends it again bef
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from sqlalchemy import Connection, insert, select, update
@@ -83,9 +83,8 @@ def set_study(connection: Connection, study_id: str, state: StudyStanding, *, no
 def add_payment(
     connection: Connection, study_id: str, batch_id: str, amounts: Mapping[str, int], *, now: float
 ) -> Payment:
-    row = {"id": new_id(), "study_id": study_id, "batch_id": batch_id, "amounts": dict(amounts)}
-    made = Payment(**row, state="prepared", reason=None, created=now, changed=now)  # type: ignore[arg-type]
-    connection.execute(insert(payments).values(**row, state="prepared", created=now, changed=now))
+    made = Payment(new_id(), study_id, batch_id, dict(amounts), "prepared", None, now, now)
+    connection.execute(insert(payments).values(**asdict(made)))
     return made
 
 

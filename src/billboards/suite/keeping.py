@@ -6,13 +6,13 @@ of the suites it is given from these files.
 
 from __future__ import annotations
 
-import json
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from billboards.domain import Suite, SuiteRanking, SuiteResult
+from billboards.domain.written import json_value
 from billboards.errors import InvalidInput, StoreFailed
 from billboards.store.documents import (
     SCHEMA,
@@ -64,12 +64,18 @@ def read_results(suite: Suite) -> Kept | None:
     """What a suite said last; None where it was never run."""
     path = results_path(suite)
     try:
-        document = json.loads(path.read_text("utf-8"))
+        document = json_value(path.read_text("utf-8"))
     except FileNotFoundError:
         return None
     except (OSError, ValueError) as error:
         raise InvalidInput(f"{path}: can't be read ({error}); delete it and run the suite again") from error
     if not isinstance(document, dict) or document.get("kind") != KIND:
         raise InvalidInput(f"{path}: holds no results of a suite; delete it and run the suite again")
-    rankings = tuple(suite_ranking_from_document(one) for one in document.get("rankings", ()))
-    return Kept(suite_from_document(document.get("tables", {})), rankings)
+    rankings = document.get("rankings")
+    if not isinstance(rankings, list):
+        raise InvalidInput(f"{path}: holds no list of rankings; delete it and run the suite again")
+    try:
+        tables = suite_from_document(document.get("tables", {}))
+        return Kept(tables, tuple(suite_ranking_from_document(one) for one in rankings))
+    except InvalidInput as error:
+        raise InvalidInput(f"{path}: {error}") from error

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from billboards.domain import Block, Role, Suite, SuiteColumn, SuiteRanking, SuiteStanding
 from billboards.errors import NotEnoughData
-from billboards.service.ranking import places
+from billboards.service.standings import places
 from billboards.stats.correlation import instance_sums, pearson_of_sums, resampled_pearson, resampling_weights
 from billboards.stats.significance import exchange_correlations, random_signs
 from billboards.suite.chosen import Chosen
@@ -195,7 +195,7 @@ def _standings(
         )
         for k, row in enumerate(ranked)
     ]
-    rest = [replace(one, reason="its scores don't vary") for one in standings if one.rank is None]
+    rest = [replace(one, reason="the scores don't vary") for one in standings if one.rank is None]
     return (*(standings[k] for k in order), *rest)
 
 

@@ -22,8 +22,8 @@ from typing import Any
 
 from billboards.boards.lines import toml_document
 from billboards.boards.names import board_name_mistake
-from billboards.boards.settings import is_number
 from billboards.domain import Suite, SuiteBoard
+from billboards.domain.written import is_number
 from billboards.errors import InvalidInput
 
 #: Every key of the file, and of one of its boards; docs/suites.md explains each.

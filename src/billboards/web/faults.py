@@ -16,9 +16,11 @@ from starlette.responses import JSONResponse, Response
 
 from billboards.errors import (
     BillboardsError,
+    Gone,
     InvalidBoard,
     InvalidInput,
     InvalidSubmission,
+    InvalidTemplate,
     MissingPart,
     NotAllowed,
     Refused,
@@ -31,11 +33,14 @@ from billboards.web.rendering import respond
 
 log = logging.getLogger("billboards.web")
 
+#: Errors that hold every mistake there is.
+WITH_PROBLEMS = (InvalidBoard, InvalidSubmission, InvalidTemplate)
 #: Seconds after which a disk or database that refused may be asked again.
 RETRY = "5"
 #: The first kind that an error is decides; the rest of the tree is the server's own fault.
 STATUSES: tuple[tuple[type[BillboardsError], int], ...] = (
     (UnknownName, 404),
+    (Gone, 410),
     (InvalidInput, 422),
     (Refused, 409),
     (NotAllowed, 403),
@@ -49,6 +54,7 @@ TITLES = {
     405: "Not possible here",
     408: "Too slow",
     409: "Not now",
+    410: "No longer kept",
     413: "Too large",
     414: "Address too long",
     422: "That can’t be right",
@@ -64,8 +70,8 @@ def status_of(error: BillboardsError, *, visitor: bool) -> int:
 
 
 def problems_of(error: BillboardsError) -> list[str]:
-    """Every mistake of a board or submission, each in one line."""
-    return [str(problem) for problem in error.problems] if isinstance(error, InvalidSubmission | InvalidBoard) else []
+    """Every mistake of a board, submission or template, each in one line."""
+    return [str(problem) for problem in error.problems] if isinstance(error, WITH_PROBLEMS) else []
 
 
 async def answer_error(request: Request, error: Exception) -> Response:

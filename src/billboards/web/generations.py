@@ -27,7 +27,7 @@ class Generations:
         one = select(boards.c.generation).where(boards.c.name == bindparam("board")).compile(dialect=dialect)
         self._one, self._positional = str(one), one.positional
         self._all = str(select(func.sum(boards.c.generation)).compile(dialect=dialect))
-        self._mistakes: type[Exception] = dialect.dbapi.Error  # type: ignore[union-attr]
+        self._mistakes: type[Exception] = dialect.loaded_dbapi.Error
         self._local = threading.local()
 
     def of(self, board: str) -> int | None:

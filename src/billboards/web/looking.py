@@ -22,14 +22,16 @@ from billboards.domain import (
 )
 from billboards.errors import Refused
 from billboards.service.comparing import compare_generators, compare_metrics
-from billboards.service.ranking import rank_board, view_board
+from billboards.service.ranking import rank_board
 from billboards.service.sensitivity import measure_sensitivity
+from billboards.service.views import view_board
 from billboards.site.boards import LiveBoard
 from billboards.store.archive import Archive
 from billboards.store.documents import audit_from_document, overrating_from_document, ranking_from_document
 from billboards.store.snapshots import Audience
 from billboards.web.views.board import Filter
 from billboards.web.views.explorer import Matrix
+from billboards.web.views.timelines import first_step
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,11 @@ class Look:
     def told(self) -> Audience:
         """Whose past rankings this audience reads: owners have their own only where they see more than everybody."""
         return self.live.audience if self.live.snapshot is None else self.live.snapshot.audience
+
+    @property
+    def first_step(self) -> int:
+        """The first ranking that charts over time go back to."""
+        return first_step(None if self.live.snapshot is None else self.live.snapshot.number)
 
     @cached_property
     def title(self) -> str:
@@ -145,8 +152,10 @@ class Look:
         found = compare_metrics(self.live.board, self.live.cells, first, second)
         return replace(
             found,
-            for_first=tuple(self._readable(output, output.generator) for output in found.for_first),
-            for_second=tuple(self._readable(output, output.generator) for output in found.for_second),
+            for_first=tuple(self._readable(one, one.generator, one.other_generator or None) for one in found.for_first),
+            for_second=tuple(
+                self._readable(one, one.generator, one.other_generator or None) for one in found.for_second
+            ),
         )
 
     def _readable(self, output: DecidingOutput, row: str, other: str | None = None) -> DecidingOutput:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import secrets
 from dataclasses import dataclass
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import httpx
@@ -18,6 +19,7 @@ from joserfc import jwt
 from joserfc.errors import JoseError
 from joserfc.jwk import KeySet
 
+from billboards.domain.written import json_value
 from billboards.errors import NotAllowed, SiteFailed
 from billboards.site.settings import OidcSettings
 
@@ -27,6 +29,10 @@ if TYPE_CHECKING:
 SCOPE = "openid profile email"
 ALGORITHMS = ["RS256", "ES256", "PS256", "EdDSA"]
 TIMEOUT = 10.0
+#: Addresses that a provider must name.
+PARTS = ("authorization_endpoint", "token_endpoint", "jwks_uri")
+#: What comes of a document in which something else stands where a text or an object belongs.
+UNREADABLE = (ValueError, KeyError, TypeError, AttributeError, RecursionError)
 
 
 @dataclass(frozen=True)
@@ -51,25 +57,27 @@ class Identity:
 def begin(settings: OidcSettings, redirect: str) -> Began:
     """Where to send a browser that wants to log in."""
     nonce, verifier = secrets.token_urlsafe(24), generate_token(64)
-    with _client(settings, redirect) as client:
-        address, state = client.create_authorization_url(
-            _provider(settings)["authorization_endpoint"], nonce=nonce, code_verifier=verifier
-        )
+    place = _provider(settings)["authorization_endpoint"]
+    try:
+        with _client(settings, redirect) as client:
+            address, state = client.create_authorization_url(place, nonce=nonce, code_verifier=verifier)
+    except ValueError as error:
+        raise SiteFailed(f"the log-in service names {place[:200]!r} as its page, which is no address") from error
     return Began(address, state, nonce, verifier)
 
 
 def finish(settings: OidcSettings, redirect: str, began: Began, answer: str) -> Identity:
     """Who came back with `answer`, the whole address the provider sent the browser to."""
-    provider = _provider(settings)
+    provider, client = _provider(settings), _client(settings, redirect)
     try:
-        with _client(settings, redirect) as client:
+        with client:
             token = client.fetch_token(
                 provider["token_endpoint"],
                 authorization_response=answer,
                 state=began.state,
                 code_verifier=began.verifier,
             )
-    except (OAuthError, httpx.HTTPError, ValueError) as error:
+    except (OAuthError, *_network_errors(client), *UNREADABLE) as error:
         raise NotAllowed(f"{settings.name} did not vouch for you ({error}); try to log in again") from error
     return _identity(settings, provider, token.get("id_token"), began.nonce)
 
@@ -87,7 +95,7 @@ def _identity(settings: OidcSettings, provider: dict[str, Any], id_token: Any, n
         keys = KeySet.import_key_set(_fetched(provider["jwks_uri"]))  # type: ignore[arg-type]
         claims = jwt.decode(str(id_token), keys, algorithms=ALGORITHMS).claims
         registry.validate(claims)
-    except (JoseError, ValueError, KeyError) as error:
+    except (JoseError, *UNREADABLE) as error:
         raise NotAllowed(f"{settings.name} sent an identity that can't be trusted ({error})") from error
     name = claims.get("preferred_username") or claims.get("name") or claims.get("email") or claims["sub"]
     verified = claims.get("email") if claims.get("email_verified") else None
@@ -114,6 +122,13 @@ def _client(settings: OidcSettings, redirect: str) -> OAuth2Client:
     )
 
 
+def _network_errors(client: OAuth2Client) -> tuple[type[Exception], ...]:
+    """What the client's network raises: its package is httpx2 where that is installed, else httpx."""
+    base = next(kind for kind in type(client).__mro__ if kind.__name__ == "Client")
+    package = import_module(base.__module__.partition(".")[0])
+    return package.HTTPError, package.InvalidURL
+
+
 def _provider(settings: OidcSettings) -> dict[str, Any]:
     """Where the provider's parts are; its own word on who it is must match the settings."""
     found = _fetched(f"{settings.issuer.rstrip('/')}/.well-known/openid-configuration")
@@ -122,13 +137,18 @@ def _provider(settings: OidcSettings) -> dict[str, Any]:
             f"the log-in service calls itself {found.get('issuer')!r}, not {settings.issuer!r}; "
             "correct [oidc] issuer in site.toml"
         )
+    missing = next((part for part in PARTS if not isinstance(found.get(part), str)), None)
+    if missing is not None:
+        raise SiteFailed(f"the log-in service does not say where its {missing} is; ask who runs it")
     return found
 
 
 def _fetched(address: str) -> dict[str, Any]:
     try:
         response = httpx.get(address, timeout=TIMEOUT).raise_for_status()
-        found: dict[str, Any] = response.json()
-    except (httpx.HTTPError, ValueError) as error:
+        found = json_value(response.content)
+    except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
         raise SiteFailed(f"the log-in service can't be reached at {address}: {error}") from error
+    if not isinstance(found, dict):
+        raise SiteFailed(f"the log-in service answers at {address} with what is no document; ask who runs it")
     return found

@@ -27,6 +27,7 @@ from starlette.responses import Response
 from billboards.reports.tables import shown
 from billboards.reports.wording import clipped, interval_text, linear_combination, value_text
 from billboards.web import addresses
+from billboards.web.views.paging import few
 
 HTML = "text/html; charset=utf-8"
 #: What all kept bodies of a process may take together; one of them at most half of it, so that downloads are kept too.
@@ -147,6 +148,7 @@ def environment() -> Environment:
         "capitalize_first": lambda text: text[:1].upper() + text[1:],
         "moment": moment,
         "stamp": stamp,
+        "few": few,
     }
     made.globals |= {
         "stylesheet": Markup(stylesheet("site.css")),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import random
 from collections.abc import Callable
 from functools import cache
@@ -11,9 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-#: Threads that wait for one another do badly on a machine that tests share.
-os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 WORDS = ("the", "a", "cat", "dog", "mat", "sat", "ran", "on", "under", "away", "and", ",", ".", "not", "very", "small")
 #: Every architecture, by its configuration class and the sizes it calls by names of its own.

@@ -27,8 +27,8 @@ from billboards.boards.importers.assembling import (
 )
 from billboards.boards.importers.base import Imported, check_name, read_source, refuse_errors
 from billboards.boards.lines import Problems, json_lines, shown
-from billboards.boards.settings import is_number
 from billboards.domain import DataCard, Dimension, Generator, Instance, Judgment, Reference
+from billboards.domain.written import is_number
 from billboards.errors import ImportRefused, UnknownName
 
 CAMPAIGN = "mturk"

@@ -15,8 +15,8 @@ from billboards.boards.importers.assembling import Facts, LooseOutputs, assemble
 from billboards.boards.importers.base import Imported, find_file
 from billboards.boards.importers.examples import read_json
 from billboards.boards.lines import shown
-from billboards.boards.settings import is_number
 from billboards.domain import DataCard, Dimension, Instance, Judgment
+from billboards.domain.written import is_number
 from billboards.errors import ImportRefused
 
 LISTS = ("reference", "candidate", "score")

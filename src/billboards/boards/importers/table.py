@@ -7,7 +7,6 @@ loose: they belong to no generator, and are judged but not ranked.
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -31,6 +30,7 @@ from billboards.boards.importers.table_content import Columns, TableContent
 from billboards.boards.importers.table_rows import Table, read_table
 from billboards.boards.lines import Problems
 from billboards.domain import Aggregate, Board, DataCard, Dimension, Generator, Instance, Outputs, Texts, loose_rows
+from billboards.domain.written import decimal_number
 from billboards.errors import ImportRefused, InvalidInput, UnknownName
 
 #: Where a column is looked for when no option names it; the first that is there is taken.
@@ -121,11 +121,8 @@ def _dimensions(judgments: Sequence[str], ranges: Sequence[str]) -> dict[str, Di
 def _limits(text: str) -> tuple[str, tuple[float, float]]:
     """A dimension's scale from `adequacy=1:5`."""
     match = re.fullmatch(r"(.+)=([^:=]+):([^:=]+)", text)
-    try:
-        low, high = (float(match[2]), float(match[3])) if match else (math.nan, math.nan)
-    except ValueError:
-        low, high = math.nan, math.nan
-    if match is None or not -math.inf < low < high < math.inf:
+    low, high = (decimal_number(match[2]), decimal_number(match[3])) if match else (None, None)
+    if match is None or low is None or high is None or not low < high:
         raise InvalidInput(f"{text!r} is no scale; write --range DIMENSION=LOW:HIGH, as in adequacy=1:5")
     return match[1], (low, high)
 

@@ -112,6 +112,8 @@ def _parquet(path: Path) -> Table:
         raise MissingPart("reading Parquet needs pyarrow: pip install billboards[parquet]") from error
     try:
         table = parquet.read_table(io.BytesIO(read_source(path)))
+        # Texts that are none would come out only when a row is read.
+        table.validate(full=True)
     except (pyarrow.ArrowException, OSError) as error:
         raise ImportRefused(f"{path}: not a complete Parquet file: {error}") from error
     rows = (row for batch in table.to_batches(max_chunksize=10_000) for row in batch.to_pylist())

@@ -16,8 +16,8 @@ from billboards.boards.folder import open_board
 from billboards.boards.importers.base import Imported, check_name, find_file, read_source, refuse_errors
 from billboards.boards.importers.judgments import Given, JudgmentSource, lay_judgments
 from billboards.boards.lines import Problems, json_lines, shown
-from billboards.boards.settings import is_number
 from billboards.domain import Aggregate, Dimension
+from billboards.domain.written import is_number
 
 FIVE = (1.0, 5.0)
 TWENTY = (20.0, 0.0)

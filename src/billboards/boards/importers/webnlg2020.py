@@ -18,8 +18,8 @@ from billboards.boards.importers.assembling import Facts, assemble, counts, read
 from billboards.boards.importers.base import Imported, check_name, find_file, read_source, refuse_errors
 from billboards.boards.importers.examples import read_json
 from billboards.boards.lines import Problems, shown
-from billboards.boards.settings import is_number
 from billboards.domain import DataCard, Dimension, Instance, Judgment
+from billboards.domain.written import is_number
 from billboards.errors import ImportRefused, UnknownName
 
 LANGUAGES = {"en": "english", "ru": "russian"}

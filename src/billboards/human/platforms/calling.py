@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
+from billboards.domain.written import json_value
 from billboards.errors import MissingPart, PlatformFailed, Refused
 
 if TYPE_CHECKING:
@@ -85,7 +86,7 @@ class Caller:
         if not response.content:
             return {}
         try:
-            document = response.json()
+            document = json_value(response.content)
         except ValueError as error:
             raise PlatformFailed(f"{self.address}{path}: an answer that is no JSON") from error
         return document if isinstance(document, dict) else {"results": document}

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
+from billboards.domain.written import shown
 from billboards.errors import InvalidInput, PlatformFailed, Refused
 from billboards.human.platforms.base import Fees, Screener, Study, StudyNow, StudyState, Work, WorkState
 from billboards.human.platforms.calling import Caller
@@ -28,6 +29,8 @@ ACADEMIC_FEES = Fees(share=0.333, least_hourly=800, advised_hourly=1200, currenc
 SHORTEST_MESSAGE = 100
 #: The most bonuses in one batch.
 MOST_BONUSES = 200
+#: No study has as many places, or costs as much.
+MOST_CENTS = 1 << 50
 
 CATEGORIES = (
     "TOO_QUICKLY",
@@ -115,7 +118,7 @@ class Prolific:
         for page in range(1, 10_000):
             answer = self._caller.get("/submissions/", study=study_id, page=page, page_size=100)
             found.extend(_work(entry) for entry in _list(answer, "results"))
-            if not (answer.get("_links") or {}).get("next", {}).get("href"):
+            if not _has_more(answer):
                 break
         return tuple(found)
 
@@ -186,14 +189,14 @@ def _study(document: Mapping[str, Any]) -> StudyNow:
     status = _text(document, "status")
     if status not in STUDY_STATES:
         raise PlatformFailed(f"Prolific calls a study's state {status!r}, which is not known here; update billboards")
-    cost = document.get("total_cost")
+    currency = document.get("presentment_currency_code")
     return StudyNow(
         id=_text(document, "id"),
         state=STUDY_STATES[status],
-        places=int(document["total_available_places"]),
-        reward=int(document["reward"]),
-        cost=None if cost is None else round(cost),
-        currency=document.get("presentment_currency_code"),
+        places=_amount(document, "total_available_places"),
+        reward=_amount(document, "reward"),
+        cost=None if document.get("total_cost") is None else _amount(document, "total_cost"),
+        currency=None if currency is None else str(currency),
     )
 
 
@@ -209,23 +212,43 @@ def _work(entry: Mapping[str, Any]) -> Work:
         state=WORK_STATES[status],
         started=_moment(entry.get("started_at")),
         completed=_moment(entry.get("completed_at")),
-        code=entry.get("study_code"),
+        code=None if entry.get("study_code") is None else str(entry["study_code"]),
     )
 
 
-def _moment(written: str | None) -> datetime | None:
-    return None if not written else datetime.fromisoformat(written.replace("Z", "+00:00"))
+def _moment(written: Any) -> datetime | None:
+    if not written:
+        return None
+    try:
+        return datetime.fromisoformat(str(written).replace("Z", "+00:00"))
+    except ValueError as error:
+        raise PlatformFailed(f"Prolific answered with {shown(written)} where a time belongs") from error
+
+
+def _amount(document: Mapping[str, Any], key: str) -> int:
+    """A count of places, or money in the currency's smallest unit."""
+    value = document.get(key)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < MOST_CENTS:
+        raise PlatformFailed(f"Prolific answered without an amount {key!r}: {shown(value)}")
+    return round(value)
+
+
+def _has_more(answer: Mapping[str, Any]) -> bool:
+    """Whether a list goes on behind this page."""
+    links = answer.get("_links")
+    following = links.get("next") if isinstance(links, Mapping) else None
+    return bool(following.get("href")) if isinstance(following, Mapping) else False
 
 
 def _text(document: Mapping[str, Any], key: str) -> str:
     value = document.get(key)
     if not isinstance(value, str) or not value:
-        raise PlatformFailed(f"Prolific answered without {key!r}: {str(document)[:200]}")
+        raise PlatformFailed(f"Prolific answered without {key!r}: {shown(document)}")
     return value
 
 
 def _list(document: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:
     value = document.get(key)
-    if not isinstance(value, list):
-        raise PlatformFailed(f"Prolific answered without a list of {key}: {str(document)[:200]}")
+    if not isinstance(value, list) or not all(isinstance(one, Mapping) for one in value):
+        raise PlatformFailed(f"Prolific answered without a list of {key}: {shown(document)}")
     return value

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from billboards.domain.written import json_value
 from billboards.errors import StoreFailed
 from billboards.metrics.judges.endpoint import Answer, Request
 
@@ -73,7 +74,7 @@ class Answers:
         query = "SELECT answer, is_cut, tokens_in, tokens_out FROM answers WHERE question = ? ORDER BY number DESC"
         with self._open() as database:
             row = database.execute(f"{query} LIMIT 1", (key,)).fetchone()
-        return Answer(json.loads(row[0]), bool(row[1]), *row[2:]) if row else None
+            return Answer(json_value(row[0]), bool(row[1]), *row[2:]) if row else None
 
     def keep(self, key: str, endpoint: str, request: Request, answer: Answer) -> None:
         """Write an answer down; returns when it is on disk."""
@@ -105,7 +106,7 @@ class Answers:
         with self._open() as database:
             for row in database.execute(query):
                 found = dict(zip(names, row, strict=True))
-                yield {**found, "request": json.loads(found["request"]), "answer": json.loads(found["answer"])}
+                yield {**found, "request": json_value(found["request"]), "answer": json_value(found["answer"])}
 
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
@@ -114,5 +115,5 @@ class Answers:
             with closing(sqlite3.connect(self.path, timeout=60)) as database, database:
                 database.execute("PRAGMA journal_mode=WAL")
                 yield database
-        except sqlite3.Error as error:
+        except (sqlite3.Error, ValueError, TypeError) as error:
             raise StoreFailed(f"{self.path}: answers can't be read or kept: {error}") from error

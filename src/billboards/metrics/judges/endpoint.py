@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 ATTEMPTS, FIRST_WAIT, LONGEST_WAIT = 6, 1.0, 600.0
 #: Statuses that pass; those from 500 on do too.
 PASSING = frozenset({408, 425, 429})
+#: A count of tokens beyond this is no count.
+MOST_TOKENS = 1 << 40
 
 Request = Mapping[str, Any]
 
@@ -143,7 +145,7 @@ def read_response(text: str) -> Answer | Trouble:
         return Trouble(f"a body that is no chat completion: {text[:300]!r}")
     if not isinstance(said, str):
         return Trouble(f"a message that is no text: {text[:300]!r}")
-    tokens_in, tokens_out = (n if isinstance(n, int) and not isinstance(n, bool) and n >= 0 else None for n in counts)
+    tokens_in, tokens_out = (n if type(n) is int and 0 <= n < MOST_TOKENS else None for n in counts)
     return Answer(said, choice.get("finish_reason") == "length", tokens_in, tokens_out)
 
 

@@ -52,8 +52,11 @@ def read_baseline(path: Path) -> Baseline:
     """The baseline in a file of bert_score's layout."""
     if not path.is_file():
         raise InvalidInput(f"{path}: no baseline there; `billboards bertscore baseline TEXTS -o FILE` makes one")
-    with path.open(encoding="utf-8", newline="") as file:
-        header, *rows = list(csv.reader(file)) or [[]]
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            header, *rows = list(csv.reader(file)) or [[]]
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise InvalidInput(f"{path}: can't be read as a baseline: {error}") from error
     if tuple(header) != HEADER:
         raise InvalidInput(f"{path}:1: a baseline begins with the line {','.join(HEADER)}")
     return Baseline(np.array([_read_row(path, number, cells) for number, cells in enumerate(rows)]).reshape(-1, 3))

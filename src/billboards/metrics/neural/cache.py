@@ -57,11 +57,14 @@ class EmbeddingCache:
 
     def _read(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
         kept: dict[bytes, bytes] = {}
-        with closing(self._open()) as database:
-            for start in range(0, len(keys), ASKED):
-                some = keys[start : start + ASKED]
-                marks = ",".join("?" * len(some))
-                kept.update(database.execute(f"SELECT text, tokens FROM embeddings WHERE text IN ({marks})", some))
+        try:
+            with closing(self._open()) as database:
+                for start in range(0, len(keys), ASKED):
+                    some = keys[start : start + ASKED]
+                    marks = ",".join("?" * len(some))
+                    kept.update(database.execute(f"SELECT text, tokens FROM embeddings WHERE text IN ({marks})", some))
+        except sqlite3.Error as error:
+            raise StoreFailed(f"{self.path}: embeddings can't be read: {error}; delete the file") from error
         return kept
 
     def _write(self, keys: Sequence[bytes], found: Embedded) -> None:

@@ -15,6 +15,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from billboards.domain.written import shown
 from billboards.errors import InvalidInput, MissingPart
 from billboards.metrics.neural.installed import need
 from billboards.metrics.neural.readout import LayerMix, PlainTop, Readout
@@ -23,8 +24,10 @@ from billboards.metrics.neural.weights import READ, Weights, digest_files, find_
 if TYPE_CHECKING:
     from torch import Tensor
 
+    from billboards.metrics.neural.sentences import Pooling
+
 Kind = Literal["regression_metric", "referenceless_regression_metric"]
-POOLINGS = ("avg", "cls", "max")
+POOLINGS: tuple[Pooling, ...] = ("avg", "cls", "max")
 #: Weights of the encoder that are made, not learned, or not read.
 UNREAD = re.compile(r"pooler\.|.*position_ids$")
 
@@ -35,7 +38,7 @@ class Checkpoint(Weights):
 
     base: Path
     layer: int | None
-    pool: str
+    pool: Pooling
     transformation: str
     normalised: bool
     activation: str
@@ -104,20 +107,23 @@ def locate_checkpoint(metric: str, model: str, kind: Kind) -> Checkpoint:
             raise InvalidInput(f"{model} holds no checkpoint of COMET: {file} is missing there")
     said = _settings(folder / "hparams.yaml")
     if said.get("class_identifier") != kind:
-        raise InvalidInput(f"{model} is a {said.get('class_identifier')}; {metric} reads a {kind}")
+        raise InvalidInput(f"{model} is a {shown(said.get('class_identifier'))}; {metric} reads a {kind}")
     return _checkpoint(model, folder, said)
 
 
 def _checkpoint(model: str, folder: Path, said: Mapping[str, Any]) -> Checkpoint:
-    layer, pool = said.get("layer", "mix"), said.get("pool", "avg")
-    if pool not in POOLINGS:
-        raise InvalidInput(f"{model}: pool {pool!r} in hparams.yaml is none of {', '.join(POOLINGS)}")
+    layer, asked = said.get("layer", "mix"), said.get("pool", "avg")
+    pool = next((one for one in POOLINGS if one == asked), None)
+    if pool is None:
+        raise InvalidInput(f"{model}: pool {shown(asked)} in hparams.yaml is none of {', '.join(POOLINGS)}")
+    if layer != "mix" and type(layer) is not int:
+        raise InvalidInput(f"{model}: layer {shown(layer)} in hparams.yaml is neither mix nor a whole number")
     own = (folder / "config.json").is_file()
     return Checkpoint(
         name=model,
         folder=folder,
         base=folder if own else locate(said["pretrained_model"]).folder,
-        layer=None if layer == "mix" else int(layer),
+        layer=None if layer == "mix" else layer,
         pool=pool,
         transformation=said.get("layer_transformation", "softmax"),
         normalised=said.get("layer_norm", True),
@@ -131,9 +137,9 @@ def _settings(path: Path) -> Mapping[str, Any]:
 
     try:
         said = yaml.safe_load(path.read_text("utf-8"))
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, OSError, ValueError, RecursionError) as error:
         raise InvalidInput(f"{path} can't be read: {str(error).splitlines()[0]}") from error
-    if not isinstance(said, Mapping) or "pretrained_model" not in said:
+    if not isinstance(said, Mapping) or not isinstance(said.get("pretrained_model"), str):
         raise InvalidInput(f"{path} doesn't name the pretrained_model that the checkpoint was made from")
     return said
 

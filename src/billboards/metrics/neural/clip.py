@@ -175,7 +175,7 @@ def _open(path: Path) -> Any:
     try:
         with Image.open(path) as image:
             return image.convert("RGB")
-    except (UnidentifiedImageError, OSError) as error:
+    except (UnidentifiedImageError, Image.DecompressionBombError, OSError, ValueError, SyntaxError) as error:
         raise InvalidInput(f"{path} can't be read as an image: {error}") from error
 
 

@@ -41,7 +41,7 @@ class _Comet(Learned):
         estimate = estimator(checkpoint, engine.encoders[0].device)
         given = [self._needed(batch) for batch in batches]
         pool = checkpoint.pool
-        scores = score_sentences(engine, given, pool, lambda sides: estimate(self.features(sides)))  # type: ignore[arg-type]
+        scores = score_sentences(engine, given, pool, lambda sides: estimate(self.features(sides)))
         warn_of_cuts(self, engine)
         return split_rows(scores, batches)
 

@@ -7,7 +7,7 @@ and tried again, down to a single text.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 Precision = Literal["fp32", "bf16", "fp16"]
-PRECISIONS = {"fp32": "float32", "bf16": "bfloat16", "fp16": "float16"}
+PRECISIONS: Mapping[Precision, str] = {"fp32": "float32", "bf16": "bfloat16", "fp16": "float16"}
 #: Tokens in a batch: on a CPU what stays in its caches, on a GPU what fills it.
 BATCH = {"cpu": 2048, "cuda": 32768}
 Forward = Callable[[NDArray[np.int32], NDArray[np.int64], Readout], "Tensor"]

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from billboards.web.api import accounts, annotating, boards, campaigns, rankings, settings, submissions
+from billboards.web.api import accounts, annotating, boards, campaigns, rankings, settings, submissions, templates
 
 ROUTERS: tuple[APIRouter, ...] = tuple(
-    module.router for module in (boards, rankings, submissions, accounts, settings, campaigns, annotating)
+    module.router for module in (boards, rankings, submissions, accounts, settings, campaigns, templates, annotating)
 )

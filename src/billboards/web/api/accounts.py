@@ -5,13 +5,15 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Annotated
 
-from fastapi import Depends, Path, Request
+from fastapi import Depends, Path, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from billboards.site import access
 from billboards.site.access import Viewer
 from billboards.store import accounts, deliveries
 from billboards.store.accounts import Account, Role, Token
+from billboards.store.deliveries import Webhook
+from billboards.web.api.paging import MOST, Cursor, Limit, list_at
 from billboards.web.api.tagging import tagged_router
 from billboards.web.permissions import Permission, site_of
 
@@ -107,10 +109,13 @@ def read_account(viewer: Visitor) -> ViewerFacts:
 
 
 @router.get("/account/tokens")
-def list_tokens(request: Request, viewer: Holder) -> list[TokenFacts]:
-    """One's tokens, the latest first."""
+def list_tokens(
+    request: Request, response: Response, viewer: Holder, limit: Limit = MOST, cursor: Cursor = None
+) -> list[TokenFacts]:
+    """One's tokens, the latest first; the header Link leads on where there are more."""
     with site_of(request).database.reading() as connection:
-        return [_token(one) for one in accounts.list_tokens(connection, _own(viewer).id)]
+        found = accounts.list_tokens(connection, _own(viewer).id)
+    return list_at(request, response, found, limit, cursor, _token)
 
 
 @router.post("/account/tokens", status_code=201)
@@ -127,11 +132,13 @@ def revoke_token(request: Request, token_id: Number, viewer: Holder) -> None:
 
 
 @router.get("/account/webhooks")
-def list_webhooks(request: Request, viewer: Holder) -> list[WebhookFacts]:
-    """The addresses that hear of one's submissions."""
+def list_webhooks(
+    request: Request, response: Response, viewer: Holder, limit: Limit = MOST, cursor: Cursor = None
+) -> list[WebhookFacts]:
+    """The addresses that hear of one's submissions; the header Link leads on where there are more."""
     with site_of(request).database.reading() as connection:
         found = deliveries.list_webhooks(connection, _own(viewer).id)
-    return [WebhookFacts(id=one.id, url=one.url, board=one.board, created=one.created) for one in found]
+    return list_at(request, response, found, limit, cursor, _webhook)
 
 
 @router.post("/account/webhooks", status_code=201)
@@ -148,10 +155,13 @@ def remove_webhook(request: Request, webhook_id: Number, viewer: Holder) -> None
 
 
 @router.get("/accounts", dependencies=[Depends(Permission("administer"))])
-def list_accounts(request: Request) -> list[AccountFacts]:
-    """Everybody, by name."""
+def list_accounts(
+    request: Request, response: Response, limit: Limit = MOST, cursor: Cursor = None
+) -> list[AccountFacts]:
+    """Everybody, by name; the header Link leads on where there are more."""
     with site_of(request).database.reading() as connection:
-        return [_account(one) for one in accounts.list_accounts(connection)]
+        found = accounts.list_accounts(connection)
+    return list_at(request, response, found, limit, cursor, _account)
 
 
 @router.post("/accounts", status_code=201)
@@ -204,6 +214,10 @@ def _account(account: Account) -> AccountFacts:
         role=account.role,
         created=account.created,
     )
+
+
+def _webhook(hook: Webhook) -> WebhookFacts:
+    return WebhookFacts(id=hook.id, url=hook.url, board=hook.board, created=hook.created)
 
 
 def _token(token: Token) -> TokenFacts:

@@ -6,14 +6,15 @@ from dataclasses import asdict
 from typing import Annotated, Any
 
 import numpy as np
-from fastapi import Depends, Query, Request
+from fastapi import Depends, Query, Request, Response
 from pydantic import BaseModel, Field
 
 from billboards.domain import Instance, Judgment, Outputs
 from billboards.errors import Refused, UnknownName
 from billboards.site.access import Viewer
 from billboards.site.boards import live_board
-from billboards.web.api.paging import Cursor, Limit, Page, page_at
+from billboards.store.registry import Registered
+from billboards.web.api.paging import MOST, Cursor, Limit, Page, list_at, page_at
 from billboards.web.api.tagging import tagged_router
 from billboards.web.looking import Look
 from billboards.web.permissions import Permission, look_of, site_of
@@ -115,9 +116,13 @@ class JudgmentFacts(BaseModel):
 
 
 @router.get("/boards", dependencies=[Depends(Permission("read"))])
-def list_boards(request: Request) -> list[BoardHead]:
-    """Every board of the site."""
-    return [BoardHead(name=one.name, generation=one.generation) for one in site_of(request).boards()]
+def list_boards(request: Request, response: Response, limit: Limit = MOST, cursor: Cursor = None) -> list[BoardHead]:
+    """Every board of the site; the header Link leads on where there are more."""
+
+    def head(one: Registered) -> BoardHead:
+        return BoardHead(name=one.name, generation=one.generation)
+
+    return list_at(request, response, site_of(request).boards(), limit, cursor, head)
 
 
 @router.get("/boards/{board}")
@@ -153,8 +158,10 @@ def list_instances(
 
 
 @router.get("/boards/{board}/generators")
-def list_generators(request: Request, board: str, viewer: Reader) -> list[GeneratorFacts]:
-    """The generators in the board's order, those that were submitted among them."""
+def list_generators(
+    request: Request, response: Response, board: str, viewer: Reader, limit: Limit = MOST, cursor: Cursor = None
+) -> list[GeneratorFacts]:
+    """The generators in the board's order, submitted ones among them; the header Link leads on where there are more."""
     live = live_board(site_of(request), board, audience=viewer.audience)
 
     def facts(row: Outputs) -> GeneratorFacts:
@@ -164,7 +171,8 @@ def list_generators(request: Request, board: str, viewer: Reader) -> list[Genera
             **asdict(row.generator), version=row.version, submission=None if submission is None else submission.id
         )
 
-    return [facts(row) for row in live.shown.rows if row.generator is not None]
+    rows = [row for row in live.shown.rows if row.generator is not None]
+    return list_at(request, response, rows, limit, cursor, facts)
 
 
 @router.get("/boards/{board}/generators/{generator}/outputs")
@@ -180,10 +188,13 @@ def list_outputs(
 
 
 @router.get("/boards/{board}/metrics")
-def list_metrics(request: Request, board: str, viewer: Reader) -> list[ColumnFacts]:
-    """The metrics that have scores, those that were submitted among them."""
+def list_metrics(
+    request: Request, response: Response, board: str, viewer: Reader, limit: Limit = MOST, cursor: Cursor = None
+) -> list[ColumnFacts]:
+    """The metrics that have scores, submitted ones among them; the header Link leads on where there are more."""
     look = look_of(request, board, viewer)
-    return [_column(look, number) for number in range(len(look.matrix.view.scores.columns))]
+    numbers = range(len(look.matrix.view.scores.columns))
+    return list_at(request, response, numbers, limit, cursor, lambda number: _column(look, number))
 
 
 @router.get("/boards/{board}/metrics/{metric}/scores")

@@ -9,24 +9,26 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Annotated, Any, Literal
 
-from fastapi import Depends, Request
+from fastapi import Depends, Request, Response
 from pydantic import BaseModel, Field
 
 from billboards.errors import InvalidInput, Refused
 from billboards.human.campaign_plan import CampaignPlan
 from billboards.human.quote import Quote
+from billboards.human.sent_templates import LARGEST, SentTemplate
 from billboards.human.template_files import shipped
 from billboards.site import annotators, campaign_results, campaigns
 from billboards.site.access import Viewer
-from billboards.site.annotators import TestCount
+from billboards.site.annotators import AnnotatorLine, TestCount
 from billboards.site.campaign_records import Campaign, get_campaign
 from billboards.site.campaign_results import AnswerLine, Estimated
 from billboards.site.campaign_status import campaign_status
 from billboards.store.annotators import Ruling
 from billboards.store.campaigns import Kind, State
 from billboards.web.api.accounts import Name, Strict
-from billboards.web.api.paging import Cursor, Limit, Page, page_at
+from billboards.web.api.paging import MOST, Cursor, Limit, Page, list_at, page_at
 from billboards.web.api.tagging import tagged_router
+from billboards.web.api.templates import own_template
 from billboards.web.permissions import Permission, site_of
 
 router = tagged_router("campaigns")
@@ -83,7 +85,10 @@ class NewCampaign(Strict):
     """A campaign to plan; without generators, every machine on the board takes part."""
 
     name: Name
-    template: str = Field(max_length=100, description="the name of a template that comes with the package")
+    template: str | None = Field(None, max_length=100, description="the name of a template that comes with the package")
+    template_source: str | None = Field(
+        None, max_length=LARGEST, description="instead of a name: the text of a template file of your own"
+    )
     generators: list[str] | None = None
     plan: CampaignPlan = CampaignPlan()
     rolling: bool = False
@@ -138,28 +143,40 @@ class ResultFacts(BaseModel):
 
 
 @router.get("/boards/{board}/campaigns")
-def list_campaigns(request: Request, board: str, viewer: Owner) -> list[CampaignFacts]:
-    """A board's campaigns, the oldest first."""
-    return [_facts(one) for one in campaigns.list_campaigns(site_of(request), viewer, board)]
+def list_campaigns(
+    request: Request, response: Response, board: str, viewer: Owner, limit: Limit = MOST, cursor: Cursor = None
+) -> list[CampaignFacts]:
+    """A board's campaigns, the oldest first; the header Link leads on where there are more."""
+    found = campaigns.list_campaigns(site_of(request), viewer, board)
+    return list_at(request, response, found, limit, cursor, _facts)
 
 
 @router.post("/boards/{board}/campaigns", status_code=201)
 def create_campaign(request: Request, board: str, sent: NewCampaign, viewer: Owner) -> CampaignFacts:
     """Plan a campaign as a draft; nothing is asked before it is opened."""
-    if sent.template not in shipped():
-        raise InvalidInput(f"there is no template {sent.template!r}; choose one of {', '.join(shipped())}")
     made = campaigns.create_campaign(
         site_of(request),
         viewer,
         board,
         sent.name,
-        sent.template,
+        _template(sent),
         generators=sent.generators,
         plan=sent.plan,
         rolling=sent.rolling,
         ranks=sent.ranks,
     )
     return _facts(made)
+
+
+def _template(sent: NewCampaign) -> str | SentTemplate:
+    """A shipped template's name, or the text of one's own; a path would open any file of the server's."""
+    if (sent.template is None) == (sent.template_source is None):
+        raise InvalidInput("send the name of a template, or the text of your own as template_source; one of the two")
+    if sent.template_source is not None:
+        return own_template(sent.template_source)
+    if sent.template not in shipped():
+        raise InvalidInput(f"there is no template {sent.template!r}; choose one of {', '.join(shipped())}")
+    return sent.template
 
 
 @router.get("/campaigns/{campaign}")
@@ -187,11 +204,17 @@ def invite(request: Request, campaign: str, sent: Invited, viewer: Owner) -> lis
 
 
 @router.get("/campaigns/{campaign}/annotators")
-def list_annotators(request: Request, campaign: str, viewer: Owner) -> list[AnnotatorFacts]:
-    """How everybody in a campaign stands, by pseudonym."""
+def list_annotators(
+    request: Request, response: Response, campaign: str, viewer: Owner, limit: Limit = MOST, cursor: Cursor = None
+) -> list[AnnotatorFacts]:
+    """How everybody in a campaign stands, by pseudonym; the header Link leads on where there are more."""
     lines = annotators.annotator_lines(site_of(request), viewer, _known(request, campaign).id)
     words = [word for word in AnnotatorFacts.model_fields if word != "annotator"]
-    return [AnnotatorFacts(annotator=one.pseudonym, **{word: getattr(one, word) for word in words}) for one in lines]
+
+    def facts(one: AnnotatorLine) -> AnnotatorFacts:
+        return AnnotatorFacts(annotator=one.pseudonym, **{word: getattr(one, word) for word in words})
+
+    return list_at(request, response, lines, limit, cursor, facts)
 
 
 @router.post("/campaigns/{campaign}/annotators/{annotator}/{verdict}")

@@ -1,7 +1,8 @@
 """Long lists in pages: at most `limit` items, and a cursor that leads to the next ones.
 
 A cursor says where the last page ended, not how many items were before it: what comes in meanwhile neither repeats nor
-hides anything.
+hides anything. Some lists are answered as plain lists, as they were before they could be long: there the header `Link`
+leads to the next page, and who asks for no limit gets a thousand items at once.
 """
 
 from __future__ import annotations
@@ -10,8 +11,9 @@ import base64
 import json
 from collections.abc import Callable, Sequence
 from typing import Annotated, Any, Generic, TypeVar
+from urllib.parse import quote, urlencode
 
-from fastapi import Query
+from fastapi import Query, Request, Response
 from pydantic import BaseModel, Field
 
 from billboards.errors import InvalidInput
@@ -20,6 +22,8 @@ Item = TypeVar("Item")
 Found = TypeVar("Found")
 
 Limit = Annotated[int, Query(ge=1, le=1000, description="at most this many items")]
+#: Of plain lists: what a client gets that asks for nothing.
+MOST = 1000
 Cursor = Annotated[str | None, Query(max_length=500, description="`next` of the page before")]
 
 
@@ -44,9 +48,14 @@ def read_cursor(cursor: str | None, *kinds: type) -> tuple[Any, ...] | None:
     except (ValueError, RecursionError):
         place = None
     fits = isinstance(place, list) and len(place) == len(kinds)
-    if not fits or not all(type(one) is kind for one, kind in zip(place, kinds, strict=True)):
+    # A number that no database holds is no place either.
+    if not fits or not all(type(one) is kind and _is_held(one) for one, kind in zip(place, kinds, strict=True)):
         raise InvalidInput(f"{cursor!r} is no cursor of this list; begin without one")
     return tuple(place)
+
+
+def _is_held(place: object) -> bool:
+    return not isinstance(place, int) or abs(place) < 2**63
 
 
 def page_of(found: Sequence[Found], limit: int, shown: Callable[[Found], Item], place: Callable[[Found], str]) -> Any:
@@ -63,3 +72,25 @@ def page_at(found: Sequence[Found], limit: int, cursor: str | None, shown: Calla
     some = found[start : start + limit]
     following = write_cursor(start + limit) if start + limit < len(found) else None
     return Page(items=[shown(one) for one in some], next=following)
+
+
+def list_at(
+    request: Request,
+    response: Response,
+    found: Sequence[Found],
+    limit: int,
+    cursor: str | None,
+    shown: Callable[[Found], Item],
+) -> list[Item]:
+    """A page of a list that stands still, as a plain list."""
+    page: Page[Item] = page_at(found, limit, cursor, shown)
+    return list_of(request, response, page)
+
+
+def list_of(request: Request, response: Response, page: Page[Item]) -> list[Item]:
+    """A page as a plain list; where there is a next one, the header Link has its address."""
+    if page.next is not None:
+        asked = [(key, value) for key, value in request.query_params.multi_items() if key != "cursor"]
+        address = f"{quote(request.scope['path'])}?{urlencode([*asked, ('cursor', page.next)])}"
+        response.headers["link"] = f'<{address}>; rel="next"'
+    return page.items

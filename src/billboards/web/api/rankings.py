@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Annotated, Any, Literal
 
-from fastapi import Depends, Request
+from fastapi import Depends, Request, Response
 from pydantic import BaseModel, Field
 
 from billboards.errors import UnknownName
@@ -12,13 +13,26 @@ from billboards.site.access import Viewer
 from billboards.store import snapshots
 from billboards.store.documents import ensemble_document, ranking_document, ranking_from_document
 from billboards.store.snapshots import Snapshot
-from billboards.web.api.paging import Cursor, Limit, Page, page_of, read_cursor, write_cursor
+from billboards.web.api.paging import (
+    MOST,
+    Cursor,
+    Limit,
+    Page,
+    list_of,
+    page_at,
+    page_of,
+    read_cursor,
+    write_cursor,
+)
 from billboards.web.api.tagging import tagged_router
 from billboards.web.looking import Look
 from billboards.web.permissions import Permission, look_of, site_of
 
 router = tagged_router("rankings")
 Reader = Annotated[Viewer, Depends(Permission("read"))]
+
+#: Moves of each ranking in a list; the ranking itself has all of them.
+MOST_MOVES = 100
 
 
 class Move(BaseModel):
@@ -37,7 +51,8 @@ class RankingHead(BaseModel):
     number: int
     created: float
     cause: dict[str, Any] = Field(description="what came in or went since the one before")
-    moves: list[Move]
+    moves: list[Move] = Field(description=f"who changed place; in a list of rankings the first {MOST_MOVES} of them")
+    moved: int = Field(description="how many changed place")
     ensemble: str | None = Field(description="the ensemble's signature")
 
 
@@ -86,7 +101,9 @@ def list_rankings(
         found = snapshots.list_snapshots(
             connection, look.name, look.told, before=place[0] if place else None, limit=limit + 1
         )
-    page: Page[RankingHead] = page_of(found, limit, _head, lambda one: write_cursor(one.number))
+    page: Page[RankingHead] = page_of(
+        found, limit, lambda one: _head(one, MOST_MOVES), lambda one: write_cursor(one.number)
+    )
     return page
 
 
@@ -101,36 +118,75 @@ def read_past_ranking(request: Request, board: str, key: str, viewer: Reader) ->
     return _facts(look, kept, document)
 
 
+@router.get("/boards/{board}/ranking/generators")
+def list_standings(
+    request: Request, board: str, viewer: Reader, limit: Limit = 100, cursor: Cursor = None
+) -> Page[dict[str, Any]]:
+    """The generators of the latest ranking in their order, each as the ranking has it: for boards of many."""
+    look = look_of(request, board, viewer)
+    if look.ranking is None:
+        raise UnknownName(f"ranking of {board}", "latest", ())
+    page: Page[dict[str, Any]] = page_at(look.ranking.generators, limit, cursor, asdict)
+    return page
+
+
 @router.get("/boards/{board}/history/{side}")
 def read_history(
-    request: Request, board: str, side: Literal["metric", "generator"], viewer: Reader, name: str | None = None
+    request: Request,
+    response: Response,
+    board: str,
+    side: Literal["metric", "generator"],
+    viewer: Reader,
+    name: str | None = None,
+    limit: Limit = MOST,
+    cursor: Cursor = None,
 ) -> list[PlaceFacts]:
-    """Every place of every metric or generator (or of one), ranking by ranking."""
+    """Every place of every metric or generator (or of one), by name and ranking; the header Link leads on."""
     look = look_of(request, board, viewer)
+    place = read_cursor(cursor, str, int)
+    after = None if place is None else (place[0], place[1])
     with site_of(request).database.reading() as connection:
-        found = snapshots.history(connection, look.name, side, name=name, audience=look.told)
-    return [PlaceFacts(number=p.number, name=p.name, rank=p.rank, value=p.value) for p in found]
+        found = snapshots.history(
+            connection, look.name, side, name=name, audience=look.told, after=after, limit=limit + 1
+        )
+    page: Page[PlaceFacts] = page_of(
+        found,
+        limit,
+        lambda p: PlaceFacts(number=p.number, name=p.name, rank=p.rank, value=p.value),
+        lambda p: write_cursor(p.name, p.number),
+    )
+    return list_of(request, response, page)
 
 
 @router.get("/boards/{board}/ensembles")
-def list_ensembles(request: Request, board: str, viewer: Reader) -> list[EnsembleFacts]:
-    """Every ensemble ever fitted on the board, the latest first."""
+def list_ensembles(
+    request: Request, response: Response, board: str, viewer: Reader, limit: Limit = MOST, cursor: Cursor = None
+) -> list[EnsembleFacts]:
+    """Every ensemble ever fitted on the board, the latest first; the header Link leads on where there are more."""
     look = look_of(request, board, viewer)
+    place = read_cursor(cursor, float, str)
+    before = None if place is None else (place[0], place[1])
     with site_of(request).database.reading() as connection:
-        found = snapshots.list_ensembles(connection, look.name, hidden=viewer.audience == "owners")
-    return [
-        EnsembleFacts(signature=one.signature, created=created, ensemble=ensemble_document(one))
-        for one, created in found
-    ]
+        found = snapshots.list_ensembles(
+            connection, look.name, hidden=viewer.audience == "owners", before=before, limit=limit + 1
+        )
+    page: Page[EnsembleFacts] = page_of(
+        found,
+        limit,
+        lambda one: EnsembleFacts(signature=one[0].signature, created=one[1], ensemble=ensemble_document(one[0])),
+        lambda one: write_cursor(one[1], one[0].signature),
+    )
+    return list_of(request, response, page)
 
 
-def _head(snapshot: Snapshot) -> RankingHead:
+def _head(snapshot: Snapshot, most: int | None = None) -> RankingHead:
     return RankingHead(
         id=snapshot.id,
         number=snapshot.number,
         created=snapshot.created,
         cause=dict(snapshot.cause),
-        moves=[Move(**{key: move[key] for key in Move.model_fields}) for move in snapshot.moves],
+        moves=[Move(**{key: move[key] for key in Move.model_fields}) for move in snapshot.moves[:most]],
+        moved=len(snapshot.moves),
         ensemble=snapshot.ensemble,
     )
 

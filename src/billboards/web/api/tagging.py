@@ -31,11 +31,17 @@ class TaggedRoute(APIRoute):
             body = getattr(response, "body", None)
             if request.method != "GET" or response.status_code != 200 or body is None:
                 return response
-            tag = f'"{hashlib.sha256(body).hexdigest()[:20]}"'
+            # A list that has grown beyond its first page is another answer, though that page is the same.
+            link = response.headers.get("link", "")
+            tag = f'"{hashlib.sha256(body + link.encode()).hexdigest()[:20]}"'
             response.headers["etag"] = tag
             response.headers["cache-control"] = "private, no-cache"
             if tag in request.headers.get("if-none-match", ""):
-                kept = {name: response.headers[name] for name in ("etag", "cache-control")}
+                kept = {
+                    name: response.headers[name]
+                    for name in ("etag", "cache-control", "link")
+                    if name in response.headers
+                }
                 return Response(status_code=304, headers=kept)
             return response
 

@@ -14,9 +14,12 @@ from billboards.store import accounts, deliveries
 from billboards.store.accounts import ROLES, Role
 from billboards.web.asking import Ask, changing, reading
 from billboards.web.rendering import Body
+from billboards.web.views.paging import pager, read_page, stretch
 
 router = APIRouter()
 PAGE = "/account"
+#: People on a page of everybody's accounts.
+MOST_PEOPLE = 100
 
 
 def show_account(ask: Ask) -> Body:
@@ -31,12 +34,14 @@ def _page(ask: Ask, *, shown_once: Mapping[str, str] | None = None) -> Body:
         tokens = [token for token in accounts.list_tokens(connection, account.id) if token.revoked is None]
         webhooks = deliveries.list_webhooks(connection, account.id)
         everybody = accounts.list_accounts(connection) if owner else ()
+    shown = stretch(everybody, read_page(ask.query), MOST_PEOPLE)
     return ask.page(
         "own_account",
         account=account,
         tokens=tokens,
         webhooks=webhooks,
-        everybody=everybody,
+        everybody=shown.entries,
+        pages=pager(shown.number, shown.last, PAGE, {}, at="#people"),
         roles=ROLES,
         shown_once=shown_once,
     )

@@ -17,7 +17,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
-from billboards.boards.lines import whole_number
+from billboards.domain.written import decimal_number, whole_number
 from billboards.errors import InvalidInput, Refused
 from billboards.site.access import VISITOR
 from billboards.site.annotating import (
@@ -92,8 +92,7 @@ def _completion(site: Site, participant: Participant, turn: Turn) -> Any:
 
 
 def _stage(request: Request) -> int | None:
-    asked = request.query_params.get("stage", "")
-    return int(asked) if asked.isdecimal() and len(asked) < 3 else None
+    return whole_number(request.query_params.get("stage", ""))
 
 
 def _address(request: Request) -> str:
@@ -164,11 +163,8 @@ def _identity(sent: Mapping[str, str]) -> tuple[str, str]:
 def _seconds(site: Site, sent: Mapping[str, str]) -> float:
     """The time that was spent: counted by the page while it was in sight, else since the page was opened."""
     for name, since in (("seconds", 0.0), ("opened", site.clock())):
-        try:
-            found = float(sent.get(name, ""))
-        except ValueError:
-            continue
-        return max(0.0, found if not since else since - found)
+        if (found := decimal_number(sent.get(name, ""))) is not None:
+            return max(0.0, found if not since else since - found)
     return 0.0
 
 
@@ -190,7 +186,7 @@ def _keep_draft(request: Request, raw: bytes) -> Response:
         raise InvalidInput('send {"assignment": …, "answer_id": …, "answers": {…}, "seconds": …}')
     identity = (str(sent.get("assignment", "")), str(sent.get("answer_id", "")))
     seconds = sent.get("seconds")
-    spent = float(seconds) if isinstance(seconds, int | float) and not isinstance(seconds, bool) else 0.0
+    spent = seconds if isinstance(seconds, int | float) and not isinstance(seconds, bool) else 0.0
     saved = save_answer(site, participant, *identity, sent["answers"], seconds=spent)
     return JSONResponse({"kept": saved.answer_id, "at": saved.at, "expires": saved.expires}, headers=dict(HEAD))
 

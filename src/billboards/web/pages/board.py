@@ -25,6 +25,10 @@ router = APIRouter()
 
 #: Moves that the board page names; the rest is counted.
 MOST_MOVES = 6
+#: Submissions on their way that are counted one by one.
+MOST_RUNNING = 100
+#: Generators and metrics of each side that the comparison with another ranking lists.
+MOST_CHANGES = 100
 
 
 def show_board(ask: Ask) -> Body:
@@ -81,9 +85,11 @@ def _badges(look: Look, ranking: Ranking) -> list[dict[str, str]]:
 def _pending(ask: Ask, look: Look) -> list[dict[str, str]]:
     """What is on its way to the board, as far as this viewer may know."""
     with ask.site.database.reading() as connection:
-        running = submissions.find(connection, board=look.name, states=("received", "checking", "trial", "scoring"))
+        states = ("received", "checking", "trial", "scoring")
+        running = submissions.find(connection, board=look.name, states=states, limit=MOST_RUNNING + 1)
     if running:
-        words = "One submission is" if len(running) == 1 else f"{len(running)} submissions are"
+        many = f"More than {MOST_RUNNING}" if len(running) > MOST_RUNNING else str(len(running))
+        words = "One submission is" if len(running) == 1 else f"{many} submissions are"
         return [{"text": f"{words} on the way.", "href": addresses.board(look.name, "submissions")}]
     if look.live.snapshot is not None and look.live.snapshot.basis != basis(look.live):
         return [{"text": "New scores came in: the board is being ranked anew.", "href": ""}]
@@ -143,6 +149,8 @@ def show_ranking(ask: Ask) -> Body:
             "cause": cause_words(snapshot),
             "before": before,
             "changes": None if earlier is None else changes_between(earlier, ranking),
+            "most": MOST_CHANGES,
+            "whole": f"/api/v1{address}",
             "is_latest": latest is not None and latest.number == snapshot.number,
         },
         **table_context(ranking, overrating, ask.query, address),

@@ -13,14 +13,19 @@ from billboards.web.asking import Ask, reading
 from billboards.web.looking import Look
 from billboards.web.rendering import Body
 from billboards.web.views.board import fact_lines
+from billboards.web.views.paging import pager, read_page, stretch
 
 router = APIRouter()
+
+#: Boards on a page; each is opened to say who leads it.
+PAGE = 48
 
 
 def show_boards(ask: Ask) -> Body:
     """All boards, by name."""
-    looks = [ask.pages.look(known.name, ask.viewer) for known in ask.site.boards()]
-    return ask.page("boards", boards=[_card(look) for look in looks])
+    shown = stretch(ask.site.boards(), read_page(ask.query), PAGE)
+    looks = [ask.pages.look(known.name, ask.viewer) for known in shown.entries]
+    return ask.page("boards", boards=[_card(look) for look in looks], page=pager(shown.number, shown.last, "/", {}))
 
 
 def _card(look: Look) -> dict[str, Any]:

@@ -20,8 +20,9 @@ from billboards.boards.writing import write_board
 from billboards.domain import Board
 from billboards.errors import MissingPart, NotEnoughData
 from billboards.reports.delimited import csv_text, to_csv
+from billboards.reports.effect_tables import overrating_table
 from billboards.reports.latex import overrating_latex, to_latex
-from billboards.reports.tables import generator_table, metric_table, overrating_table
+from billboards.reports.ranking_tables import generator_table, metric_table
 from billboards.store.documents import dumps, overrating_document, ranking_document
 from billboards.web.looking import Look
 

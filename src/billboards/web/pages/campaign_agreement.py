@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from billboards.domain.written import whole_number
 from billboards.errors import InvalidInput, NotEnoughData, Refused
 from billboards.reports.rating_tables import annotator_tables
 from billboards.site.annotators import rulings
@@ -16,9 +17,12 @@ from billboards.store.annotators import Ruling
 from billboards.web.asking import Ask
 from billboards.web.pages.campaigns import campaign_page, own_campaign
 from billboards.web.rendering import Body
+from billboards.web.views.paging import Cut, cut
 
 #: Outputs on which annotators differ, and answers for a second look, that a page lists at first and at most.
 LISTED, MOST_LISTED = 12, 1200
+#: Disputes on the page; whatever was ruled stays on record.
+LATEST = 200
 
 
 @dataclass(frozen=True)
@@ -46,8 +50,7 @@ def show_agreement(ask: Ask, **context: Any) -> Body:
         tables: tuple[Any, ...] = ()
     else:
         tables = annotator_tables(study)
-    asked = ask.query.get("listed") or ""
-    listed = min(int(asked), MOST_LISTED) if asked.isdecimal() and 0 < len(asked) < 7 else LISTED
+    listed = min(whole_number(ask.query.get("listed") or "") or LISTED, MOST_LISTED)
     doubts, unlooked = _second_look(ask, campaign, listed)
     return campaign_page(
         ask,
@@ -71,13 +74,13 @@ def _second_look(ask: Ask, campaign: Campaign, listed: int) -> tuple[tuple[Doubt
         return (), "no metric of this board can say yet which answers are implausible."
 
 
-def _disputes(ask: Ask, campaign: Campaign) -> list[Dispute]:
-    """Every answer that something was ruled about, the latest first."""
+def _disputes(ask: Ask, campaign: Campaign) -> Cut[Dispute]:
+    """The answers that something was ruled about, the latest first."""
     by_answer: dict[str, list[Ruling]] = {}
     for one in rulings(ask.site, ask.viewer, campaign.id)[::-1]:
         if one.subject == "answer":
             by_answer.setdefault(one.name, []).append(one)
     if not by_answer:
-        return []
+        return cut([], LATEST)
     lines = {one.answer_id: one for one in campaign_answers(ask.site, ask.viewer, campaign.id)}
-    return [Dispute(name, lines.get(name), tuple(ruled[::-1])) for name, ruled in by_answer.items()]
+    return cut([Dispute(name, lines.get(name), tuple(ruled[::-1])) for name, ruled in by_answer.items()], LATEST)

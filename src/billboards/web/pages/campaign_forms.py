@@ -10,6 +10,7 @@ from dataclasses import fields
 from datetime import UTC, datetime
 from typing import Any
 
+from billboards.domain.written import decimal_number, signed_number
 from billboards.errors import InvalidInput
 from billboards.human.campaign_plan import DAYS, PRESETS, CampaignPlan, read_plan
 
@@ -78,16 +79,28 @@ def sent_plan(sent: Mapping[str, Any]) -> CampaignPlan:
 
 def _read(name: str, text: str) -> float | int:
     kinds: tuple[tuple[tuple[str, ...], Callable[[str], float | int], str], ...] = (
-        (_WHOLE, int, "a whole number"),
-        (_PERCENT, lambda text: round(float(text) / 100, 9), "a percentage"),
+        (_WHOLE, _whole, "a whole number"),
+        (_PERCENT, lambda text: round(_number(text) / 100, 9), "a percentage"),
         (_TIMES, _moment, "a time"),
-        (("lease_seconds",), lambda text: 60 * float(text), "a number"),
+        (("lease_seconds",), lambda text: 60 * _number(text), "a number"),
     )
-    read, what = next(((read, what) for names, read, what in kinds if name in names), (float, "a number"))
+    read, what = next(((read, what) for names, read, what in kinds if name in names), (_number, "a number"))
     try:
         return read(text)
     except (ValueError, OverflowError) as error:
         raise InvalidInput(f"{NAMES[name]}: {text[:40]!r} is not {what}") from error
+
+
+def _whole(text: str) -> int:
+    if (found := signed_number(text)) is None:
+        raise ValueError(text)
+    return found
+
+
+def _number(text: str) -> float:
+    if (found := decimal_number(text)) is None:
+        raise ValueError(text)
+    return found
 
 
 def _moment(text: str) -> float:
@@ -104,6 +117,6 @@ def sent_number(sent: Mapping[str, Any], name: str, what: str) -> float | None:
     """A number, or None where the field was left empty."""
     text = str(sent.get(name, "")).strip()
     try:
-        return float(text) if text else None
+        return _number(text) if text else None
     except ValueError as error:
         raise InvalidInput(f"{what}: {text[:40]!r} is not a number") from error

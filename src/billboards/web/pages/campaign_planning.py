@@ -1,40 +1,47 @@
 """Planning a campaign by form: what is asked, of which generators, how much, when, and at what price.
 
-Nothing is asked or paid for a plan: what comes of the form is a draft with its quote.
+What is asked is a shipped template, or a file of the owner's own, which can be looked at first as annotators will see
+it. Nothing is asked or paid for a plan: what comes of the form is a draft with its quote.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from fastapi import APIRouter
 
 from billboards.domain import Generator
-from billboards.errors import InvalidInput, Refused
+from billboards.errors import BillboardsError, InvalidInput, InvalidTemplate, Refused
 from billboards.human.campaign_plan import DAYS, PRESETS
-from billboards.human.template_files import open_template, shipped
+from billboards.human.sent_templates import LARGEST, SentTemplate, sent_template
+from billboards.human.template_files import open_template, parse_template, shipped
 from billboards.site.access import require
 from billboards.site.campaign_records import Campaign
 from billboards.site.campaigns import create_campaign
 from billboards.site.meta_evaluation import create_meta_campaign
 from billboards.web import addresses
-from billboards.web.asking import Ask, changing, reading
+from billboards.web.asking import Ask, Upload, changing, reading
 from billboards.web.pages.campaign_forms import preset_fields, sent_lines, sent_number, sent_plan
 from billboards.web.pages.campaigns import status_of
+from billboards.web.pages.submitting import problem_words, sent_content
+from billboards.web.pages.templates import preview_page
 from billboards.web.rendering import Body
 
 router = APIRouter()
+
+#: What the form says for a template of one's own; no shipped one is called so.
+OWN = "own"
 
 
 def show_form(ask: Ask) -> Body:
     """The form, filled in as a preset has it."""
     preset = ask.query.get("preset") or "sentence"
     chosen = {"template": ask.query.get("template") or "genie-translation", "ranks": "yes", "preset": preset}
-    return _form(ask, {**preset_fields(preset), **chosen}, None, 200)
+    return _form(ask, {**preset_fields(preset), **chosen}, (), 200)
 
 
-def _form(ask: Ask, sent: Mapping[str, Any], problem: str | None, status: int) -> Body:
+def _form(ask: Ask, sent: Mapping[str, Any], problems: Sequence[str], status: int) -> Body:
     require(ask.viewer, "administer")
     look = ask.look()
     generators = look.live.board.generators
@@ -44,9 +51,10 @@ def _form(ask: Ask, sent: Mapping[str, Any], problem: str | None, status: int) -
         "campaigns",
         status=status,
         heading="New campaign",
-        sent=sent,
-        problem=problem,
+        sent=_with_file_as_text(sent),
+        problems=problems,
         templates=[open_template(name) for name in shipped()],
+        own=OWN,
         machines=_names(generators, "machine"),
         people=_names(generators, "human"),
         optimised=_names(generators, "optimised"),
@@ -69,18 +77,54 @@ def receive_form(ask: Ask, sent: Mapping[str, Any]) -> Body | str:
             ask.viewer,
             ask.board_name,
             str(sent.get("name", "")).strip(),
-            sent_template(sent),
+            _chosen_template(sent),
             generators=sent_lines(sent, "generators") or None,
             plan=sent_plan(sent),
             rolling=bool(sent.get("rolling")),
             ranks=bool(sent.get("ranks")),
         )
     except (InvalidInput, Refused) as error:
-        return _form(ask, sent, str(error), status_of(error))
+        return _form(ask, sent, _mistakes(error), status_of(error))
     return _page_of(made)
 
 
-def sent_template(sent: Mapping[str, Any]) -> str:
+def show_chosen(ask: Ask, sent: Mapping[str, Any]) -> Body:
+    """The template that the form has, as annotators will see it; nothing is kept of it."""
+    require(ask.viewer, "administer")
+    chosen = _chosen_template(sent)
+    template = open_template(chosen) if isinstance(chosen, str) else parse_template(chosen.text, chosen.name)
+    return preview_page(ask, template, back=(addresses.board(ask.look().name, "campaigns", "new"), "New campaign"))
+
+
+def _chosen_template(sent: Mapping[str, Any]) -> str | SentTemplate:
+    """A shipped template's name, or the owner's own one."""
+    if sent.get("template") != OWN:
+        if _has_own(sent):
+            raise InvalidInput("a template of your own came along, but another is chosen: choose yours, or take it out")
+        return _shipped_template(sent)
+    raw, name = sent_content(sent, "template.toml", "your own template")
+    return sent_template(raw, name)
+
+
+def _has_own(sent: Mapping[str, Any]) -> bool:
+    upload = sent.get("file")
+    return bool((isinstance(upload, Upload) and upload.content) or str(sent.get("pasted") or "").strip())
+
+
+def _with_file_as_text(sent: Mapping[str, Any]) -> dict[str, Any]:
+    """What was sent, with a file as text to be mended: a browser does not choose the same file again by itself."""
+    upload = sent.get("file")
+    shown = {key: value for key, value in sent.items() if isinstance(value, str)}
+    if isinstance(upload, Upload) and 0 < len(upload.content) <= LARGEST and not shown.get("pasted"):
+        shown["pasted"] = upload.content.decode("utf-8", "replace")
+    return shown
+
+
+def _mistakes(error: BillboardsError) -> list[str]:
+    return list(map(problem_words, error.problems)) if isinstance(error, InvalidTemplate) else [str(error)]
+
+
+def _shipped_template(sent: Mapping[str, Any]) -> str:
     """A shipped template's name; a path would open any file of the server's."""
     name = str(sent.get("template", ""))
     if name not in shipped():
@@ -123,7 +167,7 @@ def receive_blind_form(ask: Ask, sent: Mapping[str, Any]) -> Body | str:
             str(sent.get("first", "")),
             str(sent.get("second", "")),
             per_corner=_per_corner(sent),
-            template=sent_template(sent),
+            template=_shipped_template(sent),
         )
     except (InvalidInput, Refused) as error:
         return _blind_form(ask, sent, str(error), status_of(error))
@@ -142,8 +186,10 @@ def _page_of(campaign: Campaign) -> str:
 
 
 NEW, BLIND = "/boards/{board}/campaigns/new", "/boards/{board}/campaigns/blind-check"
+CHOSEN = "/boards/{board}/campaigns/template"
 
 router.add_route(NEW, reading(show_form, kept=False), methods=["GET"], include_in_schema=False)
 router.add_route(NEW, changing(receive_form), methods=["POST"], include_in_schema=False)
+router.add_route(CHOSEN, changing(show_chosen), methods=["POST"], include_in_schema=False)
 router.add_route(BLIND, reading(show_blind_form, kept=False), methods=["GET"], include_in_schema=False)
 router.add_route(BLIND, changing(receive_blind_form), methods=["POST"], include_in_schema=False)

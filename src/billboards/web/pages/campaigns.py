@@ -30,9 +30,12 @@ from billboards.web.pages.templates import preview_page
 from billboards.web.rendering import Body
 from billboards.web.streams import send_campaign
 from billboards.web.views import campaigns as views
+from billboards.web.views.paging import cut, pager, read_page, stretch
 
 router = APIRouter()
 
+#: Campaigns on a page.
+PAGE = 50
 #: The pages of one campaign: the last part of the address, and the words that lead there.
 SECTIONS = (("", "Progress"), ("annotators", "Annotators"), ("agreement", "Agreement"), ("results", "Results"))
 
@@ -43,14 +46,16 @@ def show_list(ask: Ask) -> Body:
     look = ask.look()
     found = list_campaigns(ask.site, ask.viewer, look.name)
     owner = may(ask.viewer, "administer")
-    states = {one.id: campaign_status(ask.site, ask.viewer, one.id) for one in found} if owner else {}
-    taking = [one for one in found if one.state in ("open", "paused")]
+    taking = found if owner else [one for one in found if one.state in ("open", "paused")]
+    shown = stretch(taking[::-1], read_page(ask.query), PAGE)
+    states = {one.id: campaign_status(ask.site, ask.viewer, one.id) for one in shown.entries} if owner else {}
     return ask.board_page(
         "campaigns",
         look,
         "campaigns",
         heading="Campaigns",
-        campaigns=found[::-1] if owner else taking[::-1],
+        campaigns=shown.entries,
+        page=pager(shown.number, shown.last, addresses.board(look.name, "campaigns"), {}),
         states=states,
         owner=owner,
         tags=views.TAGS,
@@ -79,6 +84,7 @@ def campaign_page(ask: Ask, campaign: Campaign, section: str, *, status: int = 2
         sections=SECTIONS,
         tags=views.TAGS,
         home=addresses.board(campaign.board, "campaigns", campaign.id),
+        most_rows=views.MOST_ROWS,
         **{"problem": None, "links": (), "base": ask.site.settings.base_url.rstrip("/"), **context},
     )
 
@@ -106,13 +112,17 @@ def show_annotators(ask: Ask, **context: Any) -> Body:
     """Who annotates, how they stand by their test questions, and what was decided about them."""
     campaign = own_campaign(ask)
     lines = annotator_lines(ask.site, ask.viewer, campaign.id)
+    shown = stretch(lines, read_page(ask.query), views.MOST_ROWS)
     decided = [one for one in rulings(ask.site, ask.viewer, campaign.id) if one.subject == "annotator"]
     return campaign_page(
         ask,
         campaign,
         "annotators",
-        lines=lines,
-        decided=decided[::-1],
+        lines=shown.entries,
+        pages=pager(
+            shown.number, shown.last, addresses.board(campaign.board, "campaigns", campaign.id, "annotators"), {}
+        ),
+        decided=cut(decided[::-1], views.MOST_ROWS),
         ruled={one.name for one in decided},
         words=views.test_words,
         **context,

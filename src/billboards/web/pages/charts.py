@@ -40,7 +40,9 @@ def show_chart(ask: Ask) -> Body:
 
 
 def _draw(look: Look, ranking: Ranking, name: str, theme: Theme) -> alt.LayerChart:
-    from billboards.reports.plots import correlation_bars, overrating_forest, rank_swaps
+    from billboards.reports.effect_plots import overrating_forest
+    from billboards.reports.metric_plots import correlation_bars
+    from billboards.reports.swap_plots import rank_swaps
 
     kind, _, metric = name.partition("/")
     if kind == "correlations":
@@ -56,7 +58,7 @@ def _draw(look: Look, ranking: Ranking, name: str, theme: Theme) -> alt.LayerCha
 
 
 def _scatter(look: Look, ranking: Ranking, name: str, theme: Theme) -> alt.LayerChart:
-    from billboards.reports.plots import scatter
+    from billboards.reports.metric_plots import scatter
 
     standing = metric_named(ranking, name)
     view = look.matrix.view

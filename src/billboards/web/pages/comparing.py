@@ -7,7 +7,7 @@ from typing import Any
 from fastapi import APIRouter
 
 from billboards.domain import DecidingOutput, GeneratorComparison, MetricComparison
-from billboards.errors import InvalidInput, NotEnoughData
+from billboards.errors import InvalidInput, NotEnoughData, UnknownName
 from billboards.reports.comparisons import generator_comparison_table, metric_comparison_table
 from billboards.web import addresses
 from billboards.web.asking import Ask, reading
@@ -49,6 +49,8 @@ def _compared(look: Look, first: str, second: str, by: str | None, generators: l
         raise InvalidInput(f"{first} is compared with itself; choose two different ones")
     if (first in generators) != (second in generators):
         one, other = (first, second) if first in generators else (second, first)
+        if look.ranking is None or other not in {metric.name for metric in look.ranking.metrics}:
+            raise UnknownName("generator", other, generators)
         raise InvalidInput(f"{one} is a generator and {other} is none; choose two generators or two metrics")
     if first in generators:
         pair = look.compare_generators(first, second, by)

@@ -12,19 +12,21 @@ from fastapi import APIRouter
 from billboards.domain import GeneratorStanding, Ranking
 from billboards.reports.tables import mean_digits
 from billboards.reports.wording import rank_texts, value_text
-from billboards.service.ranking import ENSEMBLE
+from billboards.service.ensembles import ENSEMBLE
 from billboards.site.access import may
 from billboards.store import snapshots, submissions
 from billboards.web.asking import Ask, reading
 from billboards.web.looking import Look
 from billboards.web.rendering import Body
+from billboards.web.views.board_rows import MOST_NAMED
 from billboards.web.views.explorer import PEOPLE, Output
+from billboards.web.views.paging import cut, few
 from billboards.web.views.timelines import timeline
 
 router = APIRouter()
 
-#: Outputs of each kind that the page shows.
-SHOWN = 5
+#: Outputs of each kind that the page shows, and versions.
+SHOWN, MOST_VERSIONS = 5, 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +82,13 @@ def score_lines(ranking: Ranking, name: str) -> list[ScoreLine]:
 
 def _line(name: str, value: float | None, values: Sequence[float | None], coverage: str) -> ScoreLine:
     there = [v for v in values if v is not None]
-    ranks = [None if v is None else 1 + sum(other > v for other in there) for v in values]
-    text = "–" if value is None else rank_texts(ranks)[list(values).index(value)]
+    text = "–" if value is None else _rank_text(value, there)
     return ScoreLine(name, value_text(value, mean_digits(there)), text, len(there), coverage)
+
+
+def _rank_text(value: float, there: Sequence[float]) -> str:
+    above, equal = sum(other > value for other in there), sum(other == value for other in there)
+    return rank_texts([1 + above] * equal)[0]
 
 
 def _coverage(standing: GeneratorStanding, name: str, ranking: Ranking) -> str:
@@ -101,7 +107,7 @@ def _facts(ranking: Ranking, standing: GeneratorStanding) -> list[tuple[str, str
     alike = [g.name for g in ranked if g.cluster == standing.cluster and g is not standing and g.cluster is not None]
     facts = [("rank", place), ("ranked by", ranking.ranked_by or "nothing yet")]
     if standing.rank is not None and alike:
-        facts.append(("not told apart from", ", ".join(alike)))
+        facts.append(("not told apart from", few(alike, MOST_NAMED)))
     return [*facts, ("people", value_text(standing.human, 2))] if standing.human is not None else facts
 
 
@@ -138,14 +144,16 @@ def show_generator(ask: Ask) -> Body:
     context = generator_context(look, name)
     own = context["submission"]
     with ask.site.database.reading() as connection:
-        places = snapshots.history(connection, look.name, "generator", name=name, audience=look.told)
+        places = snapshots.history(
+            connection, look.name, "generator", name=name, audience=look.told, since=look.first_step
+        )
         versions = (
             ()
             if own is None or not may(ask.viewer, "see-submission", own)
             else submissions.find(connection, board=look.name, kind="generator", name=own.name)
         )
     context |= {
-        "versions": versions,
+        "versions": cut(versions, MOST_VERSIONS),
         "places": places,
         "timeline": timeline({name: [p.value for p in places]}, [p.number for p in places], first=name),
         "others": [g.name for g in look.board.generators if g.name != name],

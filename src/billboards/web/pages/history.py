@@ -13,9 +13,9 @@ from starlette.responses import RedirectResponse, Response
 from billboards.boards.lines import whole_number
 from billboards.domain import Ensemble
 from billboards.errors import UnknownName
-from billboards.reports import tables
+from billboards.reports.ensemble_tables import ensemble_table
 from billboards.reports.wording import linear_combination, value_text
-from billboards.service.ranking import ENSEMBLE
+from billboards.service.ensembles import ENSEMBLE
 from billboards.store import snapshots
 from billboards.store.documents import dumps, ensemble_document
 from billboards.store.snapshots import Place
@@ -23,11 +23,12 @@ from billboards.web import addresses
 from billboards.web.asking import Ask, reading
 from billboards.web.pages.board import cause_words
 from billboards.web.rendering import Body
+from billboards.web.views.paging import read_before, write_before
 from billboards.web.views.timelines import Timeline, timeline
 
 router = APIRouter()
 
-#: Rankings on a page of the history, and lines in its chart.
+#: Rankings or ensembles on a page, and lines in its chart.
 PAGE, MOST_LINES = 50, 12
 
 
@@ -37,7 +38,7 @@ def show_rankings(ask: Ask) -> Body:
     start = whole_number(ask.query.get("before") or "")
     with ask.site.database.reading() as connection:
         kept = snapshots.list_snapshots(connection, look.name, look.told, before=start, limit=PAGE + 1)
-        places = snapshots.history(connection, look.name, "metric", audience=look.told)
+        places = snapshots.history(connection, look.name, "metric", audience=look.told, since=look.first_step)
     shown = kept[:PAGE]
     return ask.board_page(
         "rankings",
@@ -47,6 +48,8 @@ def show_rankings(ask: Ask) -> Body:
         rankings=[{"snapshot": one, "cause": cause_words(one), "moves": len(one.moves)} for one in shown],
         older=addresses.board(look.name, "rankings", before=shown[-1].number) if len(kept) > PAGE else None,
         timeline=correlations_over_time(places),
+        since=look.first_step,
+        days=ask.site.settings.retention.ranking_days,
     )
 
 
@@ -69,10 +72,14 @@ async def lead_to_changes(request: Request) -> Response:
 
 
 def show_ensembles(ask: Ask) -> Body:
-    """Every ensemble ever fitted."""
+    """Every ensemble ever fitted, the latest first."""
     look = ask.look()
+    before = read_before(ask.query)
     with ask.site.database.reading() as connection:
-        kept = snapshots.list_ensembles(connection, look.name, hidden=look.live.audience == "owners")
+        hidden = look.live.audience == "owners"
+        kept = snapshots.list_ensembles(connection, look.name, hidden=hidden, before=before, limit=PAGE + 1)
+    shown = kept[:PAGE]
+    last = write_before(shown[-1][1], shown[-1][0].signature) if len(kept) > PAGE else None
     now = None if look.ranking is None else look.ranking.ensemble
     return ask.board_page(
         "ensembles",
@@ -83,9 +90,10 @@ def show_ensembles(ask: Ask) -> Body:
         alternative=None
         if look.ranking is None or look.ranking.alternative is None
         else _facts(look.ranking.alternative),
-        table=None if now is None else tables.ensemble_table(now),
+        table=None if now is None else ensemble_table(now),
         links={} if now is None else {("name", name): addresses.metric(look.name, name) for name in now.weights},
-        ensembles=[{**_facts(one), "created": created} for one, created in kept],
+        ensembles=[{**_facts(one), "created": created} for one, created in shown],
+        older=None if last is None else addresses.board(look.name, "ensembles", before=last),
     )
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from fastapi import APIRouter
 
 from billboards.domain import Instance
+from billboards.domain.written import decimal_number
 from billboards.errors import InvalidInput, UnknownName
 from billboards.reports.tables import mean_digits
 from billboards.web import addresses
@@ -18,10 +19,13 @@ from billboards.web.looking import Look
 from billboards.web.rendering import Body
 from billboards.web.views.explorer import PEOPLE, SORTS, Found, Search, explore
 from billboards.web.views.matching import can_match
+from billboards.web.views.paging import Pager, pager, read_page, stretch
 from billboards.web.views.text_differences import Piece, found, marked
 
 router = APIRouter()
 
+#: Outputs of one instance on a page.
+MOST_OUTPUTS = 100
 #: Longer texts are cut in the list; the page of an instance shows all of them.
 CLIPPED = 420
 
@@ -56,9 +60,10 @@ def read_search(ask: Ask, look: Look) -> Search:
     query, ranking = ask.query, look.ranking
     names = look.matrix.names
     default = ranking.ranked_by if ranking is not None and ranking.ranked_by in names else next(iter(names), "")
-    sort = query.get("sort") or "instance"
-    if sort not in SORTS:
-        raise UnknownName("order of outputs", sort, SORTS)
+    asked = query.get("sort") or "instance"
+    sort = next((one for one in SORTS if one == asked), None)
+    if sort is None:
+        raise UnknownName("order of outputs", asked, SORTS)
     judged = look.judged
     return Search(
         text=query.get("text") or "",
@@ -69,7 +74,7 @@ def read_search(ask: Ask, look: Look) -> Search:
         people_low=_number(ask, "people_low") if judged else None,
         people_high=_number(ask, "people_high") if judged else None,
         disputed=_number(ask, "disputed") if judged else None,
-        sort=sort,  # type: ignore[arg-type]
+        sort=sort,
         page=int(_number(ask, "page") or 1),
     )
 
@@ -78,28 +83,15 @@ def _number(ask: Ask, name: str) -> float | None:
     given = (ask.query.get(name) or "").strip()
     if not given:
         return None
-    try:
-        value = float(given)
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value) or abs(value) > 1e15:
+    value = decimal_number(given)
+    if value is None or abs(value) > 1e15:
         raise InvalidInput(f"{name} must be a number; found {given[:40]!r}")
     return value
 
 
-def _pager(ask: Ask, look: Look, result: Found) -> dict[str, Any]:
+def _pager(ask: Ask, look: Look, result: Found) -> Pager:
     kept = {key: value for key, value in ask.query.items() if key != "page"}
-
-    def leading_to(number: int) -> str | None:
-        there = 1 <= number <= result.last
-        return addresses.board(look.name, "instances") + addresses.asked({**kept, "page": number}) if there else None
-
-    return {
-        "number": result.page,
-        "last": result.last,
-        "before": leading_to(result.page - 1),
-        "after": leading_to(result.page + 1),
-    }
+    return pager(result.page, result.last, addresses.board(look.name, "instances"), kept)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,18 +118,23 @@ def show_instance(ask: Ask) -> Body:
     if against and against not in texts:
         raise UnknownName("text of this instance", against, texts)
     metric = ask.query.get("metric") or ""
-    shown = [
-        _shown(look, name, kind, text, k, texts[against][1] if against else None, name == against)
-        for name, (kind, text) in texts.items()
-    ]
+    references = [name for name, (kind, _) in texts.items() if kind == "reference"]
+    outputs = stretch(_best_first(look, texts, k, metric), read_page(ask.query), MOST_OUTPUTS)
+    kept = {key: value for key, value in ask.query.items() if key in ("against", "metric")}
+
+    def shown(name: str) -> ShownText:
+        kind, text = texts[name]
+        return _shown(look, name, kind, text, k, texts[against][1] if against else None, name == against)
+
     return ask.board_page(
         "instance",
         look,
         "instances",
         heading=f"Instance {instance.id}",
         instance=instance,
-        references=[one for one in shown if one.kind == "reference"],
-        outputs=sorted((one for one in shown if one.kind != "reference"), key=lambda one: _best_first(one, metric)),
+        references=[shown(name) for name in references],
+        outputs=[shown(name) for name in outputs.entries],
+        pages=pager(outputs.number, outputs.last, addresses.instance(look.name, instance.id), kept, at="#outputs"),
         against=against,
         names=list(texts),
         metric=metric,
@@ -183,10 +180,17 @@ def _matched_with(look: Look, instance: Instance, against: str) -> str:
     return against if against in names else next(iter(names), "")
 
 
-def _best_first(text: ShownText, metric: str) -> tuple[bool, float]:
+def _best_first(look: Look, texts: Mapping[str, tuple[str, str]], k: int, metric: str) -> list[str]:
     """Outputs by the chosen metric, else by people, those without a score last."""
-    value = dict(text.scores).get(metric) if metric and metric != PEOPLE else text.people
-    return value is None, -(value or 0.0)
+    column = metric if metric in look.matrix.names else PEOPLE if metric in ("", PEOPLE) else None
+    scores = None if column is None else look.matrix.of(column)[:, k]
+
+    def key(name: str) -> tuple[bool, float]:
+        row = look.board.row_position.get(name.removesuffix(" (output)"))
+        value = math.nan if scores is None or row is None else float(scores[row])
+        return math.isnan(value), 0.0 if math.isnan(value) else -value
+
+    return sorted((name for name, (kind, _) in texts.items() if kind != "reference"), key=key)
 
 
 def _lead(look: Look) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,10 +20,13 @@ from billboards.web.asking import Ask, reading
 from billboards.web.looking import Look
 from billboards.web.rendering import Body
 from billboards.web.views.explorer import Matrix
+from billboards.web.views.paging import Cut, cut
 from billboards.web.views.timelines import timeline
 
 router = APIRouter()
 
+#: Generators that the table of residuals names, and conditions under which its rank is told.
+MOST_RESIDUALS, MOST_CONDITIONS = 100, 100
 #: Half the width of a bar chart in the table of residuals.
 HALF = 60
 
@@ -47,6 +51,7 @@ def metric_context(look: Look, name: str) -> dict[str, Any]:
     if ranking is None:
         raise UnknownName("metric", name, ())
     standing = metric_named(ranking, name)
+    drawn = _is_drawn(look, standing.name)
     estimate = next((e for e in (look.overrating.metrics if look.overrating else ()) if e.name == standing.name), None)
     return {
         "metric": standing,
@@ -55,7 +60,7 @@ def metric_context(look: Look, name: str) -> dict[str, Any]:
         "human": look.overrating.human if look.overrating else "",
         "verdict": None if estimate is None else verdict(estimate),
         "not_measured": None if look.overrating is None else look.overrating.missing.get(standing.name),
-        "residuals": residuals(look.matrix, ranking, standing.name) if _is_drawn(look, standing.name) else [],
+        "residuals": extremes(residuals(look.matrix, ranking, standing.name)) if drawn else cut([], 0),
         "weight": None if ranking.ensemble is None else ranking.ensemble.weights.get(standing.name),
         "left_out": None if ranking.ensemble is None else ranking.ensemble.left_out.get(standing.name),
         "audit": _audit(look, standing),
@@ -109,6 +114,14 @@ def residuals(matrix: Matrix, ranking: Ranking, name: str) -> list[Residual]:
     return [Residual(*one, *_bar(one[4] / widest)) for one in found]
 
 
+def extremes(found: Sequence[Residual]) -> Cut[Residual]:
+    """Of very many generators those that the metric is kindest and harshest to."""
+    if len(found) <= MOST_RESIDUALS:
+        return cut(found, MOST_RESIDUALS)
+    half = MOST_RESIDUALS // 2
+    return Cut([*found[:half], *found[-half:]], len(found) - 2 * half)
+
+
 def _bar(share: float) -> tuple[float, float]:
     width = round(abs(share) * HALF, 1)
     return (HALF if share >= 0 else HALF - width), width
@@ -131,18 +144,20 @@ def show_metric(ask: Ask) -> Body:
     context = metric_context(look, ask.params["metric"])
     name = context["metric"].name
     with ask.site.database.reading() as connection:
-        places = snapshots.history(connection, look.name, "metric", name=name, audience=look.told)
+        places = snapshots.history(
+            connection, look.name, "metric", name=name, audience=look.told, since=look.first_step
+        )
     firm = bool(ask.query.get("firm"))
     sensitivity = look.sensitivity if firm else None
     context |= {
         "firm": firm,
         "can_be_firm": look.judged and context["metric"].correlation is not None,
         "range": None if sensitivity is None else next((m for m in sensitivity.metrics if m.name == name), None),
-        "conditions": [] if sensitivity is None else _conditions(sensitivity, name),
+        "conditions": cut([] if sensitivity is None else _conditions(sensitivity, name), MOST_CONDITIONS),
         "places": places,
         "timeline": timeline({name: [p.value for p in places]}, [p.number for p in places], first=name),
         "others": [m.name for m in look.ranking.metrics if m.name != name] if look.ranking else [],
-        "scatter": addresses.chart(look.name, "scatter", f"{name}.svg") if context["residuals"] else None,
+        "scatter": addresses.chart(look.name, "scatter", f"{name}.svg") if context["residuals"].entries else None,
     }
     return ask.board_page("metric", look, "", heading=name, **context)
 

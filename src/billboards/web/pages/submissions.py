@@ -20,6 +20,7 @@ from billboards.web import addresses
 from billboards.web.asking import Ask, changing, reading
 from billboards.web.rendering import Body
 from billboards.web.streams import send_events, send_generations, status_of
+from billboards.web.views.paging import read_before, write_before
 
 router = APIRouter()
 
@@ -66,7 +67,7 @@ def show_of_board(ask: Ask) -> Body:
 
 def _lines(ask: Ask, board: str | None) -> list[Line]:
     with ask.site.database.reading() as connection:
-        found = submissions.find(connection, board=board, before=_before(ask), limit=PAGE)
+        found = submissions.find(connection, board=board, before=read_before(ask.query), limit=PAGE)
         hiding = {one.name: read_board_settings(one.settings) for one in registry.list_boards(connection)}
     seen = (one for one in found if _is_listed(ask.viewer, one, hides=hiding[one.board].hides(one.phase)))
     return [_line(ask.viewer, ask.site, one) for one in seen]
@@ -94,20 +95,12 @@ def _line(viewer: Viewer, site: Site, one: Submission) -> Line:
     )
 
 
-def _before(ask: Ask) -> tuple[float, str] | None:
-    created, _, last = (ask.query.get("before") or "").partition("~")
-    try:
-        return (float(created), last) if last else None
-    except ValueError:
-        return None
-
-
 def _older(ask: Ask, board: str | None) -> dict[str, Any]:
     with ask.site.database.reading() as connection:
-        found = submissions.find(connection, board=board, before=_before(ask), limit=PAGE + 1)
+        found = submissions.find(connection, board=board, before=read_before(ask.query), limit=PAGE + 1)
     if len(found) <= PAGE:
         return {"older": None}
-    where = addresses.asked({"before": f"{found[PAGE - 1].created!r}~{found[PAGE - 1].id}"})
+    where = addresses.asked({"before": write_before(found[PAGE - 1].created, found[PAGE - 1].id)})
     return {"older": (addresses.board(board, "submissions") if board else "/submissions") + where}
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from fastapi import APIRouter
 
-from billboards.errors import BillboardsError, InvalidInput, InvalidSubmission, NotAllowed, Refused
+from billboards.errors import BillboardsError, InvalidInput, InvalidSubmission, NotAllowed, Problem, Refused
 from billboards.site.access import may
 from billboards.site.settings import moment
 from billboards.site.submitting import submit_generator, submit_metric
@@ -111,7 +111,7 @@ def _quota(ask: Ask, look: Look, now: float) -> list[str]:
 def receive_generator(ask: Ask, sent: Mapping[str, Any]) -> Body | str:
     """Take a generator, or say all that is wrong with it."""
     try:
-        raw, name = _content(sent, "outputs", "the outputs")
+        raw, name = sent_content(sent, "outputs", "the outputs")
         found = submit_generator(
             ask.site,
             ask.viewer,
@@ -133,7 +133,7 @@ def receive_metric(ask: Ask, sent: Mapping[str, Any]) -> Body | str:
     """Take a metric, or say all that is wrong with it."""
     name = str(sent.get("name", "")).strip()
     try:
-        raw, file_name = _content(sent, "metric.py", "the program")
+        raw, file_name = sent_content(sent, "metric.py", "the program")
         found = submit_metric(
             ask.site,
             ask.viewer,
@@ -152,7 +152,7 @@ def receive_metric(ask: Ask, sent: Mapping[str, Any]) -> Body | str:
     return addresses.submission(found.submission.id)
 
 
-def _content(sent: Mapping[str, Any], pasted_name: str, what: str) -> tuple[bytes, str]:
+def sent_content(sent: Mapping[str, Any], pasted_name: str, what: str) -> tuple[bytes, str]:
     """What was sent: a file or a pasted text, not both and not neither."""
     upload, pasted = sent.get("file"), str(sent.get("pasted") or "")
     has_file = isinstance(upload, Upload) and (upload.name or upload.content)
@@ -180,10 +180,15 @@ def _manifest(sent: Mapping[str, Any], name: str) -> dict[str, Any]:
     return declared
 
 
+def problem_words(problem: Problem) -> str:
+    """A mistake and where it stands."""
+    return f"{problem.path}{'' if problem.line is None else f', line {problem.line}'}: {problem.message}"
+
+
 def _said(ask: Ask, error: BillboardsError) -> tuple[list[str], int]:
     """Every mistake in words, and the status."""
     if isinstance(error, InvalidSubmission):
-        return [f"{p.path}{'' if p.line is None else f', line {p.line}'}: {p.message}" for p in error.problems], 422
+        return list(map(problem_words, error.problems)), 422
     if isinstance(error, NotAllowed):
         return [str(error)], 403 if ask.viewer.account else 401
     return [str(error)], 409 if isinstance(error, Refused) else 422

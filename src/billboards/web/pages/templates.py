@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi import APIRouter
 
 from billboards.errors import UnknownName
-from billboards.human.template_files import open_template, shipped
+from billboards.human.template_files import open_template, shipped, template_source
 from billboards.human.templates import Template
 from billboards.web.asking import Ask, reading
 from billboards.web.rendering import Body
@@ -26,6 +26,15 @@ def show_template(ask: Ask) -> Body:
     if name not in shipped():
         raise UnknownName("template", name, shipped())
     return preview_page(ask, open_template(name), back=("/templates", "Templates"))
+
+
+def send_file(ask: Ask) -> Body:
+    """A shipped template's file, to begin one's own with."""
+    name = ask.params["template"]
+    if name not in shipped():
+        raise UnknownName("template", name, shipped())
+    head = (("content-disposition", f'attachment; filename="{name}.toml"'),)
+    return Body(template_source(name).encode(), "application/toml", headers=head)
 
 
 def preview_page(ask: Ask, template: Template, *, back: tuple[str, str]) -> Body:
@@ -50,4 +59,5 @@ def _shown_first(template: Template) -> str:
 
 
 router.add_route("/templates", reading(show_templates), include_in_schema=False)
+router.add_route("/templates/{template}/file", reading(send_file), include_in_schema=False)
 router.add_route("/templates/{template}", reading(show_template), include_in_schema=False)

@@ -1,9 +1,11 @@
 // The board without reloading: sort by any column, pin and hide columns, find a generator. Each of these also works as
 // a plain link or form; this module only saves the round trip and keeps the address in step, so that it can be shared.
+// Where the table is one page of several, sorting and finding are left to the links: they must look at every generator.
 
 const table = document.getElementById("board");
 const told = document.getElementById("told");
 const FIXED = 2; // rank and name
+const isPart = "part" in table.dataset;
 
 function say(words) {
   told.textContent = words;
@@ -68,7 +70,7 @@ function remember(change) {
 
 table.tHead.addEventListener("click", (event) => {
   const link = event.target.closest("a.sort");
-  if (!link || event.metaKey || event.ctrlKey || event.shiftKey) return;
+  if (isPart || !link || event.metaKey || event.ctrlKey || event.shiftKey) return;
   event.preventDefault();
   const key = link.closest("th").dataset.key;
   const turned = table.dataset.direction === "ascending" ? "descending" : "ascending";
@@ -136,9 +138,9 @@ if (complete) {
   columns.addEventListener("change", () => columns.requestSubmit());
 }
 
-// Finding a generator while typing.
+// Finding a generator while typing, where all of them are here; else the form asks the server.
 const find = document.getElementById("f-find");
-find.addEventListener("input", () => {
+function findHere() {
   const wanted = find.value.trim().toLocaleLowerCase();
   let shown = 0;
   for (const row of table.tBodies[0].rows) {
@@ -147,9 +149,12 @@ find.addEventListener("input", () => {
   }
   remember((query) => (wanted ? query.set("find", wanted) : query.delete("find")));
   say(`${shown} generators shown.`);
-});
-find.form.querySelector("button").hidden = true;
-find.form.addEventListener("submit", (event) => event.preventDefault());
+}
+if (!isPart) {
+  find.addEventListener("input", findHere);
+  find.form.querySelector("button").hidden = true;
+  find.form.addEventListener("submit", (event) => event.preventDefault());
+}
 
 for (const select of document.querySelectorAll(".filters select")) {
   select.addEventListener("change", () => select.form.requestSubmit());

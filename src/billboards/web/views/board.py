@@ -6,7 +6,7 @@ the board that the reader asked for. Sorting, ordering, pinning and hiding are p
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
@@ -14,9 +14,8 @@ from markupsafe import Markup
 from starlette.datastructures import QueryParams
 
 from billboards.domain import Board, OverratingReport, Ranking, Slice
-from billboards.errors import InvalidInput
-from billboards.reports import tables
 from billboards.reports.findings import (
+    MOST_SWAPS,
     best_metric,
     best_metric_words,
     citation,
@@ -24,13 +23,19 @@ from billboards.reports.findings import (
     overrating_words,
     popular_metric,
 )
+from billboards.reports.ranking_tables import lines_table
+from billboards.reports.tables import NOTES, metric_mark
 from billboards.reports.wording import linear_combination, one_line, value_text
-from billboards.service.ranking import ENSEMBLE
+from billboards.service.ensembles import ENSEMBLE
 from billboards.web import addresses
-from billboards.web.views.board_table import ORDERS, PEOPLE, RANK, BoardTable, Direction, Wish, board_table
+from billboards.web.views.board_table import BoardTable, board_table
+from billboards.web.views.board_wish import ORDERS, PEOPLE, Wish, read_wish
+from billboards.web.views.paging import pager, read_page
 
 #: A select with more choices than this is no help; a board of a thousand documents is filtered by domain or tag.
 MOST_CHOICES = 60
+#: Generators without a rank that are named under the table.
+MOST_UNRANKED = 10
 _ARROWS = {"ascending": "↑", "descending": "↓", None: "↕"}
 
 
@@ -63,25 +68,6 @@ class Select:
     chosen: str
 
 
-def read_wish(query: QueryParams) -> Wish:
-    """How the reader wants the table; what the address says wrongly is named."""
-    direction = query.get("direction") or None
-    order = query.get("order") or "correlation"
-    if direction not in (None, "ascending", "descending"):
-        raise InvalidInput(f"direction {direction!r} is unknown; it is ascending or descending")
-    if order not in ORDERS:
-        raise InvalidInput(f"columns can't be ordered by {order!r}; choose one of {', '.join(ORDERS)}")
-    way: Direction | None = None if direction is None else "ascending" if direction == "ascending" else "descending"
-    return Wish(
-        query.get("sort") or RANK,
-        way,
-        order,
-        frozenset(query.getlist("hide")),
-        tuple(dict.fromkeys(query.getlist("pin"))),
-        query.get("show") == "ranks",
-    )
-
-
 def read_filter(board: Board, query: QueryParams) -> Filter:
     """Which part of the board the reader asks for."""
     part = Slice(query.get("domain") or None, query.get("document") or None, query.get("tag") or None)
@@ -97,35 +83,40 @@ def table_context(
     ranking: Ranking, overrating: OverratingReport | None, query: QueryParams, address: str
 ) -> dict[str, Any]:
     """What the template needs to write the table, for a board or for a past ranking of it."""
-    wish = read_wish(query)
-    table = board_table(ranking, overrating, wish)
+    wish, find = read_wish(query), (query.get("find") or "").strip()
+    table = board_table(ranking, overrating, wish, find=find, page=read_page(query))
     kept = [(key, value) for key, value in query.multi_items() if key in _FILTERS and value]
+    page = [("page", str(table.shown.number))] if table.shown.number > 1 else []
+    # A script sorts a whole board in place; where the page is loaded anew, it opens where the reader was.
+    at = "#pages" if table.is_part else ""
 
-    def leading_to(other: Wish) -> str:
-        return address + addresses.asked({**_listed(kept), **other.query()})
+    def leading_to(other: Wish, rest: Sequence[tuple[str, str]] = ()) -> str:
+        return address + addresses.asked({**_listed(kept), **other.query(), **dict(rest)}) + at
 
     return {
         "ranking": ranking,
         "wish": wish,
-        "table": _with_found(table, query.get("find") or ""),
-        "find": query.get("find") or "",
+        "table": table,
+        "find": find,
+        "pager": pager(table.shown.number, table.shown.last, address, {**_listed(kept), **wish.query()}, at="#pages"),
+        "unfound": address + addresses.asked({**_listed([p for p in kept if p[0] != "find"]), **wish.query()}),
         "sorter": _sorter(wish, leading_to),
-        "orders": [(order, leading_to(replace(wish, order=order))) for order in _orders(table)],
-        "shown_as": leading_to(replace(wish, ranks=not wish.ranks)),
+        "orders": [(order, leading_to(replace(wish, order=order), page)) for order in _orders(table)],
+        "shown_as": leading_to(replace(wish, ranks=not wish.ranks), page),
         "choices": _choices(ranking, wish),
         "kept": _flat(wish.query()),
         "kept_for_finding": [*((k, v) for k, v in kept if k != "find"), *_flat(wish.query())],
-        "kept_for_columns": [*kept, *((k, v) for k, v in _flat(wish.query()) if k not in ("hide", "pin"))],
-        "marks": tables.NOTES,
+        "kept_for_columns": [*kept, *((k, v) for k, v in _flat(wish.query()) if k not in ("hide", "pin")), *page],
+        "marks": NOTES,
         "ranked_by": ranked_by_words(ranking),
         "notes": _notes(ranking, overrating),
         "findings": findings(ranking, overrating),
-        "lines": tables.lines_table(ranking) if ranking.lines else None,
+        "lines": lines_table(ranking) if ranking.lines else None,
         "citation": citation(ranking),
     }
 
 
-_FILTERS = ("domain", "document", "tag", "aggregate", "references", "find")
+_FILTERS = ("domain", "document", "tag", "aggregate", "references", "since", "find")
 
 
 def filter_selects(board: Board, chosen: Filter) -> list[Select]:
@@ -196,7 +187,8 @@ def chart_list(name: str, ranking: Ranking, overrating: OverratingReport | None)
         listed = "; ".join(f"{e.name} {value_text(e.beta0, 2)}" for e in overrating.metrics)
         found.append({"address": addresses.chart(name, "overrating.svg"), "title": words, "description": listed})
     if best is not None and popular is not None:
-        title = f"Generators under {best.name} and under {popular.name}"
+        many = f"The first {MOST_SWAPS} generators" if len(ranking.generators) > MOST_SWAPS else "Generators"
+        title = f"{many} under {best.name} and under {popular.name}"
         said = "Lines join each generator's two ranks; the numbers are in the table above."
         found.append({"address": addresses.chart(name, "swaps.svg"), "title": title, "description": f"{title}. {said}"})
     return found
@@ -204,14 +196,6 @@ def chart_list(name: str, ranking: Ranking, overrating: OverratingReport | None)
 
 def _orders(table: BoardTable) -> list[str]:
     return [order for order in ORDERS if order != "overrating" or table.measured]
-
-
-def _with_found(table: BoardTable, wanted: str) -> BoardTable:
-    """The table with those rows hidden that a search for a name leaves out; a script can show them again."""
-    wanted = wanted.strip().casefold()
-    if not wanted:
-        return table
-    return replace(table, rows=tuple(replace(row, hidden=wanted not in row.name.casefold()) for row in table.rows))
 
 
 def _sorter(wish: Wish, leading_to: Callable[[Wish], str]) -> Callable[[str, str], Markup]:
@@ -236,16 +220,23 @@ def _choices(ranking: Ranking, wish: Wish) -> list[dict[str, object]]:
 
 
 def _notes(ranking: Ranking, overrating: OverratingReport | None) -> list[str]:
-    marks = {tables.metric_mark(metric) for metric in ranking.metrics}
-    said = [note for mark, note in tables.NOTES.items() if mark in marks]
+    marks = {metric_mark(metric) for metric in ranking.metrics}
+    said = [note for mark, note in NOTES.items() if mark in marks]
     if overrating is not None:
         against = ", ".join(overrating.references) or "no references"
         said.append(
             f"Overrating: by how many of its standard deviations a metric scores machines above {overrating.human} at "
             f"equal human judgment (references: {against}); 0 is neutral."
         )
-    said += [f"{g.name} is not ranked: {g.reason}." for g in ranking.generators if g.rank is None and g.reason]
-    return said
+    return [*said, *_unranked(ranking)]
+
+
+def _unranked(ranking: Ranking) -> Iterator[str]:
+    """Who has no rank and why: the first few, because on a large board there may be thousands."""
+    found = [g for g in ranking.generators if g.rank is None and g.reason]
+    yield from (f"{g.name} is not ranked: {g.reason}." for g in found[:MOST_UNRANKED])
+    if (rest := len(found) - MOST_UNRANKED) > 0:
+        yield f"{value_text(rest)} more are not ranked; each one’s dash in the table says why."
 
 
 def _flat(query: dict[str, object]) -> list[tuple[str, str]]:

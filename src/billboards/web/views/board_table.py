@@ -10,54 +10,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from billboards.domain import GeneratorStanding, MetricStanding, OverratingEstimate, OverratingReport, Ranking
-from billboards.reports.tables import STATISTIC, mean_digits, metric_mark
+from billboards.domain import MetricStanding, OverratingEstimate, OverratingReport, Ranking
+from billboards.reports.tables import STATISTIC, metric_mark
 from billboards.reports.wording import interval_text, rank_texts, value_text, verdict
-from billboards.service.ranking import ENSEMBLE
+from billboards.service.ensembles import ENSEMBLE
+from billboards.web.views.board_rows import MOST_ROWS, TableRow, cluster_words, clusters, lay_rows
+from billboards.web.views.board_wish import PEOPLE, Wish
+from billboards.web.views.paging import Stretch
 
-Direction = Literal["ascending", "descending"]
-
-RANK, NAME, PEOPLE = "rank", "generator", "people"
-ORDERS = ("correlation", "overrating", "name")
-#: How many shades tell a column's best from its worst.
-SHADES = 5
 #: Pinned columns that stay in sight; there is no room for more beside the names.
 MOST_PINNED = 2
-
-
-@dataclass(frozen=True, slots=True)
-class Wish:
-    """How a reader wants the table: sorted by what, which way, columns in which order, hidden or pinned."""
-
-    sort: str = RANK
-    direction: Direction | None = None
-    order: str = "correlation"
-    hidden: frozenset[str] = frozenset()
-    pinned: tuple[str, ...] = ()
-    ranks: bool = False
-
-    @property
-    def way(self) -> Direction:
-        """Names and ranks begin at the top, scores with the best."""
-        return self.direction or ("ascending" if self.sort in (RANK, NAME) else "descending")
-
-    def turned(self, key: str) -> Wish:
-        """The wish of a reader who chooses a column, or its other direction if it is chosen already."""
-        if key != self.sort:
-            return replace(self, sort=key, direction=None)
-        return replace(self, direction="descending" if self.way == "ascending" else "ascending")
-
-    def query(self) -> dict[str, object]:
-        """The wish as the end of an address, without what goes without saying."""
-        plain = Wish(sort=self.sort).way
-        return {
-            "sort": None if self.sort == RANK and self.way == plain else self.sort,
-            "direction": None if self.way == plain else self.way,
-            "order": None if self.order == "correlation" else self.order,
-            "hide": sorted(self.hidden),
-            "pin": list(self.pinned),
-            "show": "ranks" if self.ranks else None,
-        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,30 +47,6 @@ class TableColumn:
 
 
 @dataclass(frozen=True, slots=True)
-class TableCell:
-    """One score: what is shown, what is sorted by, how good it is among its column (0 worst), and its place there."""
-
-    text: str
-    value: float | None
-    shade: int | None
-    rank: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class TableRow:
-    """One generator."""
-
-    name: str
-    human: bool
-    rank: int | None
-    rank_text: str
-    more: tuple[str, ...]
-    opens_cluster: bool
-    cells: tuple[TableCell, ...]
-    hidden: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class BoardTable:
     """The table as it is written down."""
 
@@ -117,17 +55,25 @@ class BoardTable:
     wish: Wish
     measured: bool
     hidden: int
+    shown: Stretch[int]
+    total: int
+
+    @property
+    def is_part(self) -> bool:
+        """Whether the board has more rows than one page: then a search or another order takes the server."""
+        return self.total > MOST_ROWS
 
 
-def board_table(ranking: Ranking, overrating: OverratingReport | None, wish: Wish) -> BoardTable:
-    """A ranking laid out as a reader wants it."""
+def board_table(
+    ranking: Ranking, overrating: OverratingReport | None, wish: Wish, *, find: str = "", page: int = 1
+) -> BoardTable:
+    """A ranking laid out as a reader wants it, one page of it."""
     every = _columns(ranking, overrating, wish)
     columns = tuple(column for column in every if column.key not in wish.hidden)
-    by_column = [_cells(_values(ranking, column.key), shaded=column.mark != STATISTIC) for column in columns]
-    ranks = rank_texts([standing.rank for standing in ranking.generators])
-    rows = [_row(ranking, k, ranks[k], tuple(cells[k] for cells in by_column)) for k in range(len(ranks))]
-    ordered = _sorted(ranking, rows, columns, wish)
-    return BoardTable(columns, ordered, wish, overrating is not None, len(every) - len(columns))
+    keys = [(column.key, column.mark != STATISTIC) for column in columns]
+    rows, shown = lay_rows(ranking, keys, wish, find=find, page=page)
+    measured, total = overrating is not None, len(ranking.generators)
+    return BoardTable(columns, rows, wish, measured, len(every) - len(columns), shown, total)
 
 
 def _columns(ranking: Ranking, overrating: OverratingReport | None, wish: Wish) -> list[TableColumn]:
@@ -139,8 +85,10 @@ def _columns(ranking: Ranking, overrating: OverratingReport | None, wish: Wish) 
         found.append(_people_column(ranking))
     if ranking.ensemble is not None:
         found.append(_ensemble_column(ranking, measured, missing))
+    alike = clusters(ranking.metrics)
     texts = dict(zip((m.name for m in ranking.metrics), rank_texts([m.rank for m in ranking.metrics]), strict=True))
-    metrics = [_metric_column(ranking, m, texts[m.name], measured, missing) for m in _ordered(ranking, measured, wish)]
+    told = {m.name: TopCell(texts[m.name], cluster_words(m, alike)) for m in ranking.metrics}
+    metrics = [_metric_column(ranking, m, told[m.name], measured, missing) for m in _ordered(ranking, measured, wish)]
     found += [column for column in metrics if any(g.scores.get(column.key) is not None for g in ranking.generators)]
     pinned = [replace(c, pin=k + 1) for k, key in enumerate(wish.pinned[:MOST_PINNED]) for c in found if c.key == key]
     return [*pinned, *(c for c in found if c.key not in {p.key for p in pinned})]
@@ -174,7 +122,7 @@ def _ensemble_column(
 def _metric_column(
     ranking: Ranking,
     standing: MetricStanding,
-    rank: str,
+    rank: TopCell,
     measured: Mapping[str, OverratingEstimate],
     missing: Mapping[str, str],
 ) -> TableColumn:
@@ -184,7 +132,7 @@ def _metric_column(
         "metric",
         metric_mark(standing),
         ranking.ranked_by == standing.name,
-        TopCell(rank, _cluster_words(standing, [m for m in ranking.metrics if m is not standing])),
+        rank,
         _correlation_cell(standing),
         _overrating_cell(standing.name, measured, missing),
     )
@@ -207,20 +155,6 @@ def _overrating_cell(name: str, measured: Mapping[str, OverratingEstimate], miss
     return TopCell(value_text(estimate.beta0, 2), more, role)
 
 
-def _cluster_words(
-    standing: MetricStanding | GeneratorStanding, others: Sequence[MetricStanding] | Sequence[GeneratorStanding]
-) -> tuple[str, ...]:
-    """Whom this one can't be told apart from."""
-    if standing.rank is None:
-        return (standing.reason or "not ranked",)
-    alike = [other.name for other in others if other.cluster is not None and other.cluster == standing.cluster]
-    if standing.cluster is None:
-        return (f"Rank {standing.rank}",)
-    if not alike:
-        return (f"Rank {standing.rank}, told apart from all others (p ≤ .05)",)
-    return (f"Rank {standing.rank}, cluster {standing.cluster}", f"Not told apart from {', '.join(alike)}")
-
-
 def _ordered(ranking: Ranking, measured: Mapping[str, OverratingEstimate], wish: Wish) -> Sequence[MetricStanding]:
     if wish.order == "name":
         return sorted(ranking.metrics, key=lambda m: m.name.casefold())
@@ -231,49 +165,3 @@ def _ordered(ranking: Ranking, measured: Mapping[str, OverratingEstimate], wish:
 
 def _beta(measured: Mapping[str, OverratingEstimate], name: str) -> float:
     return measured[name].beta0 if name in measured else 0.0
-
-
-def _values(ranking: Ranking, key: str) -> list[float | None]:
-    return [g.human if key == PEOPLE else g.scores.get(key) for g in ranking.generators]
-
-
-def _cells(values: Sequence[float | None], *, shaded: bool) -> list[TableCell]:
-    """A column's cells; the best of it is shaded most, unless more is not better there."""
-    there = sorted((value for value in values if value is not None), reverse=True)
-    digits = mean_digits(there)
-    return [_cell(value, there, digits, shaded=shaded) for value in values]
-
-
-def _cell(value: float | None, there: Sequence[float], digits: int, *, shaded: bool) -> TableCell:
-    if value is None:
-        return TableCell("–", None, None, None)
-    rank = 1 + there.index(value)
-    shade = max(SHADES - 1 - (rank - 1) * SHADES // len(there), 0)
-    return TableCell(value_text(value, digits), value, shade if shaded else None, rank)
-
-
-def _row(ranking: Ranking, k: int, rank_text: str, cells: tuple[TableCell, ...]) -> TableRow:
-    standing = ranking.generators[k]
-    before = ranking.generators[k - 1] if k else None
-    opens = before is not None and before.cluster != standing.cluster and standing.rank is not None
-    more = _cluster_words(standing, [g for g in ranking.generators if g is not standing])
-    return TableRow(standing.name, standing.kind == "human", standing.rank, rank_text, more, opens, cells)
-
-
-def _sorted(
-    ranking: Ranking, rows: Sequence[TableRow], columns: Sequence[TableColumn], wish: Wish
-) -> tuple[TableRow, ...]:
-    """Rows by the chosen column; those without a value last, in the board's own order, whichever way it goes."""
-    if wish.sort == RANK:
-        keyed: list[tuple[float | str | None, TableRow]] = [(row.rank, row) for row in rows]
-    elif wish.sort == NAME:
-        keyed = [(row.name.casefold(), row) for row in rows]
-    else:
-        place = next((k for k, column in enumerate(columns) if column.key == wish.sort), None)
-        shown = _values(ranking, wish.sort)
-        keyed = [(shown[k] if place is None else row.cells[place].value, row) for k, row in enumerate(rows)]
-    there = [(key, row) for key, row in keyed if key is not None]
-    there.sort(key=lambda pair: pair[0], reverse=wish.way == "descending")
-    by_rank = wish.sort == RANK and wish.way == "ascending"
-    final = [row for _, row in there] + [row for key, row in keyed if key is None]
-    return tuple(row if by_rank else replace(row, opens_cluster=False) for row in final)

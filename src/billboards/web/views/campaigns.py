@@ -24,6 +24,8 @@ from billboards.web.views.annotating import ItemView, view_item
 #: What a state looks like: the classes of its tag.
 TAGS = {"open": "good", "paused": "busy", "draft": "", "closed": "", "active": "good", "qualifying": "busy"}
 NOTHING = "–"
+#: Generators, annotators or decisions that a page of a campaign lists.
+MOST_ROWS = 100
 
 
 @dataclass(frozen=True)
@@ -69,7 +71,7 @@ def live_document(status: Status) -> dict[str, Any]:
         "done": status.done,
         "total": status.wanted,
         "facts": {fact.key: fact.text for fact in status_facts(status)},
-        "generators": [[done, wanted] for _, done, wanted in status.by_generator],
+        "generators": [[done, wanted] for _, done, wanted in status.by_generator[:MOST_ROWS]],
     }
 
 

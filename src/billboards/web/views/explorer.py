@@ -17,14 +17,15 @@ from numpy.typing import NDArray
 
 from billboards.domain import Board, Ensemble
 from billboards.errors import InvalidInput, UnknownName
-from billboards.service.ensembles import ensemble_scores
-from billboards.service.ranking import ENSEMBLE, View
+from billboards.service.ensembles import ENSEMBLE, ensemble_scores
+from billboards.service.views import View
 
 Floats = NDArray[np.float64]
 
 PEOPLE = "people"
 PAGE = 25
-SORTS: Mapping[str, str] = {
+Sort = Literal["instance", "disagreement", "kinder", "harsher", "best", "worst"]
+SORTS: Mapping[Sort, str] = {
     "instance": "in the board's order",
     "disagreement": "most disputed first",
     "kinder": "metric kinder than people first",
@@ -32,7 +33,6 @@ SORTS: Mapping[str, str] = {
     "best": "best first",
     "worst": "worst first",
 }
-Sort = Literal["instance", "disagreement", "kinder", "harsher", "best", "worst"]
 
 
 @dataclass(frozen=True)

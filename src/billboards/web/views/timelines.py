@@ -11,6 +11,8 @@ from dataclasses import dataclass, replace
 
 WIDTH, HEIGHT = 640, 240
 LEFT, RIGHT, TOP, BOTTOM = 44, 150, 12, 28
+#: Rankings that a chart goes back; before that lines are too dense to be read.
+STEPS = 200
 #: Labels at the right end, which must not touch.
 GAP = 14
 
@@ -37,6 +39,11 @@ class Timeline:
     steps: tuple[tuple[float, str], ...]
     width: int = WIDTH
     height: int = HEIGHT
+
+
+def first_step(latest: int | None) -> int:
+    """The number of the first ranking that a chart shows, from that of the latest."""
+    return max((latest or 0) - STEPS + 1, 1)
 
 
 def timeline(

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
-from billboards.api import Result
+from billboards.api.result import Result
 from billboards.domain import Block, MetricReport, Role, Suite, SuiteBoard, SuiteRanking, SuiteResult, SuiteStatistic
 from billboards.errors import NotEnoughData
 from billboards.execution.local import executor

@@ -1,0 +1,135 @@
+"""The verbs that compute scores: those of a board, and those that overrating and the worth of a reference need.
+
+A board's own scores see all its references. How metrics treat a person whose text is a reference, and what one
+reference more is worth, are seen only with fewer of them: those scores are computed when they are asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+from billboards.api.result import Result
+from billboards.domain import Board, Method, OverratingReport, ReferenceEffect
+from billboards.errors import InvalidInput, NotEnoughData
+from billboards.execution.local import executor
+from billboards.execution.packs import named_metric
+from billboards.metrics.base import Metric
+from billboards.reports.effect_tables import overrating_table, reference_table
+from billboards.service.home import home_of
+from billboards.service.overrating import (
+    NO_EQUAL_QUALITY,
+    human_generators,
+    measure_overrating,
+    references_without,
+    rows_compared,
+)
+from billboards.service.preferences import check_values
+from billboards.service.references import reference_effect
+from billboards.service.scoring import Progress, ScoringReport, score_board
+from billboards.store import documents
+
+
+def score(
+    board: Board,
+    metrics: Sequence[str | Metric] | None = None,
+    *,
+    references: Sequence[str] | None = None,
+    jobs: int = 1,
+    on_progress: Callable[[Progress], None] | None = None,
+) -> ScoringReport:
+    """Compute every score of these metrics (default: those the board names) that is missing.
+
+    With `jobs` above 1 a script needs the usual `if __name__ == "__main__":` guard, as for all of Python's processes.
+    """
+    home = home_of(board)
+    used = None if references is None else board.check_references(references)
+    return score_board(
+        board, home.cells, chosen_metrics(board, metrics), executor(jobs), references=used, on_progress=on_progress
+    )
+
+
+def overrating(
+    board: Board,
+    human: str | None = None,
+    *,
+    references: Sequence[str] | None = None,
+    aggregate: str | None = None,
+    k: int = 3,
+    lam: float | None = None,
+    method: Method = "lasso",
+    crossed: bool = False,
+    score: bool = True,
+    metrics: Sequence[str | Metric] | None = None,
+    jobs: int = 1,
+    on_progress: Callable[[Progress], None] | None = None,
+) -> Result[OverratingReport]:
+    """How much each metric overrates machines over a person; `score` computes what that needs first.
+
+    The paper's model asks about these machines; `crossed`, with generators as a sample, about machines like them.
+    """
+    home = home_of(board)
+    human = human or _only_human(board)
+    used = references_without(board, human, None if references is None else tuple(references))
+    failures: Mapping[str, str] = {}
+    if score and (metrics or board.metrics):
+        failures = score_board(
+            board,
+            home.cells,
+            chosen_metrics(board, metrics),
+            executor(jobs),
+            references=used,
+            rows=rows_compared(board, human, aggregate),
+            on_progress=on_progress,
+        ).failures
+    report = measure_overrating(
+        board, home.cells, human, references=used, aggregate=aggregate, k=k, lam=lam, method=method, crossed=crossed
+    )
+    report = replace(report, missing={**report.missing, **failures})
+    return Result(report, (overrating_table(report),), documents.overrating_document(report))
+
+
+def references(
+    board: Board,
+    metrics: Sequence[str | Metric] | None = None,
+    *,
+    aggregate: str | None = None,
+    most: int = 50,
+    seed: int = 0,
+    jobs: int = 1,
+    on_progress: Callable[[Progress], None] | None = None,
+) -> Result[ReferenceEffect]:
+    """What one more reference is worth to each metric, scoring what is missing; slow metrics only when named."""
+    chosen = chosen_metrics(board, metrics)
+    effect = reference_effect(
+        board,
+        home_of(board).cells,
+        chosen if metrics is not None else [one for one in chosen if not one.card.slow],
+        executor(jobs),
+        aggregate=aggregate,
+        most=most,
+        seed=seed,
+        on_progress=on_progress,
+    )
+    return Result(effect, (reference_table(effect),), documents.reference_document(effect))
+
+
+def chosen_metrics(board: Board, chosen: Sequence[str | Metric] | None) -> list[Metric]:
+    """The metrics named, or those the board names."""
+    names = board.metrics if chosen is None else chosen
+    if not names:
+        raise InvalidInput(f"board {board.name} names no metrics; name some, as in ['BLEU', 'chrF']")
+    return [one if isinstance(one, Metric) else named_metric(one) for one in names]
+
+
+def _only_human(board: Board) -> str:
+    people = human_generators(board)
+    if not people:
+        check_values(board, None, NO_EQUAL_QUALITY)
+        raise NotEnoughData(f"board {board.name} has no judged human generator, and overrating compares with one")
+    if len(people) > 1:
+        names = ", ".join(people)
+        raise InvalidInput(
+            f"board {board.name}: choose the human generator with --human (or human=…); judged ones: {names}"
+        )
+    return people[0]

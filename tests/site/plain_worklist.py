@@ -1,0 +1,91 @@
+"""A board's work list in the plainest way: all cells listed one by one, and what the database says of each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, select
+
+from billboards.domain import Board
+from billboards.service.overrating import references_without, rows_compared
+from billboards.service.scoring import column_key
+from billboards.site.boards import board_metrics, folder_board, latest_versions, submitted_row
+from billboards.site.home import Site
+from billboards.site.planning import submitted_scorer
+from billboards.site.plans import Scorer, Wanted
+from billboards.site.settings import read_board_settings
+from billboards.store import registry, submissions
+from billboards.store.cell_state import CellFailure
+from billboards.store.schema import cell_failures, cells, score_columns
+from billboards.store.sql_cells import CellKey
+from billboards.store.submissions import Submission
+
+HUMAN = "Ben"
+
+
+@dataclass(frozen=True)
+class PlainList:
+    """What should be there, for whom, and what is."""
+
+    wanted: dict[CellKey, Wanted]
+    shown: dict[str, set[CellKey]]
+    waits: dict[str, set[CellKey]]
+    present: set[CellKey]
+    failed: dict[CellKey, CellFailure]
+
+
+def list_plainly(site: Site, name: str) -> PlainList:
+    with site.database.reading() as connection:
+        known, found = registry.board(connection, name), submissions.find(connection, board=name)
+        present, failed = _present(connection, name), _failed(connection, name)
+    folder, said = folder_board(site, known), read_board_settings(known.settings)
+    finished = latest_versions(one for one in found if one.state == "scored")
+    seen = latest_versions(one for one in found if one.state == "scored" and not said.hides(one.phase))
+    shown = {"owners": list(_product(site, folder, finished)), "public": list(_product(site, folder, seen))}
+    scoring = sorted((one for one in reversed(found) if one.state == "scoring"), key=lambda one: one.kind)
+    waits = {one.id: list(_product(site, folder, [*finished, *seen], one)) for one in scoring}
+    everything = [*shown["owners"], *shown["public"], *(one for some in waits.values() for one in some)]
+    return PlainList({one.cell: one for one in everything}, _keys(shown), _keys(waits), present, failed)
+
+
+def _keys(listed: dict[str, list[Wanted]]) -> dict[str, set[CellKey]]:
+    return {key: {one.cell for one in some} for key, some in listed.items()}
+
+
+def _product(
+    site: Site, folder: Board, entries: Sequence[Submission], only: Submission | None = None
+) -> Iterator[Wanted]:
+    """Every row under every metric; of one submission, its row or its metric alone."""
+    scorers = [Scorer(one.name, one.signature, one.card, one) for one in board_metrics(folder)[0]]
+    scorers += [submitted_scorer(one) for one in entries if one.kind == "metric"]
+    generators = [one for one in entries if one.kind == "generator"]
+    rows = [*folder.rows, *(submitted_row(site, folder, one, one.public_name) for one in generators)]
+    if only is not None and only.kind == "generator":
+        rows = [submitted_row(site, folder, only, only.name)]
+    elif only is not None:
+        scorers = [submitted_scorer(only)]
+    compared = {row.version for row in rows_compared(folder, HUMAN)}
+    for references in (folder.references, references_without(folder, HUMAN, None)):
+        for scorer in scorers:
+            key = column_key(folder, scorer, references)
+            for row in rows:
+                takes_part = references == folder.references or row.version in compared
+                if takes_part and not folder.is_reference(row, key.column.references):
+                    yield Wanted(scorer, key, row)
+
+
+def _present(connection: Connection, name: str) -> set[CellKey]:
+    query = select(score_columns.c.signature, score_columns.c.context, cells.c.row_version)
+    query = query.join(cells, cells.c.column_id == score_columns.c.id).where(score_columns.c.board == name)
+    return {(signature, context, version) for signature, context, version in connection.execute(query)}
+
+
+def _failed(connection: Connection, name: str) -> dict[CellKey, CellFailure]:
+    lines = connection.execute(select(cell_failures).where(cell_failures.c.board == name)).mappings()
+    return {
+        (row["signature"], row["context"], row["row_version"]): CellFailure(
+            row["reason"], row["platform"], row["attempts"], row["created"]
+        )
+        for row in lines
+    }
