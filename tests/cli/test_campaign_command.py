@@ -105,7 +105,7 @@ def test_a_site_that_is_not_there_is_named_and_not_made(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     code, _, err = run(capsys, "status", "first")
-    assert (code, "billboards-site: there is no such site; --data names its folder" in err) == (2, True)
+    assert (code, "billboards-site: there is no such site; name its data folder" in err) == (2, True)
     assert main(["crowd", "settle", "first", "--reason", "paid", "--data", "elsewhere"]) == 2
     assert list(tmp_path.iterdir()) == []
 

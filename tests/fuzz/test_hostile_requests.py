@@ -161,6 +161,13 @@ def test_no_header_brings_the_server_down(hostile: HostileSite, data: st.DataObj
     _holds(hostile.ask(method, hostile.path(route), data.draw(ASKERS), headers=headers))
 
 
+@pytest.mark.parametrize("odd", [{"seconds": 10**400}, {"answer_id": "\ud800"}, {"assignment": "\ud800"}], ids=str)
+def test_a_draft_that_brought_the_server_down_once_is_refused(hostile: HostileSite, odd: dict[str, Any]) -> None:
+    turn = hostile.ask("POST", f"/api/v1/annotate/{hostile.places()['token']}/next", None).json()
+    said = {"assignment": turn["item"]["assignment"], "answer_id": "a1", "answers": {}, "seconds": 1, **odd}
+    _holds(hostile.ask("POST", f"{hostile.link}/draft", None, content=json.dumps(said)))
+
+
 def _holds(answered: Any) -> None:
     assert answered.status_code < 500, (answered.request.url, answered.status_code, answered.text[:400])
     assert "set-cookie: a=b" not in str(answered.headers)

@@ -92,6 +92,17 @@ def test_of_many_generators_several_are_held_out_together(monkeypatch: pytest.Mo
     assert grouped.correlation != one_by_one.correlation
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_generators_judged_once_each_say_nothing_about_weights(seed: int) -> None:
+    """Without the only generator in which anything varies, what is left is rounding, which must not become weights."""
+    scores, human = board(seed, generators=4)
+    human[1:, 1:] = np.nan
+    fit = fit_best_subset(gather_blocks(scores, human), k=2)
+    assert np.isfinite(fit.linear.weights).all()
+    assert np.abs(fit.linear.weights).max() < 1000
+    assert not np.isnan(fit.correlation)
+
+
 def test_two_generators_are_too_few_to_choose_honestly() -> None:
     with pytest.raises(NotEnoughData, match="at least 3 generators"):
         fit_best_subset(gather_blocks(*board(6, generators=2)))

@@ -25,13 +25,11 @@ def run(arguments: Namespace) -> int:
     from billboards.cli.output import emit
     from billboards.cli.progress import row_progress
     from billboards.cli.site_tables import content_table
-    from billboards.errors import InvalidInput
     from billboards.reports.tables import records
     from billboards.site.backup import back_up
     from billboards.site.home import open_site
 
-    if not arguments.data.is_dir():
-        raise InvalidInput(f"{arguments.data}: there is no such data folder")
+    options.check_site(arguments.data)
     with closing(open_site(arguments.data)) as site, row_progress() as tell:
         content = back_up(site, arguments.file, tell)
     table = content_table(f"{arguments.file}: a backup of {arguments.data}", content)

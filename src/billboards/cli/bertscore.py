@@ -104,7 +104,7 @@ def _tune(arguments: Namespace) -> int:
     # Every layer is read; the one named here is not used.
     metric = BERTScore(arguments.model, 0, arguments.idf, precision=arguments.precision)
     study = tune_layer(board, metric, **_asked(arguments, board))
-    emit(arguments, [layers_table(study)], lambda: {"schema": 1, "kind": "layers", **asdict(study)})
+    emit(arguments, [layers_table(study)], lambda: {"kind": "layers", **asdict(study)})
     return 0
 
 
@@ -120,7 +120,7 @@ def _ablate(arguments: Namespace) -> int:
     board = open_board(arguments.board)
     metric = BERTScore(arguments.model, arguments.layer, precision=arguments.precision)
     study = ablate_matching(board, metric, **_asked(arguments, board))
-    emit(arguments, [matchings_table(study)], lambda: {"schema": 1, "kind": "matchings", **asdict(study)})
+    emit(arguments, [matchings_table(study)], lambda: {"kind": "matchings", **asdict(study)})
     return 0
 
 

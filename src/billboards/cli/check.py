@@ -112,7 +112,6 @@ def _document(
     from dataclasses import asdict
 
     return {
-        "schema": 1,
         "problems": [asdict(problem) for problem in problems],
         "recomputed": [asdict(column) for column in recomputed],
         "not_recomputed": list(unknown),

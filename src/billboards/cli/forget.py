@@ -28,13 +28,11 @@ def run(arguments: Namespace) -> int:
 
     from billboards.cli.output import emit, note
     from billboards.cli.site_tables import forgotten_table
-    from billboards.errors import InvalidInput
     from billboards.reports.tables import records
     from billboards.site.deleting import forget, plan_forgetting
     from billboards.site.home import open_site
 
-    if not arguments.data.is_dir():
-        raise InvalidInput(f"{arguments.data}: there is no such data folder")
+    options.check_site(arguments.data)
     with closing(open_site(arguments.data)) as site:
         if arguments.confirm:
             found = forget(site, arguments.account, actor=f"{getuser()} at the command line")

@@ -41,7 +41,7 @@ def check_site(data: Path) -> None:
 
     if not data.is_dir():
         raise InvalidInput(
-            f"{data}: there is no such site; --data names its folder, `billboards serve {data}` makes one"
+            f"{data}: there is no such site; name its data folder, or make one with `billboards serve {data}`"
         )
 
 

@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
 
 def emit(arguments: Namespace, tables: Sequence[Table], document: Callable[[], Mapping[str, Any]]) -> None:
-    """Print tables, or the JSON document, as the arguments ask."""
+    """Print tables, or the JSON document with the number of its schema, as the arguments ask."""
     if arguments.format == "json":
-        from billboards.store.documents import dumps
+        from billboards.store.documents import SCHEMA, dumps
 
-        print(dumps(document()), end="")
+        print(dumps({"schema": SCHEMA, **document()}), end="")
     elif arguments.format == "csv":
         from billboards.reports.delimited import to_csv
 

@@ -32,17 +32,15 @@ def run(arguments: Namespace) -> int:
 
     from billboards.cli.output import emit, note
     from billboards.cli.site_tables import tidied_table
-    from billboards.errors import InvalidInput
     from billboards.reports.tables import records
     from billboards.site.home import open_site
     from billboards.site.tidying import plan_tidying, tidy
 
-    if not arguments.data.is_dir():
-        raise InvalidInput(f"{arguments.data}: there is no such data folder")
+    options.check_site(arguments.data)
     with closing(open_site(arguments.data)) as site:
         found = tidy(site, actor=f"{getuser()} at the command line") if arguments.confirm else plan_tidying(site)
     table = tidied_table(str(arguments.data), found)
-    document = {"schema": 1, "kind": "tidied", "done": found.done, "kinds": records(table), "notes": list(found.notes)}
+    document = {"kind": "tidied", "done": found.done, "kinds": records(table), "notes": list(found.notes)}
     emit(arguments, [table], lambda: document)
     if not found.done:
         note("nothing was deleted; add --confirm to do it")

@@ -31,6 +31,8 @@ MOST_SUBSETS = 20_000
 MOST_FOLDS = 25
 #: A subset whose metrics are this nearly dependent (smallest eigenvalue of their correlations) is passed over.
 DEPENDENT = 1e-4
+#: Over all outputs a standardised metric varies by their number; this share of it is rounding.
+NOTHING = 1e-9
 
 
 @dataclass(frozen=True)
@@ -99,8 +101,7 @@ def _subsets(sums: _Sums, k: int) -> Ints:
     """All subsets of k metrics, or fewer, whose scores within generators are not nearly dependent."""
     gram, moment = sums.within_xx.sum(axis=0), sums.within_xy.sum(axis=0)
     size = np.diag(gram)
-    # Over all outputs a standardised metric varies by their number; what is nothing beside it is rounding.
-    usable = np.flatnonzero(size > 1e-9 * float(sums.n.sum()))
+    usable = np.flatnonzero(size > NOTHING * float(sums.n.sum()))
     strength = np.abs(moment[usable]) / np.sqrt(size[usable])
     usable = usable[np.argsort(-strength, kind="stable")]
     if not len(usable):
@@ -123,7 +124,8 @@ def _weights(sums: _Sums, subsets: Ints, used: frozenset[int]) -> Floats:
     gram, moment = sums.within_xx[rows].sum(axis=0), sums.within_xy[rows].sum(axis=0)
     parts = gram[subsets[:, :, None], subsets[:, None, :]]
     # A metric may not vary at all within the few generators used; it gets no weight instead of no solution.
-    parts += (1e-12 * max(float(np.diag(gram).max()), 1e-300)) * np.eye(subsets.shape[1])
+    outputs, largest = float(sums.n[rows].sum()), float(np.diag(gram).max())
+    parts += (1e-12 * largest if largest > NOTHING * outputs else outputs) * np.eye(subsets.shape[1])
     weights: Floats = np.linalg.solve(parts, moment[subsets][:, :, None])[:, :, 0]
     return weights
 

@@ -180,6 +180,8 @@ def _keep_draft(request: Request, raw: bytes) -> Response:
     site, participant = _who(request, request.headers.get("x-csrf-token", ""))
     try:
         sent = json.loads(raw)
+        # Half a character is no text, and no database takes it.
+        json.dumps(sent, ensure_ascii=False).encode()
     except (ValueError, RecursionError) as error:
         raise InvalidInput(f"this is no JSON: {error}") from error
     if not isinstance(sent, dict) or not isinstance(sent.get("answers"), dict):
