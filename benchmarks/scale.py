@@ -157,7 +157,6 @@ def bounds(found: Mapping[int, Figures], metrics: int, instances: int) -> list[B
     cell = metrics * instances * 8 / 2**20
     submitted = many["submit"]
     each_blob = many["disk"]["blobs"] / max(submitted["each"], 1)
-    row = many["page"]["kilobytes"] / large
     document = many["refresh"]["document"] / large
     rate = max(submitted["processor"], 0.01) / max(submitted["each"], 1)
     return [
@@ -165,7 +164,7 @@ def bounds(found: Mapping[int, Figures], metrics: int, instances: int) -> list[B
         Bound("finding out what is missing", "cpu s", *line("plan", "processor"), 0, 10, "a board per phase"),
         Bound("a ranking", "cpu s", *line("rank", "processor"), 0, 600, "a board per phase; fewer draws"),
         Bound("a ranking's memory", "GiB", *line("refresh", "mib", 1024), 0, 16, "a board per phase"),
-        Bound("the board page, compressed", "kB", 0, row, 0, 3000, "a page of the best rows"),
+        Bound("the board page, the first time", "s", *line("page", "seconds"), 0, 10, "a board per phase"),
         Bound("opening a board", "s", *line("open", "processor"), 0, 60, "a board per phase"),
         Bound("cells on disk", "GiB", 0, cell / 1024, 0, 2000, "PostgreSQL; old boards archived"),
         Bound("submitted files", "GiB", 0, each_blob / 1024, 0, 2000, "object storage"),

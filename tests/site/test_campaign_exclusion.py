@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from asked_statements import statements
 from small_campaigns import by_reference, distinct_board, people, small_campaign, the_contrary
 from small_sites import Harbour, MakeHarbour
 
@@ -94,6 +95,24 @@ def test_a_person_may_exclude_with_a_reason_that_stays(port: Harbour) -> None:
     assert ben.turn().state == "item"
     with pytest.raises(Refused, match="excluded already"):
         exclude(port.site, port.owner, campaign.id, ann.participant.annotator.pseudonym, "once more")
+
+
+def test_answers_are_read_again_only_when_they_or_those_who_count_change(port: Harbour) -> None:
+    campaign = small_campaign(port)
+    ann, ben = people(port, campaign, by_reference, by_reference)
+    while ann.answer().item is not None:
+        ben.answer()
+    close_campaign(port.site, port.owner, campaign.id)
+    who = {one.participant.annotator.pseudonym for one in (ann, ben)}
+    assert set(live_board(port.site, "ferry").board.judgments.annotators) == who
+    with statements(port.site.database) as asked:
+        change_settings(port.site, port.owner, "ferry", {"draws": 20})
+        live = live_board(port.site, "ferry")
+    assert set(live.board.judgments.annotators) == who
+    assert not [statement for statement, _ in asked if "answers.answers" in statement]
+    for change, left in ((exclude, who - {min(who)}), (readmit, who)):
+        change(port.site, port.owner, campaign.id, min(who), "the clock stands still meanwhile")
+        assert set(live_board(port.site, "ferry").board.judgments.annotators) == left
 
 
 def test_a_review_that_was_cut_off_is_made_up_for_at_the_next_item(port: Harbour) -> None:

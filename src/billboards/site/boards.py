@@ -144,7 +144,7 @@ def _build(site: Site, known: registry.Registered, audience: Audience, *, with_e
     rows = (submitted_row(site, board, one, name) for name, one in sorted(generators.items()))
     board = replace(board, rows=(*board.rows, *rows))
     with site.database.reading() as connection:
-        judged = with_campaigns(connection, board, ranks=settings.ranks, with_excluded=with_excluded)
+        judged = with_campaigns(connection, board, site.cache, ranks=settings.ranks, with_excluded=with_excluded)
     return LiveBoard(
         site,
         known.name,

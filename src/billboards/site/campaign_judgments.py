@@ -8,7 +8,7 @@ decided otherwise. Judgments are laid only on the very outputs that annotators s
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -25,6 +25,8 @@ from billboards.site.settings import moment
 from billboards.store import annotators, answer_counts, campaigns
 from billboards.store.answer_counts import Given
 
+#: What a process keeps between two looks.
+Kept = MutableMapping[Any, Any]
 #: Answers that count; those of excluded annotators are void.
 VALID = ("submitted",)
 WITH_EXCLUDED = ("submitted", "void")
@@ -90,8 +92,17 @@ def _spans(campaign: Campaign, given: Given, slot: int) -> dict[str, Any]:
     }
 
 
+def kept_labels(connection: Connection, campaign: Campaign, kept: Kept, *, with_excluded: bool = False) -> list[Label]:
+    """The same labels, read anew only when an answer came, or who gave them was excluded or forgotten."""
+    key, mark = ("labels", campaign.id, with_excluded), answer_counts.mark(connection, campaign.id)
+    known: tuple[object, list[Label]] | None = kept.get(key)
+    if known is None or known[0] != mark:
+        known = kept[key] = (mark, labels_of(connection, campaign, with_excluded=with_excluded))
+    return known[1]
+
+
 def with_campaigns(
-    connection: Connection, board: Board, *, ranks: str | None = None, with_excluded: bool = False
+    connection: Connection, board: Board, kept: Kept, *, ranks: str | None = None, with_excluded: bool = False
 ) -> Board:
     """A board with the judgments of its campaigns; `ranks` is the aggregate its owner wants it ranked by."""
     standing = list(_standing(connection, board.name))
@@ -102,7 +113,7 @@ def with_campaigns(
         dimensions |= {one.name: one for one in _dimensions(campaign)}
     columns = JudgmentColumns(tuple(dict.fromkeys((*board.judgments.dimensions, *dimensions))))
     for campaign, rows in standing:
-        labels = labels_of(connection, campaign, with_excluded=with_excluded)
+        labels = kept_labels(connection, campaign, kept, with_excluded=with_excluded)
         _lay(board, columns, campaign, [label for label in labels if rows is None or label.slot.name in rows])
     aggregates, latest = _aggregates([campaign for campaign, _ in standing])
     joined = replace(

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, Subquery, func, select
 
 from billboards.errors import UnknownName
 from billboards.store.answers import ANSWERED, Answer, Assignment
-from billboards.store.campaign_schema import answers, assignments, items
+from billboards.store.campaign_schema import annotators, answers, assignments, items, participations
 
 
 @dataclass(frozen=True)
@@ -54,6 +54,18 @@ def current_answers(
         known = {column.name: row[column.name] for column in answers.c}
         given = Answer(**known)
         yield Given(given, row["state"], row["item_id"], given.annotator_id, row["shown_order"], row["purpose"])
+
+
+def mark(connection: Connection, campaign_id: str) -> tuple[object, ...]:
+    """What is another whenever the answers that stand, or those who gave them, are; found without reading answers."""
+    held = select(assignments.c.annotator_id, assignments.c.state, func.count(), func.max(assignments.c.changed))
+    held = held.where(assignments.c.campaign_id == campaign_id)
+    held = held.group_by(assignments.c.annotator_id, assignments.c.state)
+    last = select(func.max(answers.c.id)).where(answers.c.campaign_id == campaign_id)
+    people = select(annotators.c.id, annotators.c.pseudonym).join(participations)
+    people = people.where(participations.c.campaign_id == campaign_id).order_by(annotators.c.id)
+    states = sorted(tuple(row) for row in connection.execute(held))
+    return connection.execute(last).scalar(), tuple(states), tuple(tuple(row) for row in connection.execute(people))
 
 
 def submitted(connection: Connection, campaign_id: str, answer_id: str) -> Answer:
