@@ -178,7 +178,8 @@ from pathlib import Path
 from billboards.execution.sandbox import Limits, Work, run, sandbox_available
 assert sandbox_available(), sandbox_available().reason
 limits = Limits(wall_seconds=20, processes=20, memory_bytes=64 << 20)
-for script in ("echo 1 > $1", "exec python3 bomb.py", "head -c 200M /dev/zero | tail -n 1 | wc -c"):
+held = "for k in 1 2 3 4; do (head -c 40M /dev/zero; sleep 9) | tail -n 1 & done; wait"
+for script in ("echo 1 > $1", "exec python3 bomb.py", held):
     outcome = run(Work(Path("folder"), lambda places: ("/bin/sh", "-c", script, "sh", places.result)), limits=limits)
     print(outcome.verdict, outcome.result)
 """

@@ -100,6 +100,7 @@ def addresses(small: PageSite) -> dict[str, list[str]]:
         "/suites/{suite}/charts/{chart}": [f"/suites/harbours/charts/{one}.svg" for one in ("difficulty", "ranking")],
         "/templates": ["/templates"],
         "/templates/{template}": ["/templates/esa", "/templates/..%2Fsecret.toml"],
+        "/templates/{template}/file": ["/templates/esa/file", "/templates/..%2Fsecret.toml/file"],
         "/annotate/{token}": ["/annotate/nothing"],
         "/campaigns/{campaign}": [f"/campaigns/{asked}"],
         "/campaigns/{campaign}/annotate": [f"/campaigns/{asked}/annotate"],

@@ -157,9 +157,9 @@ def test_the_model_it_was_made_from_must_be_here_too(write: Callable[..., Path])
 
 
 def test_a_checkpoint_of_another_kind_is_refused(write: Callable[..., Path], tmp_path: Path) -> None:
-    with pytest.raises(InvalidInput, match="is a regression_metric; COMET-QE reads a referenceless"):
+    with pytest.raises(InvalidInput, match="is a 'regression_metric'; COMET-QE reads a referenceless"):
         CometQE(str(write())).signature  # noqa: B018
-    with pytest.raises(InvalidInput, match="tiny-comet is a unified_metric; COMET reads a regression_metric"):
+    with pytest.raises(InvalidInput, match="tiny-comet is a 'unified_metric'; COMET reads a regression_metric"):
         Comet(str(write("unified_metric"))).signature  # noqa: B018
     with pytest.raises(InvalidInput, match=r"holds no checkpoint of COMET: hparams\.yaml is missing"):
         Comet(str(tmp_path)).signature  # noqa: B018
