@@ -19,7 +19,7 @@ def printed(script: str, *arguments: str) -> str:
 
 
 def figures(size: int) -> dict[str, dict[str, float]]:
-    """What a site of this size would have cost: most of it in proportion, a page half a second and a thousandth for each."""
+    """What a site of this size would have cost: most of it in proportion, a page half a second more."""
     spent = {"seconds": size / 10, "processor": size / 10, "mib": 70.0 + size, "read": size / 10}
     steps: dict[str, dict[str, float]] = {step: dict(spent) for step in ("open", "plan", "rank", "score", "refresh")}
     steps["refresh"]["document"] = size / 1024
