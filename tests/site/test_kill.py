@@ -27,7 +27,7 @@ from billboards.site.worker import work_until_done
 from billboards.site.worklist import standing
 from billboards.store import snapshots, submissions, trail
 
-KILLS = int(os.environ.get("BILLBOARDS_KILLS", "20"))
+KILLS = int(os.environ.get("BILLBOARDS_KILLS", "10"))
 SEED = 20
 GENERATORS = max(10, KILLS // 3)
 #: The longest time between kills in times that a process takes to start: some are hit starting, most at work.
