@@ -7,23 +7,20 @@ fault of the submission: it is tried again, and in the end costs no quota.
 from __future__ import annotations
 
 import errno
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import partial
-
-import numpy as np
 
 from billboards.domain import Board, Outputs
 from billboards.errors import (
     BillboardsError,
     InvalidBoard,
     InvalidInput,
-    MetricFailed,
     MissingPart,
     StoreAway,
     StoreFailed,
 )
-from billboards.execution.base import Executor, Result, Task, run_groups, run_task
-from billboards.execution.program import ProgramMetric, run_program
+from billboards.execution.base import Executor
+from billboards.execution.program import ProgramMetric
 from billboards.execution.trial import Trial, try_program
 from billboards.metrics.base import Metric
 from billboards.service.scoring import MissingCell, cell_batch, column_key, compute_cells
@@ -34,14 +31,14 @@ from billboards.site.planning import plan_board
 from billboards.site.plans import Plan, Wanted
 from billboards.site.programs import open_submitted
 from billboards.site.refresh import refresh
+from billboards.site.running import Cancelled, Elsewhere, LeasedCells, Listener, Running
 from billboards.site.worklist import BACKOFF
 from billboards.store import leases, submissions, trail
-from billboards.store.base import ColumnKey, Floats
+from billboards.store.base import ColumnKey
 from billboards.store.snapshots import Audience
-from billboards.store.sql_cells import write_cell, write_failure
+from billboards.store.sql_cells import write_failure
 from billboards.store.submissions import Submission
 
-Cancelled = Callable[[], bool]
 #: Where cells are computed, until somebody says that they are unwanted.
 Engine = Callable[[Cancelled], Executor]
 
@@ -128,7 +125,7 @@ def _try(site: Site, job: Job, cancelled: Cancelled) -> None:
         program,
         batch,
         rows=len(plan.rows),
-        listen=_Listener(site, job),
+        listen=Listener(site, job),
         cancelled=cancelled,
         quoting=not plan.settings.hidden_references,
     )
@@ -174,14 +171,14 @@ def _score(site: Site, job: Job, cancelled: Cancelled, *, engine: Engine | None)
         metric = _metric(site, wanted, cancelled)
     except InvalidInput as error:
         raise StoreFailed(f"{wanted.scorer.name} can't be opened any more: {error}") from error
-    running: _Running | _Elsewhere
+    running: Running | Elsewhere
     if engine is None:
-        running = _Running(site, job, cancelled, quoting=not plan.settings.hidden_references)
+        running = Running(site, job, cancelled, quoting=not plan.settings.hidden_references)
     else:
-        running = _Elsewhere(engine(cancelled))
+        running = Elsewhere(engine(cancelled))
     cells = [MissingCell(metric, wanted.key, wanted.row)]
     try:
-        report = compute_cells(plan.board, _LeasedCells(site, job), cells, running)
+        report = compute_cells(plan.board, LeasedCells(site, job), cells, running)
     except InvalidInput as error:
         _fail_cell(site, job, f"{wanted.row.name} can't be scored: {error}", platform=False)
         return
@@ -204,89 +201,6 @@ def _metric(site: Site, wanted: Wanted, cancelled: Cancelled) -> Metric:
             )
         site.cache["program", wanted.scorer.signature] = program
     return program
-
-
-class _LeasedCells:
-    """Where a job's cell goes: kept if the lease still holds, in one transaction with giving the lease back."""
-
-    def __init__(self, site: Site, job: Job) -> None:
-        self.site, self.job = site, job
-
-    def columns(self) -> tuple[ColumnKey, ...]:
-        return ()
-
-    def present(self, key: ColumnKey) -> frozenset[str]:  # noqa: ARG002 - the contract's
-        return frozenset()
-
-    def load(self, key: ColumnKey, versions: Iterable[str]) -> Mapping[str, Floats]:  # noqa: ARG002 - the contract's
-        return {}
-
-    def save(self, key: ColumnKey, version: str, parts: Mapping[str, Floats], *, seconds: float) -> None:
-        with self.site.database.writing() as connection:
-            if leases.holds(connection, self.job.lease):
-                write_cell(connection, self.job.board, key, version, parts, seconds=seconds, now=self.site.clock())
-                leases.release(connection, self.job.lease)
-
-
-class _Running:
-    """Runs a cell's tasks here, a program with its log and a way to stop it."""
-
-    def __init__(self, site: Site, job: Job, cancelled: Cancelled, *, quoting: bool) -> None:
-        self.site, self.job, self.cancelled, self.quoting, self.platform = site, job, cancelled, quoting, False
-
-    def run(self, tasks: Iterable[Task]) -> Iterator[Result]:
-        for task in tasks:
-            if self.cancelled():
-                return
-            yield self._run_program(task, task.metric) if isinstance(task.metric, ProgramMetric) else run_task(task)
-
-    def _run_program(self, task: Task, program: ProgramMetric) -> Result:
-        if not len(task.batch):
-            return Result(task.key, {"": np.empty(0)}, 0.0)
-        try:
-            done = run_program(
-                program,
-                task.batch,
-                listen=_Listener(self.site, self.job),
-                cancelled=self.cancelled,
-                quoting=self.quoting,
-            )
-        except MetricFailed as error:
-            return Result(task.key, None, 0.0, str(error))
-        self.platform |= done.outcome.platform
-        parts = None if done.scores is None else {"": done.scores}
-        return Result(task.key, parts, done.outcome.seconds, done.problem)
-
-
-class _Elsewhere:
-    """Runs a cell's tasks where an engine runs them."""
-
-    def __init__(self, executor: Executor) -> None:
-        self.executor, self.platform = executor, False
-
-    def run(self, tasks: Iterable[Task]) -> Iterator[Result]:
-        return self._watched(self.executor.run(tasks))
-
-    def run_groups(self, groups: Iterable[Sequence[Task]]) -> Iterator[Result]:
-        return self._watched(run_groups(self.executor, groups))
-
-    def _watched(self, results: Iterator[Result]) -> Iterator[Result]:
-        for result in results:
-            self.platform |= result.platform
-            yield result
-
-
-class _Listener:
-    """Puts what a program writes into its submission's log, until that is finished."""
-
-    def __init__(self, site: Site, job: Job) -> None:
-        self.site, self.job = site, job
-
-    def __call__(self, stream: str, text: str) -> None:  # noqa: ARG002 - one log for both
-        if self.job.submission is not None and not self.job.submission.is_terminal and text.strip():
-            with self.site.database.writing() as connection:
-                now = self.site.clock()
-                trail.write_log(connection, self.job.submission.id, text, now=now, stream="program")
 
 
 def _refresh(site: Site, job: Job, _: Cancelled) -> None:
