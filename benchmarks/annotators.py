@@ -23,10 +23,10 @@ from numpy.typing import NDArray
 from scipy.special import gammaln, logsumexp, psi
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-from billboards.domain import AnnotatorModel, BetaMixture
-from billboards.service.annotators import assumed_questions
+from billboards.analyses.annotators import assumed_questions
 from billboards.stats.annotator_posterior import posterior, probability_noisy
 from billboards.stats.annotator_priors import PSEUDO_RIGHT, PSEUDO_WRONG, learned_prior
+from billboards.stats.annotator_results import AnnotatorModel, BetaMixture
 from billboards.stats.annotator_simulation import Round, simulate_round
 from billboards.stats.annotators import judge_annotators
 

@@ -21,10 +21,10 @@ from measuring import shared_data
 from numpy.typing import NDArray
 from scipy.stats import pearsonr, spearmanr
 
-from billboards.domain import AnnotatorModel
-from billboards.reports.annotators import corruption_table, mixture_table
-from billboards.reports.terminal import print_table
-from billboards.service.annotators import PUBLISHED, check_annotators
+from billboards.analyses.annotator_tables import corruption_table, mixture_table
+from billboards.analyses.annotators import PUBLISHED, check_annotators
+from billboards.show.terminal import print_table
+from billboards.stats.annotator_results import AnnotatorModel
 from billboards.stats.annotators import judge_annotators
 from billboards.stats.system_level import wilson_interval
 

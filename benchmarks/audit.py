@@ -42,9 +42,9 @@ def measure(board: Board, instances: int, k: int, most: int) -> None:
     import numpy as np
 
     import billboards as bb
-    from billboards.audit.bench import Bench
-    from billboards.audit.extracting import Enumeration, Extraction
-    from billboards.store.memory import MemoryCells
+    from billboards.analyses.audit.bench import Bench
+    from billboards.analyses.audit.extracting import Enumeration, Extraction
+    from billboards.board.memory_cells import MemoryCells
 
     board = replace(board, instances=board.instances[:instances], rows=(), home=None)
     metric = bb.metric("source-cosine")
@@ -75,8 +75,8 @@ def measure(board: Board, instances: int, k: int, most: int) -> None:
 
 def plain_loop(board: Board, metric: Metric, k: int) -> list[str | None]:
     """One candidate at a time, one call of the metric for each."""
-    from billboards.audit.extracting import joined
-    from billboards.audit.sentences import split_sentences
+    from billboards.analyses.audit.extracting import joined
+    from billboards.analyses.audit.sentences import split_sentences
 
     found: list[str | None] = []
     for instance in board.instances:

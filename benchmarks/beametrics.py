@@ -26,7 +26,7 @@ from beametrics_sets import LANGUAGES, PAIRS, SETS, Judged, read_set, restore
 from measuring import shared_data
 from numpy.typing import NDArray
 
-from billboards.domain import Block
+from billboards.analyses.suite.results import Block
 
 Floats = NDArray[np.float64]
 
@@ -268,7 +268,7 @@ def _import(data: Path, folder: str, home: Path) -> None:
 
 
 def _default_cells(result: Any) -> Iterator[tuple[Cell, float]]:
-    from billboards.domain import SuiteRow
+    from billboards.analyses.suite.results import SuiteRow
 
     placed = {(c.label, c.dimension): c for c in result.columns}
     for cell in published():

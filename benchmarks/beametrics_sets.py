@@ -58,7 +58,7 @@ def read_set(name: str, data: Path) -> Iterator[Judged]:
 
 def _valued(board: Any, columns: dict[str, str], *, standardised: bool) -> Judged:
     """A row per output that people gave a value; the text of a reference takes no part."""
-    from billboards.domain import human_scores
+    from billboards.board import human_scores
 
     if standardised:
         board = replace(board, judgments=_by_worker(board.judgments))
@@ -81,7 +81,7 @@ def _valued(board: Any, columns: dict[str, str], *, standardised: bool) -> Judge
 
 def _labelled(board: Any) -> Judged:
     """Both outputs of every pair as rows of their own: 1 for the better one, 0 for the worse."""
-    from billboards.domain import preferred_pairs
+    from billboards.board import preferred_pairs
 
     pairs = preferred_pairs(board, board.aggregate()).decided
     rows, instances = np.stack([pairs.better, pairs.worse], 1).ravel(), np.repeat(pairs.instance, 2)

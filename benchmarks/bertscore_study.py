@@ -152,8 +152,8 @@ def area(scores: Floats, positive: NDArray[np.bool_]) -> float:
 def study_matchings(folder: Path) -> None:
     """`billboards bertscore ablation` on every pair as a board."""
     import billboards as bb
+    from billboards.analyses.matchings import MatchingStudy, ablate_matching
     from billboards.metrics.neural.bertscore import BERTScore
-    from billboards.service.matchings import MatchingStudy, ablate_matching
 
     studies: dict[str, MatchingStudy] = {}
     with tempfile.TemporaryDirectory(prefix="billboards-study-") as work:
@@ -184,11 +184,11 @@ def with_numbers(path: Path, out: Path) -> Path:
 def study_board(data: Path, part: str) -> None:
     """BERTScore among the released metrics of a board, and whether it really correlates better than BLEU."""
     import billboards as bb
-    from billboards.execution.local import executor
+    from billboards.analyses.home import home_of
+    from billboards.analyses.view import view_board
+    from billboards.board.scoring import score_board
     from billboards.metrics.neural.bertscore import BERTScore
-    from billboards.service.home import home_of
-    from billboards.service.scoring import score_board
-    from billboards.service.views import view_board
+    from billboards.run.local import executor
 
     given: dict[str, Any] = (
         {"judgments": data / "wmt-mqm-human-evaluation", "references": data / "wmt20_references"}

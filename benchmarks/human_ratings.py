@@ -18,11 +18,11 @@ import numpy as np
 from measuring import shared_data
 from numpy.typing import NDArray
 
+from billboards.analyses.designs import study_designs
+from billboards.analyses.implausible import find_implausible
+from billboards.analyses.rating_sources import RatingColumns, TableColumns, table_ratings
 from billboards.api.boards import import_board
-from billboards.domain import Dimension, human_scores
-from billboards.service.designs import study_designs
-from billboards.service.implausible import find_implausible
-from billboards.service.rating_sources import RatingColumns, TableColumns, table_ratings
+from billboards.board import Dimension, human_scores
 from billboards.stats.aggregation import METHODS, aggregate_ratings
 from billboards.stats.allocation import (
     combine_batches,

@@ -98,8 +98,8 @@ def _leave_one_out(human: Floats, scores: dict[str, Floats], lam: float) -> floa
 def rank_own(root: Path, lam: float, draws: int) -> dict[str, Any]:
     """The same numbers by billboards, without the rest of what `billboards rank` finds out."""
     import billboards as bb
-    from billboards.service.ranking import fit_view
-    from billboards.service.views import view_board
+    from billboards.analyses.ranking import fit_view
+    from billboards.analyses.view import view_board
     from billboards.stats.correlation import pearson_with_intervals
 
     board = bb.open(root)
@@ -137,8 +137,8 @@ def bleu_peer(root: Path) -> dict[str, Any]:
 
 def _from_kept_cells(root: Path, scores: dict[str, list[float]]) -> float:
     import billboards as bb
-    from billboards.service.home import home_of
-    from billboards.service.scoring import column_key
+    from billboards.analyses.home import home_of
+    from billboards.board.scoring import column_key
 
     board = bb.open(root)
     key = column_key(board, bb.metric("BLEU"), board.references)

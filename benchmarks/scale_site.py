@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 from synthetic import sentence, write_board
 
 if TYPE_CHECKING:
-    from billboards.site.home import Site
+    from billboards.site.site import Site
 
 BOARD = "large"
 JUDGED = 10
@@ -76,7 +76,7 @@ def make(data: Path, generators: int, metrics: int, instances: int) -> None:
     names = ", ".join(f'"chrF(beta={beta})"' for beta in range(1, metrics + 1))
     (folder / "board.toml").write_text(settings.replace("ranks =", f"metrics = [{names}]\nranks =", 1), "utf-8")
 
-    from billboards.site.home import open_site
+    from billboards.site.site import open_site
 
     site = open_site(data)
     with counted("submit") as found:
@@ -92,9 +92,9 @@ def outputs(instances: int, seed: int) -> bytes:
 
 
 def _submit(site: Site, count: int, instances: int) -> None:
-    from billboards.site.access import local_viewer
-    from billboards.site.submitting import submit_generator
-    from billboards.store import submissions
+    from billboards.site.accounts.access import local_viewer
+    from billboards.site.submissions import records as submissions
+    from billboards.site.submissions.sending import submit_generator
 
     viewer = local_viewer(site)
     for k in range(count):
@@ -108,9 +108,9 @@ def _write_cells(site: Site) -> None:
     """Every cell that a worker would miss: people's judgment, or the generator's own level, with noise."""
     import numpy as np
 
-    from billboards.domain import human_scores
-    from billboards.site.planning import plan_board
-    from billboards.store.sql_cells import write_cell
+    from billboards.board import human_scores
+    from billboards.site.work.planning import plan_board
+    from billboards.site.work.sql_cells import write_cell
 
     plan = plan_board(site, BOARD)
     board, random = plan.board, np.random.default_rng(0)
@@ -128,15 +128,15 @@ def _write_cells(site: Site) -> None:
 
 def work(data: Path, instances: int) -> None:
     """Open the site, rank the board, and take one more generator, in one process as a worker does."""
-    from billboards.site.access import local_viewer
-    from billboards.site.boards import live_board
-    from billboards.site.home import open_site
-    from billboards.site.jobs import next_job
-    from billboards.site.submitting import submit_generator
-    from billboards.site.work import run_job
-    from billboards.site.worker import work_until_done
-    from billboards.site.worklist import standing
-    from billboards.store import snapshots
+    from billboards.site.accounts.access import local_viewer
+    from billboards.site.boards import snapshots
+    from billboards.site.boards.live import live_board
+    from billboards.site.site import open_site
+    from billboards.site.submissions.sending import submit_generator
+    from billboards.site.work.doing import run_job
+    from billboards.site.work.jobs import next_job
+    from billboards.site.work.worker import work_until_done
+    from billboards.site.work.worklist import standing
 
     with counted("open"):
         site = open_site(data)

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import billboards as bb
-from billboards.service.views import view_board
+from billboards.analyses.view import view_board
 from billboards.stats.bootstrap import bootstrap_pearson
 from billboards.stats.correlation import resampling_weights
 from billboards.stats.ensemble import fit_ensemble, gather_blocks, held_out_correlation

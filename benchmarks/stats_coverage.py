@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import billboards as bb
-from billboards.service.views import View, view_board
+from billboards.analyses.view import View, view_board
 from billboards.stats.ensemble import apply_linear, fit_ensemble, gather_blocks
 from billboards.stats.estimate import Coverage, simulate_coverage
 

@@ -27,17 +27,17 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 import billboards as bb
-from billboards.execution.local import InProcess
+from billboards.analyses.overrating import rows_compared
+from billboards.analyses.view import view_board
+from billboards.board.matrix import board_scores
+from billboards.board.memory_cells import MemoryCells
+from billboards.board.scoring import score_board
 from billboards.metrics.bleu import BLEU
 from billboards.metrics.chrf import ChrFPlusPlus
 from billboards.metrics.rouge import Rouge3, RougeL
-from billboards.service.matrix import board_scores
-from billboards.service.overrating import rows_compared
-from billboards.service.scoring import score_board
-from billboards.service.views import view_board
+from billboards.run.local import InProcess
 from billboards.stats.ensemble import apply_linear, fit_ensemble, gather_blocks
 from billboards.stats.overrating import overrating_all, overrating_crossed
-from billboards.store.memory import MemoryCells
 
 Floats = NDArray[np.float64]
 

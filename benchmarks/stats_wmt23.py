@@ -23,7 +23,7 @@ from measuring import shared_data
 from numpy.typing import NDArray
 
 import billboards as bb
-from billboards.service.views import view_board
+from billboards.analyses.view import view_board
 from billboards.stats.grouped import correlation
 from billboards.stats.pairwise import acc_eq
 from billboards.stats.system_pairs import soft_pairwise_accuracy

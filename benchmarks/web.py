@@ -95,10 +95,10 @@ def serve(what: str, data: Path, port: int) -> None:
         async def say() -> PlainTextResponse:
             return PlainTextResponse("hello")
     else:
-        from billboards.site.home import open_site
-        from billboards.site.jobs import next_job
-        from billboards.site.work import run_job
-        from billboards.web.app import create_app
+        from billboards.site.site import open_site
+        from billboards.site.web.app import create_app
+        from billboards.site.work.doing import run_job
+        from billboards.site.work.jobs import next_job
 
         site = open_site(data)
         while (job := next_job(site, "benchmark")) is not None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from billboards.domain import MetricCard
+from billboards.board import MetricCard
 from billboards.metrics.base import Batch, Floats, Metric, score_each
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from billboards.api.scoring import overrating, references, score
     from billboards.api.studies import agreement, estimate, hybrids, power
     from billboards.api.suites import open_suite
-    from billboards.domain import Board, Generator, Instance, MetricCard, Reference, Slice
+    from billboards.board import Board, Generator, Instance, MetricCard, Reference, Slice
     from billboards.errors import BillboardsError
     from billboards.metrics.base import Batch, Metric
     from billboards.metrics.discovery import metric

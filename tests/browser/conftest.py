@@ -16,13 +16,13 @@ from browser_pages import OpenPage, watched_pages
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 from served_sites import SCREENSHOTS, Served, serving
 
-from billboards.boards.writing import write_board
+from billboards.board.writing import write_board
 from billboards.demo.build import build_board
-from billboards.site.access import local_viewer
-from billboards.site.home import open_site
-from billboards.site.jobs import next_job
-from billboards.site.submitting import change_settings
-from billboards.site.work import run_job
+from billboards.site.accounts.access import local_viewer
+from billboards.site.site import open_site
+from billboards.site.submissions.sending import change_settings
+from billboards.site.work.doing import run_job
+from billboards.site.work.jobs import next_job
 
 ARGUMENTS = (
     "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "

@@ -12,14 +12,14 @@ from playwright.sync_api import Browser, Page, expect
 from served_sites import Served, serving
 from small_sites import make_board
 
-from billboards.boards.writing import write_board
-from billboards.human.campaign_plan import CampaignPlan
-from billboards.site.access import local_viewer
-from billboards.site.annotators import annotator_lines, invite
-from billboards.site.boards import live_board
-from billboards.site.campaign_results import campaign_answers
-from billboards.site.campaigns import close_campaign, create_campaign, open_campaign
-from billboards.site.home import open_site
+from billboards.board.writing import write_board
+from billboards.campaigns.plan import CampaignPlan
+from billboards.site.accounts.access import local_viewer
+from billboards.site.boards.live import live_board
+from billboards.site.campaigns.annotators import annotator_lines, invite
+from billboards.site.campaigns.owning import close_campaign, create_campaign, open_campaign
+from billboards.site.campaigns.results import campaign_answers
+from billboards.site.site import open_site
 
 PHONE = {"viewport": {"width": 390, "height": 780}, "has_touch": True, "is_mobile": True}
 

@@ -12,13 +12,13 @@ from served_sites import Served, serving
 from small_campaigns import by_reference, carelessly, distinct_board, people, small_campaign
 from small_sites import Clock, Harbour
 
-from billboards.boards.writing import write_board
-from billboards.site.access import local_viewer
-from billboards.site.annotators import exclude
-from billboards.site.home import open_site
-from billboards.site.jobs import next_job
-from billboards.site.submitting import change_settings
-from billboards.site.work import run_job
+from billboards.board.writing import write_board
+from billboards.site.accounts.access import local_viewer
+from billboards.site.campaigns.annotators import exclude
+from billboards.site.site import open_site
+from billboards.site.submissions.sending import change_settings
+from billboards.site.work.doing import run_job
+from billboards.site.work.jobs import next_job
 
 Picture = Callable[[Page, str], None]
 PHONE = {"viewport": {"width": 390, "height": 800}, "has_touch": True, "is_mobile": True}

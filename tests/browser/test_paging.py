@@ -11,11 +11,11 @@ from large_boards import large_board
 from playwright.sync_api import Browser, Page, expect
 from served_sites import serving
 
-from billboards.boards.writing import write_board
-from billboards.site.access import local_viewer
-from billboards.site.home import open_site
-from billboards.site.submitting import change_settings
-from billboards.site.worker import work_until_done
+from billboards.board.writing import write_board
+from billboards.site.accounts.access import local_viewer
+from billboards.site.site import open_site
+from billboards.site.submissions.sending import change_settings
+from billboards.site.work.worker import work_until_done
 
 BOARD = "/boards/crowded"
 

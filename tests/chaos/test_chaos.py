@@ -29,20 +29,21 @@ from disturbed_site import DisturbedSite, small_disk
 from postgres import PostgresServer
 from small_sites import DECLARED, Clock, Harbour, all_cells, make_board
 
-from billboards.boards.writing import write_board
-from billboards.human.campaign_plan import CampaignPlan
-from billboards.site import submitting
-from billboards.site.access import local_viewer
-from billboards.site.annotating import enter, next_item, submit_answer
-from billboards.site.annotators import invite
-from billboards.site.boards import live_board
-from billboards.site.campaign_results import campaign_answers
-from billboards.site.campaigns import close_campaign, create_campaign, open_campaign
-from billboards.site.home import open_site
-from billboards.site.refresh import is_due
+from billboards.board.writing import write_board
+from billboards.campaigns.plan import CampaignPlan
+from billboards.site.accounts.access import local_viewer
+from billboards.site.boards import snapshots
+from billboards.site.boards.live import live_board
+from billboards.site.boards.refresh import is_due
+from billboards.site.campaigns.annotating import enter, next_item, submit_answer
+from billboards.site.campaigns.annotators import invite
+from billboards.site.campaigns.owning import close_campaign, create_campaign, open_campaign
+from billboards.site.campaigns.results import campaign_answers
 from billboards.site.settings import DATABASE
-from billboards.site.worker import work_until_done
-from billboards.store import snapshots, submissions
+from billboards.site.site import open_site
+from billboards.site.submissions import records as submissions
+from billboards.site.submissions import sending as submitting
+from billboards.site.work.worker import work_until_done
 
 OPERATIONS = int(os.environ.get("BILLBOARDS_CHAOS", "25"))
 SEED = 11

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from small_campaigns import by_reference, distinct_board
 
-from billboards.boards.writing import write_board
+from billboards.board.writing import write_board
 from billboards.cli.main import main
-from billboards.site.annotating import enter, next_item, submit_answer
-from billboards.site.home import open_site
+from billboards.site.campaigns.annotating import enter, next_item, submit_answer
+from billboards.site.site import open_site
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ import pytest
 import billboards as bb
 from billboards.cli.main import COMMANDS, main
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "service"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "analyses"))
 
 from small_boards import small_board
 

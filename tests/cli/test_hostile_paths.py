@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 from page_sites import page_board
 
-from billboards.boards.writing import write_board
+from billboards.board.writing import write_board
 from billboards.cli import options
 from billboards.cli.main import COMMANDS, OneLineParser, main
 

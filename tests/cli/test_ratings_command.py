@@ -11,7 +11,7 @@ import pytest
 import billboards as bb
 from billboards.cli.main import main
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "service"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "analyses"))
 
 from crowded_boards import crowded_board
 

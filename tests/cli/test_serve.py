@@ -15,12 +15,12 @@ from pathlib import Path
 import httpx
 import pytest
 
-from billboards.boards.skeleton import write_skeleton
+from billboards.board.skeleton import write_skeleton
 from billboards.cli.main import main
 from billboards.cli.serve import check_installed, is_loopback
 from billboards.errors import MissingPart
-from billboards.site.access import viewer_of_token
-from billboards.site.home import open_site
+from billboards.site.accounts.access import viewer_of_token
+from billboards.site.site import open_site
 
 
 def until(true: Callable[[], bool]) -> None:

@@ -13,7 +13,7 @@ from compared_boards import compared_board
 import billboards as bb
 from billboards.cli.main import main
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "service"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "analyses"))
 
 from small_boards import small_board
 

@@ -10,13 +10,13 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from billboards.domain import MetricCard
+from billboards.board import MetricCard
 from billboards.errors import MetricFailed
-from billboards.execution.base import Executor, Task
-from billboards.execution.dask import DaskExecutor
-from billboards.execution.dask_cluster import Cluster
-from billboards.execution.local import InProcess, LocalPool, executor
 from billboards.metrics.base import Batch, Floats, Metric
+from billboards.metrics.executor import Executor, Task
+from billboards.run.dask import DaskExecutor
+from billboards.run.dask_cluster import Cluster
+from billboards.run.local import InProcess, LocalPool, executor
 
 
 @dataclass(frozen=True)

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from judged_boards import KEY, bare_board, judged_board
 
-from billboards.boards.formats import FORMATS, load_reader
-from billboards.boards.formats.exchange import add_file, judgments_as_text
-from billboards.boards.formats.pseudonyms import pseudonym
-from billboards.domain import Board, Judgment
+from billboards.board import Board, Judgment
 from billboards.errors import ImportRefused, InvalidInput, NotEnoughData, UnknownName
+from billboards.formats import FORMATS, load_reader
+from billboards.formats.exchange import add_file, judgments_as_text
+from billboards.formats.pseudonyms import pseudonym
 
 each_format = pytest.mark.parametrize("form", sorted(FORMATS))
 

@@ -16,13 +16,13 @@ from importer_sources import MAKERS
 from public_sets import MAKERS as PUBLIC
 from public_sets import Made
 
-from billboards.boards.cards import missing_facts
-from billboards.boards.folder import open_board
-from billboards.boards.importers import IMPORTERS, load_importer
-from billboards.boards.importers.base import Imported
-from billboards.boards.writing import write_board
-from billboards.domain import Board, Judgments
+from billboards.board import Board, Judgments
+from billboards.board.card_facts import missing_facts
+from billboards.board.folder import open_board
+from billboards.board.writing import write_board
 from billboards.errors import InvalidInput, UnknownName
+from billboards.importers import IMPORTERS, load_importer
+from billboards.importers.base import Imported
 
 #: Importers with files whose lines have no ids, or whose whole is one JSON value.
 LINED = {"mtme", "asset", "efficientqa", "muss", "okvqa-eval", "pascal-50s", "realsumm", "webnlg-2017", "webnlg-2020"}
@@ -35,12 +35,12 @@ def test_every_importer_is_held_to_the_contract() -> None:
 
 
 def test_the_registry_is_read_without_numpy_or_any_importer() -> None:
-    code = "import sys, billboards.boards.importers; print(*sys.modules)"
+    code = "import sys, billboards.importers; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = done.stdout.split()
-    assert "billboards.boards.importers" in loaded
+    assert "billboards.importers" in loaded
     assert "numpy" not in loaded
-    assert "billboards.boards.importers.table" not in loaded
+    assert "billboards.importers.table" not in loaded
 
 
 def test_an_unknown_importer_is_refused_with_the_nearest_name() -> None:

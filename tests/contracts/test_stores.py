@@ -8,13 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from billboards.domain import Column
-from billboards.store import registry
-from billboards.store.base import CellStore, ColumnKey
-from billboards.store.cells import SqliteCells
-from billboards.store.database import Database
-from billboards.store.memory import MemoryCells
-from billboards.store.sql_cells import SqlCells
+from billboards.board import Column
+from billboards.board.cell_contract import CellStore, ColumnKey
+from billboards.board.cells import SqliteCells
+from billboards.board.memory_cells import MemoryCells
+from billboards.site.boards import registry
+from billboards.site.database.engine import Database
+from billboards.site.work.sql_cells import SqlCells
 
 
 def site_cells(folder: Path) -> SqlCells:

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from billboards.boards.folder import open_board
-from billboards.boards.writing import write_board
+from billboards.board import Board, Slice, human_scores
+from billboards.board.folder import open_board
+from billboards.board.writing import write_board
 from billboards.demo.build import build_board
-from billboards.domain import Board, Slice, human_scores
 
 Floats = NDArray[np.float64]
 

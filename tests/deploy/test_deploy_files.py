@@ -154,7 +154,7 @@ def test_the_site_finds_its_database_under_the_name_and_password_it_has() -> Non
 
 
 def test_everybody_waits_until_the_supervisor_has_ended_its_children() -> None:
-    from billboards.site.processes import GRACE
+    from billboards.site.work.processes import GRACE
 
     services = compose()["services"]
     waits = [services[name]["stop_grace_period"].removesuffix("s") for name in ("site", "workers")]

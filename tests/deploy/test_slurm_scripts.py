@@ -14,9 +14,9 @@ import pytest
 from small_campaigns import distinct_board
 
 import billboards as bb
-from billboards.boards.writing import write_board
-from billboards.site.boards import live_board
-from billboards.site.home import open_site
+from billboards.board.writing import write_board
+from billboards.site.boards.live import live_board
+from billboards.site.site import open_site
 
 DEPLOY = Path(__file__).resolve().parents[2] / "deploy"
 BOARD = replace(distinct_board(instances=3, generators=2), metrics=("length",))

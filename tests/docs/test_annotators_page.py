@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from billboards.analyses.annotators import assumed_questions, check_annotators
 from billboards.cli.main import main
-from billboards.domain import AnnotatorModel
-from billboards.service.annotators import assumed_questions, check_annotators
+from billboards.stats.annotator_results import AnnotatorModel
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "annotators.md").read_text("utf-8")
 

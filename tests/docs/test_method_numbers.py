@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import billboards as bb
-from billboards.reports.wording import linear_combination
+from billboards.show.words import linear_combination
 
 pytestmark = pytest.mark.data
 

@@ -12,10 +12,10 @@ import pytest
 from rich.console import Console
 
 import billboards as bb
+from billboards.analyses.ranking_results import Ranking
+from billboards.analyses.ranking_tables import generator_table, metric_table
 from billboards.demo.build import build_board
-from billboards.domain import Ranking
-from billboards.reports.ranking_tables import generator_table, metric_table
-from billboards.reports.terminal import print_table
+from billboards.show.terminal import print_table
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text("utf-8")

@@ -68,6 +68,6 @@ def test_the_report_of_the_tutorial_has_the_sections_it_names(printed: list[str]
     """The bold names under "The report" are headings of the page's template."""
     section = TUTORIAL.read_text("utf-8").partition("## 5. The report")[2].partition("\n## ")[0]
     named = [name.strip("?") for name in re.findall(r"\*\*(.+?)\*\*", section)]
-    template = (TUTORIAL.parents[1] / "src/billboards/reports/report.html.j2").read_text("utf-8").lower()
+    template = (TUTORIAL.parents[1] / "src/billboards/analyses/report.html.j2").read_text("utf-8").lower()
     assert len(named) >= 7
     assert [name for name in named if name.lower() not in template] == []

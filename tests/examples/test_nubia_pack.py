@@ -15,13 +15,13 @@ import pytest
 from question_models import SIZES, loaded, word_tokenizer
 
 from billboards.errors import InvalidInput
-from billboards.execution.environments import Environment, parse_requirements
-from billboards.execution.manifest import read_manifest
-from billboards.execution.packs import build_pack, open_pack
-from billboards.execution.program import given_files, open_program
-from billboards.execution.sandbox import sandbox_available
-from billboards.execution.scores_file import parse_scores
 from billboards.metrics.base import Batch
+from billboards.run.environments import Environment, parse_requirements
+from billboards.run.manifest import read_manifest
+from billboards.run.packs import build_pack, open_pack
+from billboards.run.program import given_files, open_program
+from billboards.run.sandbox import sandbox_available
+from billboards.run.scores_file import parse_scores
 
 torch = pytest.importorskip("torch", reason="torch is not installed: pip install 'billboards[neural]'")
 transformers = pytest.importorskip("transformers", reason="install 'billboards[neural]'")

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from page_forms import Form
 from target import Target
 
-import billboards.web
+import billboards.site.web
 
 ASKERS = st.sampled_from((None, "team", "owner"))
 #: Every word that a page or the interface is asked for, as the web's sources and templates quote it.
@@ -26,7 +26,7 @@ FIELDS = tuple(
         {"cursor", "limit", "draws", "phases", "instances", "a", "b", "external", "PROLIFIC_PID"}
         | {
             word
-            for path in Path(billboards.web.__file__).parent.rglob("*.[pj]*")
+            for path in Path(billboards.site.web.__file__).parent.rglob("*.[pj]*")
             for word in re.findall(r'(?:get\(|sent, |ask, |name=)"([a-z_A-Z]+)"', path.read_text("utf-8"))
         }
     )

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from billboards.domain import MetricCard
+from billboards.board import MetricCard
 from billboards.errors import InvalidInput, MetricFailed
 from billboards.metrics.base import Batch, Floats, Item, Metric, score_checked, score_each
 

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 import billboards as bb
-from billboards.domain import Ranking
-from billboards.service.ensembles import ensemble_scores
-from billboards.service.matrix import board_scores
+from billboards.analyses.ensemble import ensemble_scores
+from billboards.analyses.ranking_results import Ranking
+from billboards.board.matrix import board_scores
 
 pytestmark = pytest.mark.data
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import pytest
 
-from billboards.domain import Detection, DetectionStudy
-from billboards.service.annotators import simulate_annotators
+from billboards.analyses.annotators import simulate_annotators
+from billboards.stats.annotator_results import Detection, DetectionStudy
 
 
 @pytest.fixture(scope="module")

@@ -20,7 +20,7 @@ import pytest
 from numpy.typing import NDArray
 
 import billboards as bb
-from billboards.service.views import view_board
+from billboards.analyses.view import view_board
 from billboards.stats.grouped import correlation
 from billboards.stats.pairwise import acc_eq, held_out_acc_eq
 from billboards.stats.system_pairs import soft_pairwise_accuracy

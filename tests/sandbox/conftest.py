@@ -14,10 +14,10 @@ from pathlib import Path
 
 import pytest
 
-from billboards.domain import MetricCard
-from billboards.execution.program import ProgramMetric, ProgramRun, folder_digest, run_program
-from billboards.execution.sandbox import Limits, sandbox_available
+from billboards.board import MetricCard
 from billboards.metrics.base import Batch
+from billboards.run.program import ProgramMetric, ProgramRun, folder_digest, run_program
+from billboards.run.sandbox import Limits, sandbox_available
 
 SECRET = "the-judgments-of-4711"
 BATCH = Batch(["one", "two two", "drei"], [["a"], ["b"], ["c"]], ["x", "y", "z"])
@@ -111,5 +111,5 @@ def children() -> set[str]:
 def kind_of_user(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """Both kinds of walls: root's, which has an own user for every program, and everybody else's."""
     if request.param == "in a user namespace":
-        monkeypatch.setattr("billboards.execution.confinement.os.geteuid", lambda: 1000)
+        monkeypatch.setattr("billboards.run.confinement.os.geteuid", lambda: 1000)
     return str(request.param)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from billboards.execution.program import ProgramRun
+from billboards.run.program import ProgramRun
 
 Attack = Callable[..., ProgramRun]
 

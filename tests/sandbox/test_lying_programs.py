@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import pytest
 
-from billboards.execution.program import ProgramMetric, ProgramRun
-from billboards.execution.trial import try_program
 from billboards.metrics.base import Batch
+from billboards.run.program import ProgramMetric, ProgramRun
+from billboards.run.trial import try_program
 
 Attack = Callable[..., ProgramRun]
 

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from small_sites import Clock, Harbour, MakeHarbour, make_board
 
-from billboards.boards.writing import write_board
-from billboards.domain import Board
-from billboards.site.access import local_viewer
-from billboards.site.home import Site, open_site
+from billboards.board import Board
+from billboards.board.writing import write_board
+from billboards.site.accounts.access import local_viewer
+from billboards.site.site import Site, open_site
 
 
 @pytest.fixture

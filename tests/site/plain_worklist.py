@@ -7,19 +7,20 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection, select
 
-from billboards.domain import Board
-from billboards.service.overrating import references_without, rows_compared
-from billboards.service.scoring import column_key
-from billboards.site.boards import board_metrics, folder_board, latest_versions, submitted_row
-from billboards.site.home import Site
-from billboards.site.planning import submitted_scorer
-from billboards.site.plans import Scorer, Wanted
+from billboards.analyses.overrating import references_without, rows_compared
+from billboards.board import Board
+from billboards.board.scoring import column_key
+from billboards.site.boards import registry
+from billboards.site.boards.live import board_metrics, folder_board, latest_versions, submitted_row
+from billboards.site.database.schema import cell_failures, cells, score_columns
 from billboards.site.settings import read_board_settings
-from billboards.store import registry, submissions
-from billboards.store.cell_state import CellFailure
-from billboards.store.schema import cell_failures, cells, score_columns
-from billboards.store.sql_cells import CellKey
-from billboards.store.submissions import Submission
+from billboards.site.site import Site
+from billboards.site.submissions import records as submissions
+from billboards.site.submissions.records import Submission
+from billboards.site.work.cell_state import CellFailure
+from billboards.site.work.planning import submitted_scorer
+from billboards.site.work.sql_cells import CellKey
+from billboards.site.work.wanted import Scorer, Wanted
 
 HUMAN = "Ben"
 

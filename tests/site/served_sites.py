@@ -12,10 +12,10 @@ from pathlib import Path
 
 import uvicorn
 
-from billboards.site.home import Site
-from billboards.site.jobs import next_job
-from billboards.site.work import run_job
-from billboards.web.app import create_app
+from billboards.site.site import Site
+from billboards.site.web.app import create_app
+from billboards.site.work.doing import run_job
+from billboards.site.work.jobs import next_job
 
 SCREENSHOTS = Path(__file__).resolve().parents[2] / "docs" / "screenshots"
 

@@ -10,14 +10,14 @@ from uuid import UUID
 
 from small_sites import Harbour
 
-from billboards.domain import Board, Generator, Instance, Judgments, Reference, row_of
-from billboards.human.campaign_plan import CampaignPlan
-from billboards.site.annotating import Participant, enter, next_item, submit_answer
-from billboards.site.annotator_turns import Turn
-from billboards.site.annotators import invite
-from billboards.site.campaign_items import Shown
-from billboards.site.campaign_records import Campaign
-from billboards.site.campaigns import create_campaign, open_campaign
+from billboards.board import Board, Generator, Instance, Judgments, Reference, row_of
+from billboards.campaigns.plan import CampaignPlan
+from billboards.site.campaigns.annotating import Participant, enter, next_item, submit_answer
+from billboards.site.campaigns.annotators import invite
+from billboards.site.campaigns.campaign import Campaign
+from billboards.site.campaigns.owning import create_campaign, open_campaign
+from billboards.site.campaigns.shown_items import Shown
+from billboards.site.campaigns.turns import Turn
 
 #: Words that only one instance's texts have.
 NOUNS = ("ferry", "pier", "island", "harbour", "captain", "ticket", "storm", "bridge", "lantern")

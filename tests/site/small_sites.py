@@ -8,14 +8,15 @@ from dataclasses import dataclass, field
 import numpy as np
 from sqlalchemy import select
 
-from billboards.boards.judgment_columns import JudgmentColumns
-from billboards.domain import Aggregate, Board, Dimension, Generator, Instance, Reference, row_of
-from billboards.site.access import Viewer
-from billboards.site.home import Site
-from billboards.store import accounts, submissions
-from billboards.store.accounts import Role
-from billboards.store.schema import cells, score_columns
-from billboards.store.submissions import Submission
+from billboards.board import Aggregate, Board, Dimension, Generator, Instance, Reference, row_of
+from billboards.board.judgment_columns import JudgmentColumns
+from billboards.site.accounts import records as accounts
+from billboards.site.accounts.access import Viewer
+from billboards.site.accounts.records import Role
+from billboards.site.database.schema import cells, score_columns
+from billboards.site.site import Site
+from billboards.site.submissions import records as submissions
+from billboards.site.submissions.records import Submission
 
 TEXT = "the ferry leaves at noon from pier two and calls at every island on its way back to the old harbour"
 WORDS = TEXT.split()

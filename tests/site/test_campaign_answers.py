@@ -9,11 +9,19 @@ from small_campaigns import by_reference, distinct_board, people, small_campaign
 from small_sites import Harbour, MakeHarbour
 
 from billboards.errors import InvalidInput, NotAllowed, Refused
-from billboards.site.annotating import enter, enter_account, give_back, next_item, save_answer, submit_answer, undo
-from billboards.site.annotators import invite, revoke_link, shared_link
-from billboards.site.campaign_results import campaign_answers
-from billboards.site.campaign_status import campaign_status
-from billboards.site.campaigns import close_campaign
+from billboards.site.campaigns.annotating import (
+    enter,
+    enter_account,
+    give_back,
+    next_item,
+    save_answer,
+    submit_answer,
+    undo,
+)
+from billboards.site.campaigns.annotators import invite, revoke_link, shared_link
+from billboards.site.campaigns.owning import close_campaign
+from billboards.site.campaigns.results import campaign_answers
+from billboards.site.campaigns.status import campaign_status
 
 PLAIN: dict[str, Any] = {"positive": 0.0, "negative": 0.0}
 

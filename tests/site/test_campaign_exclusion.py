@@ -8,14 +8,14 @@ from small_campaigns import by_reference, distinct_board, people, small_campaign
 from small_sites import Harbour, MakeHarbour
 
 from billboards.errors import InvalidInput, Refused
-from billboards.site.annotators import annotator_lines, exclude, readmit, rulings
-from billboards.site.boards import live_board
-from billboards.site.campaign_results import both_rankings, both_results, campaign_answers
-from billboards.site.campaign_status import campaign_status
-from billboards.site.campaigns import close_campaign
-from billboards.site.submitting import change_settings
-from billboards.site.worker import work_until_done
-from billboards.store import annotators as kept
+from billboards.site.boards.live import live_board
+from billboards.site.campaigns import annotator_records as kept
+from billboards.site.campaigns.annotators import annotator_lines, exclude, readmit, rulings
+from billboards.site.campaigns.owning import close_campaign
+from billboards.site.campaigns.results import both_rankings, both_results, campaign_answers
+from billboards.site.campaigns.status import campaign_status
+from billboards.site.submissions.sending import change_settings
+from billboards.site.work.worker import work_until_done
 
 
 @pytest.fixture

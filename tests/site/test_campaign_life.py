@@ -6,13 +6,14 @@ import pytest
 from small_campaigns import by_reference, distinct_board, people, small_campaign
 from small_sites import Harbour, MakeHarbour
 
+from billboards.campaigns.plan import CampaignPlan
 from billboards.errors import InvalidInput, NotAllowed, Refused, UnknownName
-from billboards.human.campaign_plan import CampaignPlan
-from billboards.site.access import VISITOR
-from billboards.site.boards import live_board
-from billboards.site.campaign_records import get_campaign
-from billboards.site.campaign_status import campaign_status
-from billboards.site.campaigns import (
+from billboards.site.accounts.access import VISITOR
+from billboards.site.admin import deliveries
+from billboards.site.boards.live import live_board
+from billboards.site.campaigns import records as kept
+from billboards.site.campaigns.campaign import get_campaign
+from billboards.site.campaigns.owning import (
     close_campaign,
     create_campaign,
     list_campaigns,
@@ -22,10 +23,10 @@ from billboards.site.campaigns import (
     resume_campaign,
     top_up,
 )
-from billboards.site.submitting import change_settings
-from billboards.site.worker import work_until_done
-from billboards.store import campaigns as kept
-from billboards.store import deliveries, trail
+from billboards.site.campaigns.status import campaign_status
+from billboards.site.database import trail
+from billboards.site.submissions.sending import change_settings
+from billboards.site.work.worker import work_until_done
 
 
 @pytest.fixture
@@ -86,7 +87,7 @@ def kept_open(port: Harbour, campaign_id: str) -> None:
 
 
 def test_owners_webhooks_hear_of_a_campaign(port: Harbour) -> None:
-    from billboards.site.access import add_webhook
+    from billboards.site.accounts.access import add_webhook
 
     add_webhook(port.site, port.owner, "https://example.org/hook")
     campaign = small_campaign(port)

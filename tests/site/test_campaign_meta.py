@@ -8,19 +8,19 @@ import pytest
 from small_campaigns import by_reference, distinct_board, people, small_campaign
 from small_sites import Harbour, MakeHarbour
 
-from billboards.boards.judgment_columns import JudgmentColumns
-from billboards.domain import Aggregate, Dimension
+from billboards.board import Aggregate, Dimension
+from billboards.board.judgment_columns import JudgmentColumns
 from billboards.errors import InvalidInput, Refused, UnknownName
-from billboards.site.annotating import next_item, submit_answer
-from billboards.site.annotators import rulings
-from billboards.site.boards import live_board
-from billboards.site.campaign_boards import board_of_campaign, metric_estimates, second_look
-from billboards.site.campaign_results import campaign_answers, disagreements
-from billboards.site.campaign_status import campaign_status
-from billboards.site.campaigns import close_campaign, open_campaign
-from billboards.site.meta_evaluation import create_meta_campaign, decide, dispute, meta_results
-from billboards.site.submitting import change_settings
-from billboards.site.worker import work_until_done
+from billboards.site.boards.live import live_board
+from billboards.site.campaigns.annotating import next_item, submit_answer
+from billboards.site.campaigns.annotators import rulings
+from billboards.site.campaigns.boards import board_of_campaign, metric_estimates, second_look
+from billboards.site.campaigns.meta_evaluation import create_meta_campaign, decide, dispute, meta_results
+from billboards.site.campaigns.owning import close_campaign, open_campaign
+from billboards.site.campaigns.results import campaign_answers, disagreements
+from billboards.site.campaigns.status import campaign_status
+from billboards.site.submissions.sending import change_settings
+from billboards.site.work.worker import work_until_done
 
 PLAIN: dict[str, Any] = {"positive": 0.0, "negative": 0.0}
 

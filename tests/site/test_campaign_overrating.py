@@ -9,12 +9,12 @@ import pytest
 from small_campaigns import by_reference, distinct_board, people
 from small_sites import Harbour, MakeHarbour
 
-from billboards.domain import Board, Reference
-from billboards.human.campaign_plan import CampaignPlan
-from billboards.site.boards import live_board
-from billboards.site.campaigns import close_campaign, create_campaign, open_campaign
-from billboards.site.submitting import change_settings, submit_generator
-from billboards.site.worker import work_until_done
+from billboards.board import Board, Reference
+from billboards.campaigns.plan import CampaignPlan
+from billboards.site.boards.live import live_board
+from billboards.site.campaigns.owning import close_campaign, create_campaign, open_campaign
+from billboards.site.submissions.sending import change_settings, submit_generator
+from billboards.site.work.worker import work_until_done
 
 
 def two_references() -> Board:

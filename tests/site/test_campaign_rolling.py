@@ -8,13 +8,13 @@ import pytest
 from small_campaigns import by_reference, distinct_board, people, small_campaign
 from small_sites import Harbour, MakeHarbour
 
-from billboards.site.boards import live_board
-from billboards.site.campaign_records import get_campaign
-from billboards.site.campaign_status import campaign_status
-from billboards.site.campaigns import top_up
-from billboards.site.submitting import change_settings, submit_generator
-from billboards.site.worker import work_until_done
-from billboards.store import trail
+from billboards.site.boards.live import live_board
+from billboards.site.campaigns.campaign import get_campaign
+from billboards.site.campaigns.owning import top_up
+from billboards.site.campaigns.status import campaign_status
+from billboards.site.database import trail
+from billboards.site.submissions.sending import change_settings, submit_generator
+from billboards.site.work.worker import work_until_done
 
 PLAIN: dict[str, Any] = {"positive": 0.0, "negative": 0.0}
 

@@ -9,14 +9,13 @@ import pytest
 from prolific_server import ProlificServer
 from small_sites import Harbour, MakeHarbour
 
+from billboards.campaigns.crowd.prolific import Prolific
+from billboards.campaigns.plan import CampaignPlan
 from billboards.cli.main import main
 from billboards.errors import NotAllowed, PlatformFailed, Refused
-from billboards.human.campaign_plan import CampaignPlan
-from billboards.human.platforms.prolific import Prolific
-from billboards.site.access import VISITOR
-from billboards.site.annotating import Participant, enter, next_item, submit_answer
-from billboards.site.campaigns import create_campaign, open_campaign
-from billboards.site.crowd import (
+from billboards.site.accounts.access import VISITOR
+from billboards.site.campaigns.annotating import Participant, enter, next_item, submit_answer
+from billboards.site.campaigns.crowd import (
     Drafted,
     approve_works,
     completion,
@@ -29,7 +28,8 @@ from billboards.site.crowd import (
     review_works,
     settle_payment,
 )
-from billboards.store import trail
+from billboards.site.campaigns.owning import create_campaign, open_campaign
+from billboards.site.database import trail
 
 LONG = (
     "Of the test questions, whose answers are known, most were answered wrongly, as the instructions explain at length."

@@ -16,14 +16,14 @@ from loopback_dask import LoopbackDask
 from small_sites import Harbour, MakeHarbour
 
 from billboards.cli.main import main
-from billboards.execution.dask_cluster import Cluster
-from billboards.site import submitting
-from billboards.site.cluster_worker import for_cluster, for_this_machine, work_on_cluster
-from billboards.site.home import Site
-from billboards.site.planning import plan_board
-from billboards.site.worker import work_until_done
-from billboards.site.worklist import standing
-from billboards.store import submissions
+from billboards.run.dask_cluster import Cluster
+from billboards.site.site import Site
+from billboards.site.submissions import records as submissions
+from billboards.site.submissions import sending as submitting
+from billboards.site.work.cluster_worker import for_cluster, for_this_machine, work_on_cluster
+from billboards.site.work.planning import plan_board
+from billboards.site.work.worker import work_until_done
+from billboards.site.work.worklist import standing
 
 SETTINGS = "lease_seconds = 1.0\npoll_seconds = 0.05\nattempts = 100\n"
 OUTPUTS = "\n".join(f"the ferry leaves at {k}" for k in range(12))

@@ -10,17 +10,17 @@ import pytest
 from postgres import PostgresServer
 from small_sites import DECLARED, SHARED_WORDS, Clock, Harbour, make_board
 
-from billboards.boards.writing import write_board
-from billboards.human.campaign_plan import CampaignPlan
-from billboards.site import submitting
-from billboards.site.access import local_viewer
-from billboards.site.annotating import enter, next_item, submit_answer
-from billboards.site.annotators import invite
-from billboards.site.boards import live_board
-from billboards.site.campaigns import close_campaign, create_campaign, open_campaign
-from billboards.site.home import Site, open_site
+from billboards.board.writing import write_board
+from billboards.campaigns.plan import CampaignPlan
+from billboards.site.accounts.access import local_viewer
+from billboards.site.boards.live import live_board
+from billboards.site.campaigns.annotating import enter, next_item, submit_answer
+from billboards.site.campaigns.annotators import invite
+from billboards.site.campaigns.owning import close_campaign, create_campaign, open_campaign
 from billboards.site.settings import DATABASE
-from billboards.site.worker import work_until_done
+from billboards.site.site import Site, open_site
+from billboards.site.submissions import sending as submitting
+from billboards.site.work.worker import work_until_done
 
 
 @pytest.fixture

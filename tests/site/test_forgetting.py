@@ -12,18 +12,20 @@ from sqlalchemy import select
 
 from billboards.cli.main import main
 from billboards.errors import Refused, UnknownName
-from billboards.site import access, submitting
-from billboards.site.boards import live_board
-from billboards.site.campaign_judgments import judgments_of
-from billboards.site.campaign_records import Campaign
-from billboards.site.campaigns import close_campaign
-from billboards.site.deleting import forget, plan_forgetting
-from billboards.site.home import Site
-from billboards.site.programs import program_folder
-from billboards.site.worker import work_until_done
-from billboards.store import snapshots, trail
-from billboards.store.moving import line_of, read_rows
-from billboards.store.schema import metadata, rankings, standings
+from billboards.site.accounts import access
+from billboards.site.admin.deleting import forget, plan_forgetting
+from billboards.site.boards import snapshots
+from billboards.site.boards.live import live_board
+from billboards.site.campaigns.campaign import Campaign
+from billboards.site.campaigns.judgments import judgments_of
+from billboards.site.campaigns.owning import close_campaign
+from billboards.site.database import trail
+from billboards.site.database.moving import line_of, read_rows
+from billboards.site.database.schema import metadata, rankings, standings
+from billboards.site.site import Site
+from billboards.site.submissions import sending as submitting
+from billboards.site.work.programs import program_folder
+from billboards.site.work.worker import work_until_done
 
 
 @pytest.fixture

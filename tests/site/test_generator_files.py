@@ -7,9 +7,9 @@ import json
 import pytest
 from small_sites import make_board
 
-from billboards.domain import Board, row_of
+from billboards.board import Board, row_of
 from billboards.errors import InvalidSubmission
-from billboards.site.generator_files import canonical, read_generator
+from billboards.site.submissions.generator_files import canonical, read_generator
 
 BOARD = make_board(3, 1)
 TEXTS = ("one ferry", 'two "quoted" ferries', "three")

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from small_sites import Harbour, make_board
 
-from billboards.boards.writing import write_board
+from billboards.board.writing import write_board
 from billboards.errors import InvalidBoard, InvalidInput, StoreFailed, UnknownName
-from billboards.site.boards import live_board
-from billboards.site.home import open_site
+from billboards.site.boards.live import live_board
 from billboards.site.settings import SiteSettings, read_site_settings
-from billboards.site.worker import work_until_done
+from billboards.site.site import open_site
+from billboards.site.work.worker import work_until_done
 
 
 def test_boards_inside_and_elsewhere_are_registered_and_remembered(tmp_path: Path) -> None:

@@ -11,25 +11,27 @@ import pytest
 from small_sites import DECLARED, SHARED_WORDS, Harbour, MakeHarbour, all_cells
 from sqlalchemy import select
 
+from billboards.board.memory_cells import MemoryCells
+from billboards.board.scoring import score_board
 from billboards.errors import Refused, StoreAway
-from billboards.execution import sandbox
-from billboards.execution.local import InProcess
 from billboards.metrics.discovery import metric
-from billboards.service.scoring import score_board
-from billboards.site import submitting, work
-from billboards.site.boards import live_board
-from billboards.site.home import notice_changes
-from billboards.site.jobs import Job, next_job
-from billboards.site.planning import plan_board
-from billboards.site.plans import cells_of
-from billboards.site.work import run_job
-from billboards.site.worker import Heartbeat, work_once, work_until_done
-from billboards.site.worklist import standing
-from billboards.store import leases, trail
-from billboards.store.blobs import Blobs
-from billboards.store.memory import MemoryCells
-from billboards.store.schema import leases as lease_table
-from billboards.store.submissions import Submission
+from billboards.run import sandbox
+from billboards.run.local import InProcess
+from billboards.site.boards.live import live_board
+from billboards.site.database import trail
+from billboards.site.database.schema import leases as lease_table
+from billboards.site.site import notice_changes
+from billboards.site.submissions import sending as submitting
+from billboards.site.submissions.blobs import Blobs
+from billboards.site.submissions.records import Submission
+from billboards.site.work import doing as work
+from billboards.site.work import leases
+from billboards.site.work.doing import run_job
+from billboards.site.work.jobs import Job, next_job
+from billboards.site.work.planning import plan_board
+from billboards.site.work.wanted import cells_of
+from billboards.site.work.worker import Heartbeat, work_once, work_until_done
+from billboards.site.work.worklist import standing
 
 
 def send(harbour: Harbour, name: str = "tug", seed: int = 0) -> Submission:

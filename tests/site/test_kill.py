@@ -19,13 +19,15 @@ from typing import Any
 
 from small_sites import DECLARED, SHARED_WORDS, Harbour, MakeHarbour, all_cells
 
-from billboards.site import submitting
-from billboards.site.boards import live_board
-from billboards.site.home import Site, open_site
-from billboards.site.refresh import is_due
-from billboards.site.worker import work_until_done
-from billboards.site.worklist import standing
-from billboards.store import snapshots, submissions, trail
+from billboards.site.boards import snapshots
+from billboards.site.boards.live import live_board
+from billboards.site.boards.refresh import is_due
+from billboards.site.database import trail
+from billboards.site.site import Site, open_site
+from billboards.site.submissions import records as submissions
+from billboards.site.submissions import sending as submitting
+from billboards.site.work.worker import work_until_done
+from billboards.site.work.worklist import standing
 
 KILLS = int(os.environ.get("BILLBOARDS_KILLS", "10"))
 SEED = 20
@@ -36,9 +38,9 @@ SETTINGS = "lease_seconds = 1.0\npoll_seconds = 0.05\nattempts = 100000\n"
 
 SUBMITTER = """
 import json, sys
-from billboards.site.access import local_viewer
-from billboards.site.home import open_site
-from billboards.site.submitting import submit_generator
+from billboards.site.accounts.access import local_viewer
+from billboards.site.site import open_site
+from billboards.site.submissions.sending import submit_generator
 site = open_site(sys.argv[1])
 viewer = local_viewer(site)
 print("ready", flush=True)
@@ -110,7 +112,7 @@ class Storm:
         """Kill something, again and again; what is dead by then is started anew."""
         chance = random.Random(SEED)
         begin = time.monotonic()
-        subprocess.run([sys.executable, "-c", "import billboards.site.worker"], check=True)
+        subprocess.run([sys.executable, "-c", "import billboards.site.work.worker"], check=True)
         longest = LONGEST * (time.monotonic() - begin)
         while (done := sum(self.kills.values())) < KILLS:
             self._start()
@@ -142,7 +144,7 @@ class Storm:
     def _start(self) -> None:
         data = str(self.site.data)
         if self.tree is None or self.tree.poll() is not None:
-            command = [sys.executable, "-m", "billboards.site.processes", data, "--workers", "2"]
+            command = [sys.executable, "-m", "billboards.site.work.processes", data, "--workers", "2"]
             self.tree = subprocess.Popen(command, stderr=subprocess.DEVNULL)
         if self.submitter is None or self.submitter.poll() is not None:
             pipes: Any = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}

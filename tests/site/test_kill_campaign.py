@@ -23,12 +23,12 @@ from uuid import UUID
 from small_campaigns import distinct_board, small_campaign
 from small_sites import Harbour, MakeHarbour
 
-from billboards.human.items import read_slot
-from billboards.site.annotators import invite, rulings
-from billboards.site.campaign_results import campaign_answers
-from billboards.site.campaign_status import campaign_status
-from billboards.site.home import open_site
-from billboards.store import campaigns
+from billboards.campaigns.items import read_slot
+from billboards.site.campaigns import records as campaigns
+from billboards.site.campaigns.annotators import invite, rulings
+from billboards.site.campaigns.results import campaign_answers
+from billboards.site.campaigns.status import campaign_status
+from billboards.site.site import open_site
 
 KILLS = int(os.environ.get("BILLBOARDS_KILLS", "4"))
 ANNOTATORS = 20
@@ -40,8 +40,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from threading import Lock
 from billboards.errors import Refused
-from billboards.site.annotating import enter, next_item, save_answer, submit_answer, undo
-from billboards.site.home import open_site
+from billboards.site.campaigns.annotating import enter, next_item, save_answer, submit_answer, undo
+from billboards.site.site import open_site
 site = open_site(sys.argv[1])
 writing = Lock()
 def say(found):

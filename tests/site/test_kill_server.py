@@ -21,12 +21,13 @@ import httpx
 from processes import children
 from small_sites import Harbour, MakeHarbour
 
-from billboards.site import submitting
-from billboards.site.boards import live_board
-from billboards.site.home import open_site
-from billboards.site.refresh import is_due
-from billboards.site.worker import work_until_done
-from billboards.store import snapshots, submissions
+from billboards.site.boards import snapshots
+from billboards.site.boards.live import live_board
+from billboards.site.boards.refresh import is_due
+from billboards.site.site import open_site
+from billboards.site.submissions import records as submissions
+from billboards.site.submissions import sending as submitting
+from billboards.site.work.worker import work_until_done
 
 KILLS = max(6, int(os.environ.get("BILLBOARDS_KILLS", "20")) // 4)
 SEED = 4

@@ -6,19 +6,21 @@ import numpy as np
 import pytest
 from small_sites import DECLARED, SHARED_WORDS, Harbour, MakeHarbour, all_cells, make_board
 
+from billboards.board.memory_cells import MemoryCells
+from billboards.board.scoring import score_board
 from billboards.errors import Refused
-from billboards.execution.local import InProcess
 from billboards.metrics.discovery import metric
-from billboards.service.scoring import score_board
-from billboards.site import submitting
-from billboards.site.boards import live_board
-from billboards.site.home import notice_changes
-from billboards.site.planning import plan_board
-from billboards.site.worker import work_until_done
-from billboards.site.worklist import progress, standing
-from billboards.store import snapshots, submissions, trail
-from billboards.store.memory import MemoryCells
-from billboards.store.submissions import Submission
+from billboards.run.local import InProcess
+from billboards.site.boards import snapshots
+from billboards.site.boards.live import live_board
+from billboards.site.database import trail
+from billboards.site.site import notice_changes
+from billboards.site.submissions import records as submissions
+from billboards.site.submissions import sending as submitting
+from billboards.site.submissions.records import Submission
+from billboards.site.work.planning import plan_board
+from billboards.site.work.worker import work_until_done
+from billboards.site.work.worklist import progress, standing
 
 
 def send(harbour: Harbour, name: str = "tug", seed: int = 0, **said: object) -> Submission:

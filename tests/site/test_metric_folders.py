@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from billboards.errors import InvalidSubmission
-from billboards.site import metric_folders
-from billboards.site.metric_folders import unpack_metric
+from billboards.site.submissions import metric_folders
+from billboards.site.submissions.metric_folders import unpack_metric
 
 Pack = Callable[..., bytes]
 

@@ -18,15 +18,15 @@ from sqlalchemy import select
 
 from billboards.cli.main import main
 from billboards.errors import BillboardsError, InvalidInput, Refused, StoreFailed
-from billboards.site import submitting
-from billboards.site.backup import back_up
-from billboards.site.boards import live_board
-from billboards.site.home import Site, notice_changes, open_site
-from billboards.site.restoring import restore, without_addresses
+from billboards.site.admin.backup import back_up
+from billboards.site.admin.restoring import restore, without_addresses
+from billboards.site.boards.live import live_board
+from billboards.site.database.campaign_schema import answers
+from billboards.site.database.schema import submissions
 from billboards.site.settings import DATABASE
-from billboards.site.worker import work_until_done
-from billboards.store.campaign_schema import answers
-from billboards.store.schema import submissions
+from billboards.site.site import Site, notice_changes, open_site
+from billboards.site.submissions import sending as submitting
+from billboards.site.work.worker import work_until_done
 
 
 def said(site: Site) -> Any:

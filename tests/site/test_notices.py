@@ -20,10 +20,12 @@ from aiosmtpd.controller import Controller
 from small_sites import Harbour, MakeHarbour
 
 from billboards.errors import InvalidInput, Refused
-from billboards.site import access, submitting
-from billboards.site.notices import ATTEMPTS, SIGNATURE, send_due
-from billboards.store import deliveries, submissions
-from billboards.store.deliveries import Delivery
+from billboards.site.accounts import access
+from billboards.site.admin import deliveries
+from billboards.site.admin.deliveries import Delivery
+from billboards.site.admin.notices import ATTEMPTS, SIGNATURE, send_due
+from billboards.site.submissions import records as submissions
+from billboards.site.submissions import sending as submitting
 
 
 @dataclass

@@ -13,13 +13,13 @@ from pathlib import Path
 
 from small_sites import MakeHarbour
 
-from billboards.site import submitting
-from billboards.site.processes import Child, supervise
-from billboards.store import submissions
+from billboards.site.submissions import records as submissions
+from billboards.site.submissions import sending as submitting
+from billboards.site.work.processes import Child, supervise
 
 PARENT = """
 import sys, threading
-from billboards.site.processes import Child, supervise
+from billboards.site.work.processes import Child, supervise
 code = "import os, sys; open(sys.argv[1], 'a').write(f'{os.getpid()}\\\\n'); sys.stdin.read()"
 supervise([Child("child", [sys.executable, "-c", code, sys.argv[1]])], threading.Event())
 """
@@ -72,7 +72,7 @@ def test_a_killed_supervisor_takes_its_children_with_it(tmp_path: Path) -> None:
 
 def test_workers_score_what_comes_in_and_end_on_sigterm(make_harbour: MakeHarbour) -> None:
     harbour = make_harbour(settings="poll_seconds = 0.05")
-    command = [sys.executable, "-m", "billboards.site.processes", str(harbour.site.data), "--workers", "2"]
+    command = [sys.executable, "-m", "billboards.site.work.processes", str(harbour.site.data), "--workers", "2"]
     tree = subprocess.Popen(command)
     try:
         one = submitting.submit_generator(harbour.site, harbour.owner, "ferry", "tug", harbour.outputs()).submission

@@ -9,13 +9,16 @@ import pytest
 from small_sites import DECLARED, SHARED_WORDS, Harbour
 
 from billboards.errors import InvalidInput, NotAllowed, Refused, UnknownName
-from billboards.site import access, submitting
-from billboards.site.access import PERMISSIONS, VISITOR, Viewer, may
-from billboards.site.boards import live_board
+from billboards.site.accounts import access
+from billboards.site.accounts.access import PERMISSIONS, VISITOR, Viewer, may
+from billboards.site.boards import snapshots
+from billboards.site.boards.live import live_board
+from billboards.site.database import trail
 from billboards.site.settings import BoardSettings, moment, read_board_settings
-from billboards.site.worker import work_until_done
-from billboards.store import snapshots, submissions, trail
-from billboards.store.submissions import Submission
+from billboards.site.submissions import records as submissions
+from billboards.site.submissions import sending as submitting
+from billboards.site.submissions.records import Submission
+from billboards.site.work.worker import work_until_done
 
 
 def at(text: str) -> float:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from fastapi.testclient import TestClient
 from small_sites import Harbour
 
-from billboards.site import submitting
-from billboards.site.boards import live_board
-from billboards.site.refresh import audit_live, barred
-from billboards.site.worker import work_until_done
-from billboards.web.app import create_app
+from billboards.site.boards.live import live_board
+from billboards.site.boards.refresh import audit_live, barred
+from billboards.site.submissions import sending as submitting
+from billboards.site.web.app import create_app
+from billboards.site.work.worker import work_until_done
 
 LIKES_SHORT = b"def score(outputs, references, inputs):\n    return [-len(text) for text in outputs]\n"
 ALONE = {"higher_is_better": True, "needs": [], "training_data": "none"}

@@ -6,7 +6,7 @@ import re
 from dataclasses import fields
 from pathlib import Path
 
-from billboards.site.notices import ATTEMPTS, FIRST_WAIT, SIGNATURE
+from billboards.site.admin.notices import ATTEMPTS, FIRST_WAIT, SIGNATURE
 from billboards.site.settings import (
     MAIL_PASSWORD,
     OIDC_SECRET,
@@ -17,7 +17,7 @@ from billboards.site.settings import (
     RetentionSettings,
     SiteSettings,
 )
-from billboards.store.submissions import TRANSITIONS
+from billboards.site.submissions.records import TRANSITIONS
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "running-a-site.md").read_text("utf-8")
 

@@ -20,29 +20,35 @@ from small_campaigns import by_reference, distinct_board, people, small_campaign
 from small_sites import DECLARED, SHARED_WORDS, Clock, Harbour, MakeHarbour, all_cells, make_board
 from sqlalchemy import insert
 
-from billboards.boards.writing import write_board
+from billboards.board.writing import write_board
 from billboards.cli.main import main
 from billboards.errors import InvalidInput
-from billboards.site import access, submitting, tidying
-from billboards.site.access import local_viewer
-from billboards.site.backup import back_up
-from billboards.site.boards import live_board
-from billboards.site.campaigns import close_campaign
-from billboards.site.chores import list_chores
-from billboards.site.deleting import forget, plan_forgetting
-from billboards.site.home import Site, open_site
-from billboards.site.programs import program_folder
-from billboards.site.restoring import restore
+from billboards.site.accounts import access
+from billboards.site.accounts.access import local_viewer
+from billboards.site.admin import tidying
+from billboards.site.admin.backup import back_up
+from billboards.site.admin.chores import list_chores
+from billboards.site.admin.deleting import forget, plan_forgetting
+from billboards.site.admin.restoring import restore
+from billboards.site.admin.tidying import Tidied, plan_tidying, tidy, tidy_if_due
+from billboards.site.boards import snapshots
+from billboards.site.boards.live import live_board
+from billboards.site.campaigns import annotator_records as annotators
+from billboards.site.campaigns.owning import close_campaign
+from billboards.site.campaigns.study_records import set_study
+from billboards.site.database import retention, trail
+from billboards.site.database.moving import line_of, read_rows
+from billboards.site.database.retention import DAY
+from billboards.site.database.schema import metadata
+from billboards.site.database.study_schema import studies
 from billboards.site.settings import DATABASE, RetentionSettings, read_site_settings
-from billboards.site.tidying import Tidied, plan_tidying, tidy, tidy_if_due
-from billboards.site.worker import work_until_done, working_site
-from billboards.store import annotators, leases, retention, snapshots, submissions, trail
-from billboards.store.blobs import Blobs, name_of
-from billboards.store.moving import line_of, read_rows
-from billboards.store.retention import DAY
-from billboards.store.schema import metadata
-from billboards.store.studies import set_study
-from billboards.store.study_schema import studies
+from billboards.site.site import Site, open_site
+from billboards.site.submissions import records as submissions
+from billboards.site.submissions import sending as submitting
+from billboards.site.submissions.blobs import Blobs, name_of
+from billboards.site.work import leases
+from billboards.site.work.programs import program_folder
+from billboards.site.work.worker import work_until_done, working_site
 
 FILES = "files of withdrawn and rejected submissions"
 ORPHANS, FOLDERS, HALF = (
@@ -198,8 +204,8 @@ def test_the_last_ranking_stays_however_old_it_is(lived: Harbour) -> None:
 TIDY = """
 import sys, time
 from billboards.site import chores
-from billboards.site.home import open_site
-from billboards.site.tidying import tidy
+from billboards.site.site import open_site
+from billboards.site.admin.tidying import tidy
 chores.ROWS = 1
 now, most = float(sys.argv[2]), int(sys.argv[3])
 steps = iter(range(10**9))

@@ -15,19 +15,19 @@ from plain_worklist import PlainList, list_plainly
 from small_sites import Harbour, MakeHarbour, make_board
 from sqlalchemy import Connection
 
-from billboards.boards.writing import write_board
-from billboards.domain import Board
-from billboards.site import submitting
-from billboards.site.generator_files import canonical
-from billboards.site.home import Site, notice_changes, register_board
-from billboards.site.jobs import settle
-from billboards.site.plans import Wanted, cells_of
-from billboards.site.worker import work_until_done
-from billboards.site.worklist import BACKOFF, Standing, progress, standing
-from billboards.store import submissions
-from billboards.store.accounts import Account
-from billboards.store.sql_cells import CellKey, write_cell, write_failure
-from billboards.store.submissions import TRANSITIONS, Draft, Submission
+from billboards.board import Board
+from billboards.board.writing import write_board
+from billboards.site.accounts.records import Account
+from billboards.site.site import Site, notice_changes, register_board
+from billboards.site.submissions import records as submissions
+from billboards.site.submissions import sending as submitting
+from billboards.site.submissions.generator_files import canonical
+from billboards.site.submissions.records import TRANSITIONS, Draft, Submission
+from billboards.site.work.jobs import settle
+from billboards.site.work.sql_cells import CellKey, write_cell, write_failure
+from billboards.site.work.wanted import Wanted, cells_of
+from billboards.site.work.worker import work_until_done
+from billboards.site.work.worklist import BACKOFF, Standing, progress, standing
 
 BLIND = {"phases": [{"name": "blind", "blind": True}]}
 ONWARDS = {"received": "checking", "checking": "scoring", "scoring": "scored"}

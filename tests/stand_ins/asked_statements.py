@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import event
 
-from billboards.store.database import Database
+from billboards.site.database.engine import Database
 
 
 @contextmanager

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from public_sets import write_json_lines
 
-from billboards.boards.importers.wmt19_darr import import_board
-from billboards.domain import Board
+from billboards.board import Board
+from billboards.importers.wmt19_darr import import_board
 
 REFERENCE = "the ferry leaves the old harbour at noon on day {}"
 LONGER = "other words, and many more of them than anybody would ever need to say it"

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from page_forms import Form, forms_of
 from page_sites import PageSite, page_board, page_site
 
-from billboards.domain import Board, DataCard, Reference, row_of
-from billboards.human.campaign_plan import CampaignPlan
-from billboards.site.annotators import invite
-from billboards.site.campaigns import create_campaign, open_campaign
-from billboards.web.api import ROUTERS
-from billboards.web.app import PAGES
+from billboards.board import Board, DataCard, Reference, row_of
+from billboards.campaigns.plan import CampaignPlan
+from billboards.site.campaigns.annotators import invite
+from billboards.site.campaigns.owning import create_campaign, open_campaign
+from billboards.site.web.app import PAGES
+from billboards.site.web.routers import ROUTERS
 
 #: A word that a page holds as markup only where it forgot to escape.
 MARK = "<xss>"

@@ -9,8 +9,8 @@ from typing import Any
 from public_sets import MAKERS as PUBLIC
 from public_sets import Made, write_json_lines, write_lines
 
-from billboards.boards.importers import load_importer
-from billboards.boards.writing import write_board
+from billboards.board.writing import write_board
+from billboards.importers import load_importer
 
 SEGMENTS = ("d1::1", "d1::2", "d2::1")
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from billboards.boards.judgment_columns import JudgmentColumns
-from billboards.domain import Board, Dimension, Generator, Instance, Judgments, row_of
+from billboards.board import Board, Dimension, Generator, Instance, Judgments, row_of
+from billboards.board.judgment_columns import JudgmentColumns
 
 KEY = "a secret"
 #: The dimension that a format can say; one that knows no scales takes the board's.

@@ -20,48 +20,44 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 from page_sites import page_board
 from target import Target, in_place
 
-from billboards.audit.bench import Bench
-from billboards.audit.extracting import Extraction
-from billboards.audit.reranking import read_candidates
-from billboards.boards import kept as kept_numbers
-from billboards.boards.cards import read_facts
-from billboards.boards.folder import open_board
-from billboards.boards.writing import write_board
-from billboards.cli.estimate import read_chances
-from billboards.domain import Ensemble, MetricAudit, OverratingReport, Ranking, Suite, SuiteRanking, SuiteResult
-from billboards.execution.environments import (
-    RECORD,
-    _place_digest,
-    find_environment,
-    made_environments,
-    parse_requirements,
-)
-from billboards.execution.local import InProcess
-from billboards.execution.packs import built_packs, pack_state
-from billboards.metrics.discovery import metric
-from billboards.metrics.judges.answers import Answers, question_key
-from billboards.metrics.judges.endpoint import Answer
-from billboards.metrics.neural.baselines import read_baseline
-from billboards.metrics.neural.checkpoints import locate_checkpoint
-from billboards.metrics.wordnet import WordNet
-from billboards.reports.audits import audit_tables
-from billboards.reports.suite_tables import suite_ranking_table
-from billboards.reports.tables import shown
-from billboards.service.applying import read_metric_scores
-from billboards.service.home import open_home
-from billboards.service.ranking import rank_board
-from billboards.service.rating_sources import TableColumns, table_ratings
-from billboards.service.scoring import score_board
-from billboards.store.archive import Archive
-from billboards.store.documents import (
+from billboards.analyses.applying import read_metric_scores
+from billboards.analyses.archive import Archive
+from billboards.analyses.audit.bench import Bench
+from billboards.analyses.audit.extracting import Extraction
+from billboards.analyses.audit.reranking import read_candidates
+from billboards.analyses.audit.results import MetricAudit
+from billboards.analyses.audit.tables import audit_tables
+from billboards.analyses.documents import (
     dumps,
     ensemble_document,
     overrating_document,
     overrating_from_document,
     ranking_document,
 )
-from billboards.store.memory import MemoryCells
-from billboards.suite.keeping import Kept, kept_document, read_results
+from billboards.analyses.home import open_home
+from billboards.analyses.ranking import rank_board
+from billboards.analyses.ranking_results import Ensemble, OverratingReport, Ranking
+from billboards.analyses.rating_sources import TableColumns, table_ratings
+from billboards.analyses.suite.keeping import Kept, kept_document, read_results
+from billboards.analyses.suite.results import Suite, SuiteRanking, SuiteResult
+from billboards.analyses.suite.shown_tables import suite_ranking_table
+from billboards.board import kept as kept_numbers
+from billboards.board.card_facts import read_facts
+from billboards.board.folder import open_board
+from billboards.board.memory_cells import MemoryCells
+from billboards.board.scoring import score_board
+from billboards.board.writing import write_board
+from billboards.cli.estimate import read_chances
+from billboards.metrics.discovery import metric
+from billboards.metrics.judges.answers import Answers, question_key
+from billboards.metrics.judges.endpoint import Answer
+from billboards.metrics.neural.baselines import read_baseline
+from billboards.metrics.neural.checkpoints import locate_checkpoint
+from billboards.metrics.wordnet import WordNet
+from billboards.run.environments import RECORD, _place_digest, find_environment, made_environments, parse_requirements
+from billboards.run.local import InProcess
+from billboards.run.packs import built_packs, pack_state
+from billboards.show.table import shown
 
 
 def example(kind: Any) -> Any:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from billboards.boards.judgment_columns import JudgmentColumns
-from billboards.domain import (
+from billboards.board import (
     Aggregate,
     Board,
     DataCard,
@@ -16,6 +15,7 @@ from billboards.domain import (
     Reference,
     row_of,
 )
+from billboards.board.judgment_columns import JudgmentColumns
 
 INSTANCES, JUDGED = 4, 12
 METRICS = ("chrF", "ROUGE-1", "TER", "METEOR", "CIDEr", "BLEURT")

@@ -19,15 +19,15 @@ from joserfc import jwt
 from joserfc.jwk import ECKey, KeySet
 from target import Target
 
+from billboards.campaigns.crowd.prolific import Prolific
 from billboards.client import Client
-from billboards.execution.scores_file import parse_scores
-from billboards.execution.verdicts import read_report
-from billboards.human.platforms.prolific import Prolific
 from billboards.metrics.judges.answers import Answers
 from billboards.metrics.judges.endpoint import Answer, read_response
 from billboards.metrics.judges.parsing import Unreadable, read_aspects, read_assessment, read_errors
+from billboards.run.scores_file import parse_scores
+from billboards.run.verdicts import read_report
+from billboards.site.accounts.oidc import Began, begin, finish
 from billboards.site.settings import OidcSettings
-from billboards.web.oidc import Began, begin, finish
 
 #: Stands for the server's address in cases that are kept.
 ADDRESS = b"http://parrot.invalid"

@@ -22,15 +22,15 @@ from kept_targets import settle
 from small_sites import make_board
 from target import Target
 
-from billboards.boards.writing import write_board
+from billboards.board.writing import write_board
 from billboards.errors import BillboardsError
-from billboards.site.access import local_viewer
-from billboards.site.backup import MANIFEST, back_up
-from billboards.site.home import open_site
-from billboards.site.moves import move_site
-from billboards.site.restoring import restore
-from billboards.site.submitting import submit_generator
-from billboards.store.moving import Tally
+from billboards.site.accounts.access import local_viewer
+from billboards.site.admin.backup import MANIFEST, back_up
+from billboards.site.admin.moves import move_site
+from billboards.site.admin.restoring import restore
+from billboards.site.database.moving import Tally
+from billboards.site.site import open_site
+from billboards.site.submissions.sending import submit_generator
 
 Files = Mapping[str, bytes]
 

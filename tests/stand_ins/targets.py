@@ -26,25 +26,25 @@ from page_sites import page_board
 from site_targets import sites
 from target import Target, in_place
 
-from billboards.boards.check import check_board
-from billboards.boards.folder import open_board
-from billboards.boards.formats import FORMATS
-from billboards.boards.formats.exchange import add_file, judgments_as_text
-from billboards.boards.importers.base import refuse_errors
-from billboards.boards.importers.table_rows import read_table
-from billboards.boards.lines import Problems
-from billboards.boards.writing import write_board
+from billboards.analyses.annotator_counts import read_annotator_counts
+from billboards.analyses.suite.settings import read_suite
+from billboards.board.check import check_board
+from billboards.board.folder import open_board
+from billboards.board.table_rows import read_table
+from billboards.board.writing import write_board
+from billboards.campaigns.crowd.mturk import read_batch
+from billboards.campaigns.template_files import parse_template, shipped, template_source
 from billboards.errors import InvalidInput
-from billboards.execution.environments import parse_requirements
-from billboards.execution.manifest import read_manifest
-from billboards.human.annotator_counts import read_annotator_counts
-from billboards.human.platforms.mturk import read_batch
-from billboards.human.template_files import parse_template, shipped, template_source
+from billboards.formats import FORMATS
+from billboards.formats.exchange import add_file, judgments_as_text
+from billboards.importers.base import refuse_errors
 from billboards.metrics.discovery import metric
-from billboards.site.generator_files import read_generator
-from billboards.site.metric_folders import unpack_metric
+from billboards.reading.lines import Problems
+from billboards.run.environments import parse_requirements
+from billboards.run.manifest import read_manifest
 from billboards.site.settings import read_site_settings
-from billboards.suite.settings import read_suite
+from billboards.site.submissions.generator_files import read_generator
+from billboards.site.submissions.metric_folders import unpack_metric
 
 
 def importers(home: Path) -> Iterator[Target]:

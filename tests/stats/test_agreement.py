@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 import billboards as bb
-from billboards.domain import human_scores
+from billboards.board import human_scores
 from billboards.errors import InvalidInput, NotEnoughData
 from billboards.stats.agreement import associate, disagreement_corners, measure_agreement
 

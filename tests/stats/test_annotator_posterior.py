@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from billboards.domain import AnnotatorModel, BetaMixture
 from billboards.stats.annotator_posterior import posterior, probability_noisy
 from billboards.stats.annotator_priors import FIXED_1, FIXED_2, JEFFREYS, UNIFORM
+from billboards.stats.annotator_results import AnnotatorModel, BetaMixture
 
 RIGHT, WRONG = [0, 3, 9, 5], [0, 1, 1, 5]
 #: Not a prior of the paper.

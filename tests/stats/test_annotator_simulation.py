@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from billboards.domain import AnnotatorModel
 from billboards.errors import NotEnoughData
 from billboards.stats.annotator_corruption import CheckedScores, detect_corruption
+from billboards.stats.annotator_results import AnnotatorModel
 from billboards.stats.annotator_simulation import detection, mark, simulate_detection, simulate_round, tally
 
 UNIFORM, FIXED = AnnotatorModel("rate", "uniform", 1), AnnotatorModel("class", "fixed", 2)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from billboards.domain import AnnotatorModel
+from billboards.analyses.annotators import PUBLISHED
 from billboards.errors import InvalidInput
-from billboards.service.annotators import PUBLISHED
 from billboards.stats.annotator_priors import FIXED_2, UNIFORM
+from billboards.stats.annotator_results import AnnotatorModel
 from billboards.stats.annotators import follow_annotator, judge_annotators
 
 POSITIVE = ([19, 20, 1, 18, 0], [1, 0, 14, 2, 0])

@@ -9,10 +9,10 @@ import pytest
 from numpy.typing import NDArray
 from scipy import optimize, special
 
-from billboards.domain import BetaMixture
 from billboards.errors import InvalidInput, NotEnoughData
 from billboards.stats import beta_steps
 from billboards.stats.annotator_priors import PSEUDO_RIGHT, PSEUDO_WRONG, learned_prior
+from billboards.stats.annotator_results import BetaMixture
 from billboards.stats.beta_binomial import log_likelihood
 from billboards.stats.beta_mixture import climb, distinct_counts, fit_beta_mixture, random_points
 

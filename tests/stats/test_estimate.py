@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from scipy import stats
 
 import billboards as bb
+from billboards.analyses.view import view_board
 from billboards.errors import InvalidInput, NotEnoughData
-from billboards.service.views import view_board
 from billboards.stats.estimate import Target, estimate_mean, simulate_coverage
 
 Floats = NDArray[np.float64]

@@ -14,8 +14,8 @@ import pytest
 from numpy.typing import NDArray
 
 import billboards as bb
-from billboards.service.overrating import rows_compared
-from billboards.service.views import view_board
+from billboards.analyses.overrating import rows_compared
+from billboards.analyses.view import view_board
 from billboards.stats.crossed import CrossedFit, fit_crossed
 from billboards.stats.crossed import likelihood_ratio as crossed_likelihood_ratio
 from billboards.stats.mixed import MixedFit, fit_random_intercept, likelihood_ratio

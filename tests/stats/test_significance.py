@@ -13,14 +13,7 @@ from statsmodels.stats.multitest import multipletests
 from billboards.errors import NotEnoughData
 from billboards.stats import significance
 from billboards.stats.clusters import benjamini_hochberg, holm, significance_clusters
-from billboards.stats.significance import (
-    Unit,
-    fisher_z,
-    permute_correlations,
-    permute_values,
-    random_signs,
-    williams,
-)
+from billboards.stats.significance import Unit, fisher_z, permute_correlations, permute_values, random_signs, williams
 
 Floats = NDArray[np.float64]
 

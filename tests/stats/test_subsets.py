@@ -11,8 +11,8 @@ import pytest
 from numpy.typing import NDArray
 
 import billboards as bb
+from billboards.analyses.view import view_board
 from billboards.errors import NotEnoughData
-from billboards.service.views import view_board
 from billboards.stats import subsets
 from billboards.stats.ensemble import gather_blocks
 from billboards.stats.subsets import fit_best_subset

@@ -9,12 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 from billboards.errors import InvalidInput
-from billboards.stats.system_pairs import (
-    one_sided_p,
-    random_swaps,
-    soft_pairwise_accuracy,
-    system_pairwise_accuracy,
-)
+from billboards.stats.system_pairs import one_sided_p, random_swaps, soft_pairwise_accuracy, system_pairwise_accuracy
 
 Floats = NDArray[np.float64]
 NAN = float("nan")

@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from billboards.analyses import documents
+from billboards.analyses.ranking_results import MetricStanding, Ranking
+from billboards.analyses.ranking_tables import metric_table
+from billboards.analyses.standings import rank_metrics as _rank_columns
 from billboards.api.result import Result
-from billboards.domain import Column, MetricStanding, Ranking
+from billboards.board import Column
 from billboards.errors import InvalidInput
-from billboards.reports.ranking_tables import metric_table
-from billboards.service.standings import rank_metrics as _rank_columns
 from billboards.stats.correlation import pearson_with_intervals
 from billboards.stats.significance import permute_correlations
-from billboards.store import documents
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

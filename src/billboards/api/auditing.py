@@ -8,22 +8,23 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from billboards.analyses import documents
+from billboards.analyses.audit import tables as audits
+from billboards.analyses.audit.bench import Bench, Budget
+from billboards.analyses.audit.boards import audit_board
+from billboards.analyses.audit.challenges import challenge as run_challenge
+from billboards.analyses.audit.choosing import Method as SearchMethod
+from billboards.analyses.audit.choosing import Search
+from billboards.analyses.audit.entering import enter as enter_optimised
+from billboards.analyses.audit.results import ChallengeReport, MetricAudit
+from billboards.analyses.home import cells_of, home_of
 from billboards.api.result import Result
 from billboards.api.scoring import chosen_metrics
-from billboards.audit.bench import Bench, Budget
-from billboards.audit.boards import audit_board
-from billboards.audit.challenges import challenge as run_challenge
-from billboards.audit.choosing import Method as SearchMethod
-from billboards.audit.choosing import Search
-from billboards.audit.entering import enter as enter_optimised
-from billboards.domain import Board, ChallengeReport, MetricAudit
-from billboards.execution.local import executor
+from billboards.board import Board
+from billboards.board.memory_cells import MemoryCells
+from billboards.board.scoring import Progress
 from billboards.metrics.base import Metric
-from billboards.reports import audits
-from billboards.service.home import cells_of, home_of
-from billboards.service.scoring import Progress
-from billboards.store import documents
-from billboards.store.memory import MemoryCells
+from billboards.run.local import executor
 
 
 def audit_metrics(
@@ -56,7 +57,7 @@ def audit_metrics(
         enter_optimised(board, one.row, one.audit.how)
     found = tuple(one.audit for one in done.found)
     if html is not None:
-        from billboards.reports.audit_page import audit_html
+        from billboards.analyses.audit.page import audit_html
 
         Path(html).write_text(audit_html(found), encoding="utf-8")
     shown = (audits.audits_table(found), *(table for one in found for table in audits.audit_tables(one)))

@@ -9,13 +9,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from billboards.analyses import documents
+from billboards.analyses.card import measure_card
+from billboards.analyses.card_tables import card_tables
 from billboards.api.result import Result
-from billboards.boards.folder import open_board
-from billboards.boards.writing import write_board
-from billboards.domain import Board, MeasuredCard
-from billboards.reports.cards import card_tables
-from billboards.service.cards import measure_card
-from billboards.store import documents
+from billboards.board import Board, MeasuredCard
+from billboards.board.folder import open_board
+from billboards.board.writing import write_board
 
 
 def open(path: str | Path) -> Board:
@@ -33,8 +33,8 @@ def import_board(kind: str, source: str | Path, *, facts: Mapping[str, str] | No
 
     Its data card must be complete: `facts` states what the source doesn't tell, such as `{"task": "Translate news"}`.
     """
-    from billboards.boards.cards import require_card, with_facts
-    from billboards.boards.importers import IMPORTERS, load_importer
+    from billboards.board.card_facts import require_card, with_facts
+    from billboards.importers import IMPORTERS, load_importer
 
     load = load_importer(kind)
     paths = {argument.keyword for argument in IMPORTERS[kind].arguments if argument.is_path}

@@ -7,25 +7,24 @@ from __future__ import annotations
 
 from typing import Any
 
-from billboards.api.result import Result
-from billboards.domain import (
-    Board,
+from billboards.analyses import comparison_tables as comparisons
+from billboards.analyses import documents
+from billboards.analyses.compare import compare_generators, compare_metrics
+from billboards.analyses.comparison_results import (
     GeneratorComparison,
     MetricComparison,
     MetricPairs,
-    Resampled,
     Sensitivity,
-    Slice,
     Unit,
 )
+from billboards.analyses.home import cells_of
+from billboards.analyses.metric_pairs import compare_all_metrics
+from billboards.analyses.ranking_results import Resampled
+from billboards.analyses.sensitivity import measure_sensitivity
+from billboards.api.result import Result
+from billboards.board import Board, Slice
 from billboards.errors import InvalidInput
-from billboards.reports import comparisons
-from billboards.reports.tables import Table
-from billboards.service.comparing import compare_generators, compare_metrics
-from billboards.service.home import cells_of
-from billboards.service.metric_pairs import compare_all_metrics
-from billboards.service.sensitivity import measure_sensitivity
-from billboards.store import documents
+from billboards.show.table import Table
 
 
 def sensitivity(

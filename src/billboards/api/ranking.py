@@ -9,16 +9,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from billboards.analyses import documents
+from billboards.analyses.ensemble import study_ensemble
+from billboards.analyses.ensemble_tables import ablation_table, ensemble_table, gains_table
+from billboards.analyses.home import Home, home_of
+from billboards.analyses.keeping import keep, numbered
+from billboards.analyses.ranking import fit_view, rank_board
+from billboards.analyses.ranking_results import EnsembleStudy, Method, Ranking, Resampled
+from billboards.analyses.ranking_tables import generator_table, lines_table, metric_table
+from billboards.analyses.view import view_board
 from billboards.api.result import Result
-from billboards.domain import Board, EnsembleStudy, Method, Ranking, Resampled, Slice
-from billboards.reports.ensemble_tables import ablation_table, ensemble_table, gains_table
-from billboards.reports.ranking_tables import generator_table, lines_table, metric_table
-from billboards.service.ensembles import study_ensemble
-from billboards.service.home import Home, home_of
-from billboards.service.ranking import fit_view, rank_board
-from billboards.service.snapshots import keep, numbered
-from billboards.service.views import view_board
-from billboards.store import documents
+from billboards.board import Board, Slice
 
 
 def rank(

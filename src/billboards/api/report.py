@@ -9,19 +9,21 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from billboards.analyses.board_studies import study_board
+from billboards.analyses.comparison_results import Sensitivity
+from billboards.analyses.home import Home, home_of
+from billboards.analyses.keeping import numbered
+from billboards.analyses.overrating import human_generators
+from billboards.analyses.ranking import rank_board
+from billboards.analyses.ranking_results import Method, Ranking
+from billboards.analyses.report_page import report_html
+from billboards.analyses.report_sections import JudgedScores
+from billboards.analyses.sensitivity import measure_sensitivity
+from billboards.analyses.view import view_board
 from billboards.api.ranking import study_of
 from billboards.api.scoring import overrating, references
-from billboards.domain import Board, Method, Ranking, Sensitivity, Slice
-from billboards.reports.html import report_html
-from billboards.reports.report_sections import JudgedScores
-from billboards.service.board_studies import study_board
-from billboards.service.home import Home, home_of
-from billboards.service.overrating import human_generators
-from billboards.service.ranking import rank_board
-from billboards.service.scoring import Progress
-from billboards.service.sensitivity import measure_sensitivity
-from billboards.service.snapshots import numbered
-from billboards.service.views import view_board
+from billboards.board import Board, Slice
+from billboards.board.scoring import Progress
 
 
 def report(

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from billboards.reports.frames import table_html, to_pandas, to_polars
-from billboards.reports.tables import Table
+from billboards.show.frames import table_html, to_pandas, to_polars
+from billboards.show.table import Table
 
 Value = TypeVar("Value")
 
@@ -39,7 +39,7 @@ class Result(Generic[Value]):
 
         from rich.console import Console
 
-        from billboards.reports.terminal import print_table
+        from billboards.show.terminal import print_table
 
         text = io.StringIO()
         for table in self.tables:

@@ -9,25 +9,26 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from billboards.api.result import Result
-from billboards.domain import Board, Method, OverratingReport, ReferenceEffect
-from billboards.errors import InvalidInput, NotEnoughData
-from billboards.execution.local import executor
-from billboards.execution.packs import named_metric
-from billboards.metrics.base import Metric
-from billboards.reports.effect_tables import overrating_table, reference_table
-from billboards.service.home import home_of
-from billboards.service.overrating import (
+from billboards.analyses import documents
+from billboards.analyses.effect_tables import overrating_table, reference_table
+from billboards.analyses.home import home_of
+from billboards.analyses.overrating import (
     NO_EQUAL_QUALITY,
     human_generators,
     measure_overrating,
     references_without,
     rows_compared,
 )
-from billboards.service.preferences import check_values
-from billboards.service.references import reference_effect
-from billboards.service.scoring import Progress, ScoringReport, score_board
-from billboards.store import documents
+from billboards.analyses.preferences import check_values
+from billboards.analyses.ranking_results import Method, OverratingReport, ReferenceEffect
+from billboards.analyses.references import reference_effect
+from billboards.api.result import Result
+from billboards.board import Board
+from billboards.board.scoring import Progress, ScoringReport, score_board
+from billboards.errors import InvalidInput, NotEnoughData
+from billboards.metrics.base import Metric
+from billboards.run.local import executor
+from billboards.run.packs import named_metric
 
 
 def score(

@@ -5,17 +5,18 @@ Each asks what a board's judgments and metrics are worth for a decision that is 
 
 from __future__ import annotations
 
+from billboards.analyses import documents
+from billboards.analyses import study_tables as studies
+from billboards.analyses.agreement import study_agreement
+from billboards.analyses.estimating import estimate_generator
+from billboards.analyses.home import cells_of
+from billboards.analyses.hybrids import study_hybrids
+from billboards.analyses.power import power_of_generators, power_of_metrics
+from billboards.analyses.study_results import AgreementStudy, HybridStudy, MeanEstimate, PowerStudy
 from billboards.api.comparing import are_generators
 from billboards.api.result import Result
-from billboards.domain import AgreementStudy, Board, HybridStudy, MeanEstimate, PowerStudy, Slice
-from billboards.reports import studies
-from billboards.service.agreement import study_agreement
-from billboards.service.estimating import estimate_generator
-from billboards.service.home import cells_of
-from billboards.service.hybrids import study_hybrids
-from billboards.service.power import power_of_generators, power_of_metrics
+from billboards.board import Board, Slice
 from billboards.stats.estimate import Target
-from billboards.store import documents
 
 
 def hybrids(

@@ -13,25 +13,34 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
+from billboards.analyses import documents
+from billboards.analyses.suite.chosen import Chosen, choose_metrics
+from billboards.analyses.suite.keeping import Kept, keep_results, kept_document
+from billboards.analyses.suite.metric_report import SHOWN, report_metric
+from billboards.analyses.suite.opening import OpenBoard, open_boards
+from billboards.analyses.suite.page import suite_html
+from billboards.analyses.suite.ranking import rank_suite
+from billboards.analyses.suite.report_results import MetricReport
+from billboards.analyses.suite.report_tables import metric_report_tables
+from billboards.analyses.suite.results import (
+    Block,
+    Role,
+    Suite,
+    SuiteBoard,
+    SuiteRanking,
+    SuiteResult,
+    SuiteStatistic,
+)
+from billboards.analyses.suite.scoring import SuiteScoring, score_suite
+from billboards.analyses.suite.settings import read_suite
+from billboards.analyses.suite.shown_tables import Shown, suite_ranking_table, suite_tables
+from billboards.analyses.suite.tables import DRAWS, measure_suite
 from billboards.api.result import Result
-from billboards.domain import Block, MetricReport, Role, Suite, SuiteBoard, SuiteRanking, SuiteResult, SuiteStatistic
+from billboards.board.scoring import Progress
 from billboards.errors import NotEnoughData
-from billboards.execution.local import executor
-from billboards.execution.metric_file import open_metric_file
 from billboards.metrics.base import Metric
-from billboards.reports.metric_report import metric_report_tables
-from billboards.reports.suite_html import suite_html
-from billboards.reports.suite_tables import Shown, suite_ranking_table, suite_tables
-from billboards.service.scoring import Progress
-from billboards.store import documents
-from billboards.suite.chosen import Chosen, choose_metrics
-from billboards.suite.keeping import Kept, keep_results, kept_document
-from billboards.suite.metric_report import SHOWN, report_metric
-from billboards.suite.opening import OpenBoard, open_boards
-from billboards.suite.ranking import rank_suite
-from billboards.suite.scoring import SuiteScoring, score_suite
-from billboards.suite.settings import read_suite
-from billboards.suite.tables import DRAWS, measure_suite
+from billboards.run.local import executor
+from billboards.run.metric_file import open_metric_file
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from billboards.cli import options
 
 if TYPE_CHECKING:
-    from billboards.domain.annotators import AnnotatorModel
+    from billboards.stats.annotator_results import AnnotatorModel
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -89,10 +89,10 @@ def run(arguments: Namespace) -> int:
 
 
 def _fit(arguments: Namespace) -> int:
+    from billboards.analyses.annotator_tables import mixture_table, verdict_table
+    from billboards.analyses.annotators import fit_annotators
+    from billboards.analyses.documents import annotators_document
     from billboards.cli.output import emit
-    from billboards.reports.annotators import mixture_table, verdict_table
-    from billboards.service.annotators import fit_annotators
-    from billboards.store.documents import annotators_document
 
     report = fit_annotators(arguments.file, _model(arguments))
     emit(arguments, [verdict_table(report), mixture_table(report)], lambda: annotators_document(report))
@@ -100,11 +100,11 @@ def _fit(arguments: Namespace) -> int:
 
 
 def _checks(arguments: Namespace) -> int:
+    from billboards.analyses.annotator_tables import control_tables
+    from billboards.analyses.annotators import check_annotators
+    from billboards.analyses.documents import annotator_checks_document
     from billboards.cli.output import emit, note
     from billboards.cli.progress import scoring_progress
-    from billboards.reports.annotators import control_tables
-    from billboards.service.annotators import check_annotators
-    from billboards.store.documents import annotator_checks_document
 
     with scoring_progress() as show:
         study = check_annotators(
@@ -123,11 +123,11 @@ def _checks(arguments: Namespace) -> int:
 
 
 def _simulate(arguments: Namespace) -> int:
+    from billboards.analyses.annotator_tables import detection_overview, detection_table
+    from billboards.analyses.annotators import assumed_questions, questions_in, simulate_annotators
+    from billboards.analyses.documents import annotator_simulation_document
     from billboards.cli.output import emit
     from billboards.cli.progress import scoring_progress
-    from billboards.reports.annotators import detection_overview, detection_table
-    from billboards.service.annotators import assumed_questions, questions_in, simulate_annotators
-    from billboards.store.documents import annotator_simulation_document
 
     made_up = assumed_questions(arguments.annotators, arguments.most)
     questions = made_up if arguments.counts is None else questions_in(arguments.counts)
@@ -139,7 +139,7 @@ def _simulate(arguments: Namespace) -> int:
 
 
 def _model(arguments: Namespace) -> AnnotatorModel:
-    from billboards.domain.annotators import AnnotatorModel
+    from billboards.stats.annotator_results import AnnotatorModel
 
     return AnnotatorModel.named(
         arguments.model, threshold=arguments.threshold, accuracy=arguments.accuracy, seed=arguments.seed

@@ -61,7 +61,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace) -> int:
     from billboards.api.auditing import audit_metrics
-    from billboards.boards.folder import open_board
+    from billboards.board.folder import open_board
     from billboards.cli.output import emit, note
     from billboards.cli.progress import scoring_progress
 

@@ -25,9 +25,9 @@ def run(arguments: Namespace) -> int:
     from billboards.cli.output import emit
     from billboards.cli.progress import row_progress
     from billboards.cli.site_tables import content_table
-    from billboards.reports.tables import records
-    from billboards.site.backup import back_up
-    from billboards.site.home import open_site
+    from billboards.show.table import records
+    from billboards.site.admin.backup import back_up
+    from billboards.site.site import open_site
 
     options.check_site(arguments.data)
     with closing(open_site(arguments.data)) as site, row_progress() as tell:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from billboards.cli import options
 
 if TYPE_CHECKING:
-    from billboards.domain import Board
+    from billboards.board import Board
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -94,11 +94,11 @@ def _fetch(arguments: Namespace) -> int:
 def _tune(arguments: Namespace) -> int:
     from dataclasses import asdict
 
-    from billboards.boards.folder import open_board
+    from billboards.analyses.layer_tables import layers_table
+    from billboards.analyses.layers import tune_layer
+    from billboards.board.folder import open_board
     from billboards.cli.output import emit
     from billboards.metrics.neural.bertscore import BERTScore
-    from billboards.reports.layers import layers_table
-    from billboards.service.layers import tune_layer
 
     board = open_board(arguments.board)
     # Every layer is read; the one named here is not used.
@@ -111,11 +111,11 @@ def _tune(arguments: Namespace) -> int:
 def _ablate(arguments: Namespace) -> int:
     from dataclasses import asdict
 
-    from billboards.boards.folder import open_board
+    from billboards.analyses.matching_tables import matchings_table
+    from billboards.analyses.matchings import ablate_matching
+    from billboards.board.folder import open_board
     from billboards.cli.output import emit
     from billboards.metrics.neural.bertscore import BERTScore
-    from billboards.reports.matchings import matchings_table
-    from billboards.service.matchings import ablate_matching
 
     board = open_board(arguments.board)
     metric = BERTScore(arguments.model, arguments.layer, precision=arguments.precision)

@@ -117,8 +117,8 @@ def run(arguments: Namespace) -> int:
     if arguments.action == "template":
         return campaign_templates.run(arguments)
     from billboards.cli.campaign_verbs import VERBS
-    from billboards.site.access import local_viewer
-    from billboards.site.home import open_site
+    from billboards.site.accounts.access import local_viewer
+    from billboards.site.site import open_site
 
     options.check_site(arguments.data)
     site = open_site(arguments.data)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from billboards.cli import options
 
 if TYPE_CHECKING:
-    from billboards.human.campaign_plan import CampaignPlan
+    from billboards.campaigns.plan import CampaignPlan
 
 
 def add_plan(parser: ArgumentParser) -> None:
@@ -58,7 +58,7 @@ def _moment(text: str) -> float:
 
 
 def _hours(text: str) -> tuple[float, float]:
-    from billboards.domain.written import decimal_number
+    from billboards.reading.values import decimal_number
 
     first, dash, last = text.partition("-")
     begin, end = decimal_number(first), decimal_number(last)
@@ -69,7 +69,7 @@ def _hours(text: str) -> tuple[float, float]:
 
 def chosen_plan(arguments: Namespace) -> CampaignPlan:
     """The preset with everything that was said beside it."""
-    from billboards.human.campaign_plan import PRESETS, read_plan
+    from billboards.campaigns.plan import PRESETS, read_plan
 
     found: dict[str, Any] = PRESETS[arguments.preset].document()
     asked = ("instances", "labels", "overlap", "positive", "negative", "qualification", "pass_mark")

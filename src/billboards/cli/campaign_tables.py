@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from billboards.reports.tables import Table, TableColumn
+from billboards.show.table import Table, TableColumn
 
 if TYPE_CHECKING:
-    from billboards.human.quote import Quote
-    from billboards.site.annotators import AnnotatorLine, Invitation
-    from billboards.site.campaign_records import Campaign
-    from billboards.site.campaign_results import Results
-    from billboards.site.campaign_status import Status
-    from billboards.site.meta_evaluation import Corner
+    from billboards.campaigns.quote import Quote
+    from billboards.site.campaigns.annotators import AnnotatorLine, Invitation
+    from billboards.site.campaigns.campaign import Campaign
+    from billboards.site.campaigns.meta_evaluation import Corner
+    from billboards.site.campaigns.results import Results
+    from billboards.site.campaigns.status import Status
 
 
 def _facts(title: str, facts: Sequence[tuple[str, object]], notes: Sequence[str] = ()) -> Table:

@@ -22,7 +22,7 @@ def run(arguments: Namespace) -> int:
 
 
 def _list(_: Namespace) -> int:
-    from billboards.human.template_files import open_template, shipped
+    from billboards.campaigns.template_files import open_template, shipped
 
     for name in shipped():
         template = open_template(name)
@@ -31,14 +31,14 @@ def _list(_: Namespace) -> int:
 
 
 def _show(arguments: Namespace) -> int:
-    from billboards.human.template_files import template_source
+    from billboards.campaigns.template_files import template_source
 
     print(template_source(arguments.template), end="")
     return 0
 
 
 def _check(arguments: Namespace) -> int:
-    from billboards.human.template_files import check_template, open_template
+    from billboards.campaigns.template_files import check_template, open_template
 
     problems = check_template(arguments.template)
     for problem in problems:
@@ -50,8 +50,8 @@ def _check(arguments: Namespace) -> int:
 
 
 def _preview(arguments: Namespace) -> int:
-    from billboards.human.preview import preview
-    from billboards.human.template_files import open_template
+    from billboards.campaigns.preview import preview
+    from billboards.campaigns.template_files import open_template
 
     print(preview(open_template(arguments.template)), end="")
     return 0

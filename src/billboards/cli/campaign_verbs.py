@@ -10,15 +10,15 @@ from billboards.cli.campaign_planning import chosen_plan
 from billboards.cli.options import with_site
 
 if TYPE_CHECKING:
-    from billboards.site.access import Viewer
-    from billboards.site.campaign_records import Campaign
-    from billboards.site.home import Site
+    from billboards.site.accounts.access import Viewer
+    from billboards.site.campaigns.campaign import Campaign
+    from billboards.site.site import Site
 
 
 def new(arguments: Namespace, site: Site, owner: Viewer) -> int:
     """Plan a campaign, and say what it would cost."""
     from billboards.cli.output import note
-    from billboards.site.campaigns import create_campaign
+    from billboards.site.campaigns.owning import create_campaign
 
     made = create_campaign(
         site,
@@ -38,7 +38,7 @@ def new(arguments: Namespace, site: Site, owner: Viewer) -> int:
 def meta(arguments: Namespace, site: Site, owner: Viewer) -> int:
     """Plan a blind check of what two sources disagree on."""
     from billboards.cli.output import note
-    from billboards.site.meta_evaluation import create_meta_campaign
+    from billboards.site.campaigns.meta_evaluation import create_meta_campaign
 
     made = create_meta_campaign(
         site,
@@ -61,7 +61,7 @@ def list_all(arguments: Namespace, site: Site, owner: Viewer) -> int:
     """Every campaign of the site."""
     from billboards.cli.campaign_tables import campaigns_table
     from billboards.cli.output import emit
-    from billboards.site.campaigns import list_campaigns
+    from billboards.site.campaigns.owning import list_campaigns
 
     found = list_campaigns(site, owner)
     emit(arguments, [campaigns_table(found)], lambda: {"campaigns": [_document(one) for one in found]})
@@ -76,7 +76,7 @@ def quote(arguments: Namespace, site: Site, owner: Viewer) -> int:
 def _show_quote(arguments: Namespace, site: Site, owner: Viewer, campaign: Campaign) -> int:
     from billboards.cli.campaign_tables import quote_table
     from billboards.cli.output import emit
-    from billboards.site.campaigns import quote_campaign
+    from billboards.site.campaigns.owning import quote_campaign
 
     found = quote_campaign(site, owner, campaign.id)
     emit(arguments, [quote_table(campaign.name, found)], lambda: {"campaign": campaign.name, "quote": asdict(found)})
@@ -86,7 +86,7 @@ def _show_quote(arguments: Namespace, site: Site, owner: Viewer, campaign: Campa
 def advance(arguments: Namespace, site: Site, owner: Viewer) -> int:
     """Open, pause, resume or close a campaign; nothing that is paid for without a yes."""
     from billboards.cli.output import note
-    from billboards.site import campaigns
+    from billboards.site.campaigns import owning as campaigns
 
     campaign = _named(arguments, site)
     if arguments.action in ("open", "resume") and campaign.plan.pay and not arguments.confirm:
@@ -104,7 +104,7 @@ def advance(arguments: Namespace, site: Site, owner: Viewer) -> int:
 def top_up(arguments: Namespace, site: Site, owner: Viewer) -> int:
     """Add money, generators or labels."""
     from billboards.cli.output import note
-    from billboards.site import campaigns
+    from billboards.site.campaigns import owning as campaigns
 
     campaign = _named(arguments, site)
     if campaign.plan.pay and not arguments.confirm:
@@ -123,7 +123,7 @@ def invite(arguments: Namespace, site: Site, owner: Viewer) -> int:
     from billboards.cli.campaign_tables import links_table
     from billboards.cli.output import emit, note
     from billboards.errors import InvalidInput
-    from billboards.site import annotators as people
+    from billboards.site.campaigns import annotators as people
 
     if bool(arguments.names) == (arguments.count is not None):
         raise InvalidInput("name the annotators, or say how many links to make with --count")
@@ -142,7 +142,7 @@ def status(arguments: Namespace, site: Site, owner: Viewer) -> int:
     """How a campaign stands."""
     from billboards.cli.campaign_tables import status_tables
     from billboards.cli.output import emit
-    from billboards.site.campaign_status import campaign_status
+    from billboards.site.campaigns.status import campaign_status
 
     found = campaign_status(site, owner, _named(arguments, site).id)
     emit(arguments, status_tables(found), lambda: {**asdict(found), "campaign": _document(found.campaign)})
@@ -153,8 +153,8 @@ def results(arguments: Namespace, site: Site, owner: Viewer) -> int:
     """What a campaign has found, without and with the excluded."""
     from billboards.cli.campaign_tables import meta_table, results_table
     from billboards.cli.output import emit
-    from billboards.site.campaign_results import both_results
-    from billboards.site.meta_evaluation import meta_results
+    from billboards.site.campaigns.meta_evaluation import meta_results
+    from billboards.site.campaigns.results import both_results
 
     campaign = _named(arguments, site)
     if campaign.kind == "meta":
@@ -178,7 +178,7 @@ def annotators(arguments: Namespace, site: Site, owner: Viewer) -> int:
     """How everybody stands, by pseudonym."""
     from billboards.cli.campaign_tables import annotators_table
     from billboards.cli.output import emit
-    from billboards.site.annotators import annotator_lines
+    from billboards.site.campaigns.annotators import annotator_lines
 
     campaign = _named(arguments, site)
     lines = annotator_lines(site, owner, campaign.id)
@@ -194,7 +194,7 @@ def annotators(arguments: Namespace, site: Site, owner: Viewer) -> int:
 def rule(arguments: Namespace, site: Site, owner: Viewer) -> int:
     """Exclude or readmit an annotator."""
     from billboards.cli.output import note
-    from billboards.site.annotators import exclude, readmit
+    from billboards.site.campaigns.annotators import exclude, readmit
 
     verb = exclude if arguments.action == "exclude" else readmit
     ruling = verb(site, owner, _named(arguments, site).id, arguments.annotator, arguments.reason)
@@ -203,7 +203,7 @@ def rule(arguments: Namespace, site: Site, owner: Viewer) -> int:
 
 
 def _named(arguments: Namespace, site: Site) -> Campaign:
-    from billboards.site.campaign_records import get_campaign
+    from billboards.site.campaigns.campaign import get_campaign
 
     return get_campaign(site, arguments.campaign)
 

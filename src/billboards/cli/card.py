@@ -24,10 +24,10 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
+    from billboards.analyses.card_tables import card_html, card_markdown
     from billboards.api.boards import card
-    from billboards.boards.folder import open_board
+    from billboards.board.folder import open_board
     from billboards.cli.output import note, show
-    from billboards.reports.cards import card_html, card_markdown
 
     found = card(open_board(arguments.board))
     if arguments.format in ("markdown", "html"):

@@ -26,7 +26,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace) -> int:
     from billboards.api.auditing import challenge
-    from billboards.boards.folder import open_board
+    from billboards.board.folder import open_board
     from billboards.cli.output import show
     from billboards.cli.progress import scoring_progress
 

@@ -14,9 +14,9 @@ from billboards.cli import options
 from billboards.errors import MissingPart
 
 if TYPE_CHECKING:
+    from billboards.analyses.recompute import Recomputed
     from billboards.errors import Problem
     from billboards.metrics.base import Metric
-    from billboards.service.recompute import Recomputed
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -34,7 +34,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    from billboards.boards.check import check_board
+    from billboards.board.check import check_board
 
     problems = check_board(arguments.board)
     errors = [problem for problem in problems if problem.severity == "error"]
@@ -50,10 +50,10 @@ def run(arguments: Namespace) -> int:
 
 
 def _recompute(arguments: Namespace) -> tuple[tuple[Recomputed, ...], tuple[str, ...]]:
-    from billboards.boards.folder import open_board
+    from billboards.analyses.recompute import recompute
+    from billboards.board.folder import open_board
     from billboards.cli.output import note
     from billboards.metrics.discovery import known_metrics, metric
-    from billboards.service.recompute import recompute
 
     def known(name: str) -> Metric | None:
         return metric(name) if name in known_metrics() and _is_usable(metric(name)) else None

@@ -18,10 +18,10 @@ from billboards.cli import options
 if TYPE_CHECKING:
     from argparse import _SubParsersAction
 
-    from billboards.human.platforms.base import StudyNow
-    from billboards.human.platforms.prolific import Prolific
-    from billboards.site.access import Viewer
-    from billboards.site.home import Site
+    from billboards.campaigns.crowd.base import StudyNow
+    from billboards.campaigns.crowd.prolific import Prolific
+    from billboards.site.accounts.access import Viewer
+    from billboards.site.site import Site
 
     Actions = _SubParsersAction[ArgumentParser]
 
@@ -82,9 +82,9 @@ def _on_study(actions: Actions, name: str, text: str) -> ArgumentParser:
 
 
 def run(arguments: Namespace) -> int:
-    from billboards.human.platforms.prolific import ADDRESS, Prolific
-    from billboards.site.access import local_viewer
-    from billboards.site.home import open_site
+    from billboards.campaigns.crowd.prolific import ADDRESS, Prolific
+    from billboards.site.accounts.access import local_viewer
+    from billboards.site.site import open_site
 
     options.check_site(arguments.data)
     site = open_site(arguments.data)
@@ -101,10 +101,10 @@ def run(arguments: Namespace) -> int:
 
 
 def _draft(site: Site, viewer: Viewer, platform: Prolific, arguments: Namespace) -> int:
-    from billboards.human.platforms.base import Screener
-    from billboards.human.platforms.quote import money, quote_in_words
-    from billboards.site.campaign_records import get_campaign
-    from billboards.site.crowd import draft_study
+    from billboards.campaigns.crowd.base import Screener
+    from billboards.campaigns.crowd.quote import money, quote_in_words
+    from billboards.site.campaigns.campaign import get_campaign
+    from billboards.site.campaigns.crowd import draft_study
 
     pairs = [word.partition("=") for word in arguments.screener]
     made = draft_study(
@@ -127,7 +127,7 @@ def _draft(site: Site, viewer: Viewer, platform: Prolific, arguments: Namespace)
 
 
 def _publish(site: Site, viewer: Viewer, platform: Prolific, arguments: Namespace) -> int:
-    from billboards.site.crowd import publish_study
+    from billboards.site.campaigns.crowd import publish_study
 
     return _tell(
         publish_study(site, viewer, arguments.study, platform, confirmed=arguments.confirm, zone=arguments.zone)
@@ -135,19 +135,19 @@ def _publish(site: Site, viewer: Viewer, platform: Prolific, arguments: Namespac
 
 
 def _grow(site: Site, viewer: Viewer, platform: Prolific, arguments: Namespace) -> int:
-    from billboards.site.crowd import grow_study
+    from billboards.site.campaigns.crowd import grow_study
 
     return _tell(grow_study(site, viewer, arguments.study, platform, arguments.places, confirmed=arguments.confirm))
 
 
 def _end(site: Site, viewer: Viewer, platform: Prolific, arguments: Namespace) -> int:
-    from billboards.site.crowd import end_study
+    from billboards.site.campaigns.crowd import end_study
 
     return _tell(end_study(site, viewer, arguments.study, platform))
 
 
 def _review(site: Site, viewer: Viewer, platform: Prolific, arguments: Namespace) -> int:
-    from billboards.site.crowd import review_works
+    from billboards.site.campaigns.crowd import review_works
 
     found = review_works(site, viewer, arguments.study, platform)
     for one in found:
@@ -158,7 +158,7 @@ def _review(site: Site, viewer: Viewer, platform: Prolific, arguments: Namespace
 
 
 def _approve(site: Site, viewer: Viewer, platform: Prolific, arguments: Namespace) -> int:
-    from billboards.site.crowd import approve_works
+    from billboards.site.campaigns.crowd import approve_works
 
     done = approve_works(site, viewer, arguments.study, platform, arguments.works, confirmed=arguments.confirm)
     _say(f"approved {done}")
@@ -166,7 +166,7 @@ def _approve(site: Site, viewer: Viewer, platform: Prolific, arguments: Namespac
 
 
 def _reject(site: Site, viewer: Viewer, platform: Prolific, arguments: Namespace) -> int:
-    from billboards.site.crowd import reject_work
+    from billboards.site.campaigns.crowd import reject_work
 
     reject_work(site, viewer, arguments.study, platform, arguments.works[0], arguments.category, arguments.message)
     _say("rejected; its place is free again")
@@ -174,9 +174,9 @@ def _reject(site: Site, viewer: Viewer, platform: Prolific, arguments: Namespace
 
 
 def _bonus(site: Site, viewer: Viewer, platform: Prolific, arguments: Namespace) -> int:
-    from billboards.domain.written import decimal_number
     from billboards.errors import InvalidInput
-    from billboards.site.crowd import prepare_bonuses
+    from billboards.reading.values import decimal_number
+    from billboards.site.campaigns.crowd import prepare_bonuses
 
     pairs = [word.rpartition("=") for word in arguments.amounts]
     found = {who: decimal_number(amount) for who, _, amount in pairs}
@@ -189,14 +189,14 @@ def _bonus(site: Site, viewer: Viewer, platform: Prolific, arguments: Namespace)
 
 
 def _pay(site: Site, viewer: Viewer, platform: Prolific, arguments: Namespace) -> int:
-    from billboards.site.crowd import pay_bonuses
+    from billboards.site.campaigns.crowd import pay_bonuses
 
     _say(pay_bonuses(site, viewer, arguments.payment, platform, confirmed=arguments.confirm).state)
     return 0
 
 
 def _settle(site: Site, viewer: Viewer, arguments: Namespace) -> int:
-    from billboards.site.crowd import settle_payment
+    from billboards.site.campaigns.crowd import settle_payment
 
     found = settle_payment(site, viewer, arguments.payment, was_paid=arguments.paid, reason=arguments.reason)
     _say(f"payment {found.id} is {found.state}")

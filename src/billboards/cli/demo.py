@@ -24,7 +24,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    from billboards.boards.writing import write_board
+    from billboards.board.writing import write_board
     from billboards.cli.main import main
     from billboards.cli.output import note
     from billboards.demo.build import build_board

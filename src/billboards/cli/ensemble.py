@@ -44,13 +44,13 @@ def run(arguments: Namespace) -> int:
 def _study(arguments: Namespace) -> int:
     from dataclasses import replace
 
+    from billboards.analyses.documents import study_document
+    from billboards.analyses.ensemble import study_ensemble
+    from billboards.analyses.ensemble_tables import ablation_table, ensemble_table, gains_table
+    from billboards.analyses.home import open_home
+    from billboards.analyses.ranking import fit_view
+    from billboards.analyses.view import view_board
     from billboards.cli.output import emit
-    from billboards.reports.ensemble_tables import ablation_table, ensemble_table, gains_table
-    from billboards.service.ensembles import study_ensemble
-    from billboards.service.home import open_home
-    from billboards.service.ranking import fit_view
-    from billboards.service.views import view_board
-    from billboards.store.documents import study_document
 
     home = open_home(arguments.board)
     view = view_board(home.board, home.cells, aggregate=arguments.aggregate, part=options.chosen_slice(arguments))
@@ -63,8 +63,8 @@ def _study(arguments: Namespace) -> int:
 
 
 def _list(arguments: Namespace) -> int:
-    from billboards.reports.wording import linear_combination, value_text
-    from billboards.service.home import open_home
+    from billboards.analyses.home import open_home
+    from billboards.show.words import linear_combination, value_text
 
     for ensemble in open_home(arguments.board).archive.ensembles():
         weights = linear_combination(ensemble.weights)
@@ -73,11 +73,11 @@ def _list(arguments: Namespace) -> int:
 
 
 def _apply(arguments: Namespace) -> int:
+    from billboards.analyses.applying import apply_ensemble, read_metric_scores
+    from billboards.analyses.home import open_home
     from billboards.cli.output import note
     from billboards.cli.progress import scoring_progress
-    from billboards.execution.local import executor
-    from billboards.service.applying import apply_ensemble, read_metric_scores
-    from billboards.service.home import open_home
+    from billboards.run.local import executor
 
     home = open_home(arguments.board)
     ensemble = home.archive.named(arguments.signature)

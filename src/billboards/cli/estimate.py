@@ -71,7 +71,7 @@ def run(arguments: Namespace) -> int:
 
 def _one(arguments: Namespace) -> int:
     from billboards.api.studies import estimate
-    from billboards.boards.folder import open_board
+    from billboards.board.folder import open_board
     from billboards.cli.output import show
 
     how = options.chosen_view(arguments, "labels", "metric", "target", "seed")
@@ -79,11 +79,11 @@ def _one(arguments: Namespace) -> int:
 
 
 def _everyone(arguments: Namespace) -> int:
+    from billboards.analyses.documents import ratings_document
+    from billboards.analyses.estimate_tables import estimate_tables
+    from billboards.analyses.estimates import estimate_generators
+    from billboards.analyses.home import open_home
     from billboards.cli.output import emit
-    from billboards.reports.estimate_tables import estimate_tables
-    from billboards.service.estimates import estimate_generators
-    from billboards.service.home import open_home
-    from billboards.store.documents import ratings_document
 
     home = open_home(arguments.board)
     study = estimate_generators(
@@ -99,11 +99,11 @@ def _everyone(arguments: Namespace) -> int:
 
 
 def _next(arguments: Namespace) -> int:
+    from billboards.analyses.documents import ratings_document
+    from billboards.analyses.estimate_tables import next_table
+    from billboards.analyses.home import open_home
+    from billboards.analyses.next_items import choose_next
     from billboards.cli.output import emit
-    from billboards.reports.estimate_tables import next_table
-    from billboards.service.home import open_home
-    from billboards.service.next_items import choose_next
-    from billboards.store.documents import ratings_document
 
     home = open_home(arguments.board)
     found = choose_next(
@@ -120,11 +120,11 @@ def _next(arguments: Namespace) -> int:
 
 
 def _drawn(arguments: Namespace) -> int:
+    from billboards.analyses.documents import ratings_document
+    from billboards.analyses.estimate_tables import drawn_table
+    from billboards.analyses.home import open_home
+    from billboards.analyses.next_items import estimate_drawn
     from billboards.cli.output import emit
-    from billboards.reports.estimate_tables import drawn_table
-    from billboards.service.home import open_home
-    from billboards.service.next_items import estimate_drawn
-    from billboards.store.documents import ratings_document
 
     home, generator = open_home(arguments.board), arguments.generator
     found = estimate_drawn(
@@ -146,8 +146,8 @@ def _drawn(arguments: Namespace) -> int:
 
 def read_chances(path: Path, generator: str) -> Mapping[str, float]:
     """The chances of a draw that --next wrote for this generator."""
-    from billboards.domain.written import json_value
     from billboards.errors import InvalidInput
+    from billboards.reading.values import json_value
 
     try:
         document = json_value(path.read_text(encoding="utf-8"))

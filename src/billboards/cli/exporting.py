@@ -18,10 +18,10 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    from billboards.boards.importers.mtme import export_board
+    from billboards.analyses.home import open_home
+    from billboards.board.matrix import with_own_scores
     from billboards.cli.output import note
-    from billboards.service.home import open_home
-    from billboards.service.matrix import with_own_scores
+    from billboards.importers.mtme import export_board
 
     home = open_home(arguments.board)
     board = with_own_scores(home.board, home.cells)

@@ -28,9 +28,9 @@ def run(arguments: Namespace) -> int:
 
     from billboards.cli.output import emit, note
     from billboards.cli.site_tables import forgotten_table
-    from billboards.reports.tables import records
-    from billboards.site.deleting import forget, plan_forgetting
-    from billboards.site.home import open_site
+    from billboards.show.table import records
+    from billboards.site.admin.deleting import forget, plan_forgetting
+    from billboards.site.site import open_site
 
     options.check_site(arguments.data)
     with closing(open_site(arguments.data)) as site:

@@ -14,10 +14,10 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
+    from billboards.analyses.documents import ranking_document
+    from billboards.analyses.home import open_home
+    from billboards.analyses.ranking_tables import generator_table, metric_table
     from billboards.cli.output import emit
-    from billboards.reports.ranking_tables import generator_table, metric_table
-    from billboards.service.home import open_home
-    from billboards.store.documents import ranking_document
 
     archive = open_home(arguments.board).archive
     if arguments.ranking is None:

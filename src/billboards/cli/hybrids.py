@@ -37,7 +37,7 @@ def _parents(text: str) -> int | None:
 
 def run(arguments: Namespace) -> int:
     from billboards.api.studies import hybrids
-    from billboards.boards.folder import open_board
+    from billboards.board.folder import open_board
     from billboards.cli.output import show
 
     how = options.chosen_view(arguments, "mixtures", "parents", "sample", "seed")

@@ -12,7 +12,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
-from billboards.boards.importers import IMPORTERS
+from billboards.importers import IMPORTERS
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -42,10 +42,10 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    from billboards.boards.cards import read_facts, require_card, with_facts
-    from billboards.boards.importers import load_importer
-    from billboards.boards.writing import write_board
+    from billboards.board.card_facts import read_facts, require_card, with_facts
+    from billboards.board.writing import write_board
     from billboards.cli.output import note
+    from billboards.importers import load_importer
 
     card = IMPORTERS[arguments.kind]
     given = {argument.keyword: getattr(arguments, argument.keyword) for argument in card.arguments}

@@ -11,8 +11,8 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
-from billboards.boards.formats import FORMATS
 from billboards.cli import options
+from billboards.formats import FORMATS
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -43,10 +43,10 @@ def run(arguments: Namespace) -> int:
 
 
 def _add(arguments: Namespace) -> int:
-    from billboards.boards.folder import open_board
-    from billboards.boards.formats.exchange import add_file
-    from billboards.boards.writing import write_board
+    from billboards.board.folder import open_board
+    from billboards.board.writing import write_board
     from billboards.cli.output import note
+    from billboards.formats.exchange import add_file
 
     imported = add_file(open_board(arguments.board), arguments.file, arguments.format, arguments.campaign)
     for text in imported.notes:
@@ -56,9 +56,9 @@ def _add(arguments: Namespace) -> int:
 
 
 def _write(arguments: Namespace) -> int:
-    from billboards.boards.folder import open_board
-    from billboards.boards.formats.exchange import judgments_as_text
+    from billboards.board.folder import open_board
     from billboards.cli.output import note
+    from billboards.formats.exchange import judgments_as_text
 
     board = open_board(arguments.board)
     text = judgments_as_text(

@@ -36,9 +36,9 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
+    from billboards.analyses.suite.report_tables import metric_report_html
     from billboards.cli.output import note, show
     from billboards.cli.progress import scoring_progress
-    from billboards.reports.metric_report import metric_report_html
 
     suite = _suite(arguments)
     with scoring_progress() as told:

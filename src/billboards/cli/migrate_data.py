@@ -27,8 +27,8 @@ def run(arguments: Namespace) -> int:
     from billboards.cli.output import emit, note
     from billboards.cli.progress import row_progress
     from billboards.cli.site_tables import tallies_table
-    from billboards.reports.tables import records
-    from billboards.site.moves import move_site
+    from billboards.show.table import records
+    from billboards.site.admin.moves import move_site
 
     with row_progress() as tell:
         moved, address = move_site(arguments.data, arguments.to, tell)

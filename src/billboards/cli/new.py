@@ -12,7 +12,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    from billboards.boards.skeleton import write_skeleton
+    from billboards.board.skeleton import write_skeleton
     from billboards.cli.output import note
 
     path = write_skeleton(arguments.folder, arguments.name or arguments.folder.resolve().name)

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from billboards.domain import Board, ReferenceSet, Slice
-    from billboards.execution.dask_cluster import Cluster
+    from billboards.board import Board, ReferenceSet, Slice
     from billboards.metrics.base import Metric
+    from billboards.run.dask_cluster import Cluster
 
 
 #: The data folder of a site where none is named.
@@ -150,7 +150,7 @@ def chosen_cluster(arguments: Namespace) -> Iterator[Cluster | None]:
     if arguments.engine == "local":
         yield None
         return
-    from billboards.execution.dask_cluster import Cluster
+    from billboards.run.dask_cluster import Cluster
 
     with Cluster(arguments.address, resources=arguments.resources) as cluster:
         yield cluster
@@ -161,7 +161,7 @@ def add_seed(parser: ArgumentParser) -> None:
 
 
 def positive(text: str) -> int:
-    from billboards.domain.written import whole_number
+    from billboards.reading.values import whole_number
 
     if not (found := whole_number(text)):
         raise ArgumentTypeError(f"{text!r} is not a whole number above 0")
@@ -169,7 +169,7 @@ def positive(text: str) -> int:
 
 
 def none_or_more(text: str) -> int:
-    from billboards.domain.written import whole_number
+    from billboards.reading.values import whole_number
 
     if (found := whole_number(text)) is None:
         raise ArgumentTypeError(f"{text!r} is not a whole number of 0 or more")
@@ -177,7 +177,7 @@ def none_or_more(text: str) -> int:
 
 
 def port(text: str) -> int:
-    from billboards.domain.written import whole_number
+    from billboards.reading.values import whole_number
 
     if (found := whole_number(text)) is None or found > 65535:
         raise ArgumentTypeError(f"{text!r} is no port; choose a number from 0 to 65535")
@@ -185,7 +185,7 @@ def port(text: str) -> int:
 
 
 def non_negative(text: str) -> float:
-    from billboards.domain.written import decimal_number
+    from billboards.reading.values import decimal_number
 
     if (found := decimal_number(text)) is None or found < 0:
         raise ArgumentTypeError(f"{text!r} is not a number of 0 or more")
@@ -199,7 +199,7 @@ def chosen_view(arguments: Namespace, *others: str) -> dict[str, Any]:
 
 
 def chosen_slice(arguments: Namespace) -> Slice:
-    from billboards.domain import Slice
+    from billboards.board import Slice
 
     return Slice(arguments.domain, arguments.document, arguments.tag)
 
@@ -207,7 +207,7 @@ def chosen_slice(arguments: Namespace) -> Slice:
 def chosen_metrics(board: Board, names: Sequence[str] | None) -> list[Metric]:
     """The metrics asked for, else those the board names; each once."""
     from billboards.errors import InvalidInput
-    from billboards.execution.packs import named_metric
+    from billboards.run.packs import named_metric
 
     if not names and not board.metrics:
         raise InvalidInput(

@@ -7,7 +7,7 @@ from argparse import Namespace
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from billboards.reports.tables import Table
+from billboards.show.table import Table
 
 if TYPE_CHECKING:
     from billboards.api.result import Result
@@ -16,19 +16,19 @@ if TYPE_CHECKING:
 def emit(arguments: Namespace, tables: Sequence[Table], document: Callable[[], Mapping[str, Any]]) -> None:
     """Print tables, or the JSON document with the number of its schema, as the arguments ask."""
     if arguments.format == "json":
-        from billboards.store.documents import SCHEMA, dumps
+        from billboards.analyses.documents import SCHEMA, dumps
 
         print(dumps({"schema": SCHEMA, **document()}), end="")
     elif arguments.format == "csv":
-        from billboards.reports.delimited import to_csv
+        from billboards.show.csv import to_csv
 
         print("\n".join(to_csv(table) for table in tables), end="")
     elif arguments.format == "latex":
-        from billboards.reports.latex import to_latex
+        from billboards.show.latex import to_latex
 
         print("\n\n".join(to_latex(table) for table in tables))
     else:
-        from billboards.reports.terminal import print_table
+        from billboards.show.terminal import print_table
 
         for table in tables:
             print_table(table, wide=arguments.wide)

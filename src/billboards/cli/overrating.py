@@ -32,7 +32,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace) -> int:
     from billboards.api.scoring import overrating
-    from billboards.boards.folder import open_board
+    from billboards.board.folder import open_board
     from billboards.cli.output import emit
     from billboards.cli.progress import scoring_progress
 
@@ -54,7 +54,7 @@ def run(arguments: Namespace) -> int:
             on_progress=show,
         )
     if arguments.format == "latex":
-        from billboards.reports.latex import overrating_latex
+        from billboards.show.latex import overrating_latex
 
         print(overrating_latex([result.value]))
         return 0

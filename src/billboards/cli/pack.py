@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 from billboards.cli import options
 
 if TYPE_CHECKING:
-    from billboards.domain import Board
-    from billboards.execution.program import ProgramMetric
+    from billboards.board import Board
     from billboards.metrics.base import Batch
+    from billboards.run.program import ProgramMetric
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -54,7 +54,7 @@ def run(arguments: Namespace) -> int:
 
 def _build(arguments: Namespace) -> int:
     from billboards.cli.output import note
-    from billboards.execution.packs import PREFIX, build_pack
+    from billboards.run.packs import PREFIX, build_pack
 
     built = build_pack(arguments.folder, home=arguments.home, wheels=arguments.wheels, trusted=arguments.trusted)
     if built.replaced is not None:
@@ -66,10 +66,10 @@ def _build(arguments: Namespace) -> int:
 
 
 def _check(arguments: Namespace) -> int:
-    from billboards.boards.folder import open_board
+    from billboards.board.folder import open_board
     from billboards.cli.output import note
-    from billboards.execution.packs import open_pack
-    from billboards.execution.trial import try_program
+    from billboards.run.packs import open_pack
+    from billboards.run.trial import try_program
 
     board = open_board(arguments.board)
     program = open_pack(arguments.folder, home=arguments.home)
@@ -87,8 +87,8 @@ def _check(arguments: Namespace) -> int:
 
 def _trial_batch(board: Board, program: ProgramMetric, generator: str | None) -> Batch:
     """The first outputs that come with all that a program needs; of one generator where it is named."""
+    from billboards.board.scoring import MissingCell, cell_batch, column_key
     from billboards.errors import NotEnoughData
-    from billboards.service.scoring import MissingCell, cell_batch, column_key
 
     key = column_key(board, program, board.references)
     for row in board.rows if generator is None else [board.row(generator)]:
@@ -105,7 +105,7 @@ def _needs(program: ProgramMetric) -> tuple[tuple[str, bool], ...]:
 
 
 def _list(arguments: Namespace) -> int:
-    from billboards.execution.packs import built_packs, pack_state
+    from billboards.run.packs import built_packs, pack_state
 
     for pack in built_packs(home=arguments.home):
         trusted = " (trusted)" if pack.trusted else ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from billboards.service.scoring import Progress
+from billboards.board.scoring import Progress
 
 
 @contextmanager

@@ -32,14 +32,14 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
+    from billboards.analyses.documents import ranking_document
+    from billboards.analyses.ensemble_tables import ensemble_table
+    from billboards.analyses.home import open_home
+    from billboards.analyses.keeping import keep, numbered
+    from billboards.analyses.ranking import rank_board
+    from billboards.analyses.ranking_tables import generator_table, lines_table, metric_table
     from billboards.cli.output import emit, note
     from billboards.errors import StoreFailed
-    from billboards.reports.ensemble_tables import ensemble_table
-    from billboards.reports.ranking_tables import generator_table, lines_table, metric_table
-    from billboards.service.home import open_home
-    from billboards.service.ranking import rank_board
-    from billboards.service.snapshots import keep, numbered
-    from billboards.store.documents import ranking_document
 
     home = open_home(arguments.board)
     ranking = rank_board(

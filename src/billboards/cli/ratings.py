@@ -20,7 +20,7 @@ from billboards.cli import options
 if TYPE_CHECKING:
     import altair
 
-    from billboards.service.rating_sources import RatingColumns
+    from billboards.analyses.rating_sources import RatingColumns
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -142,11 +142,11 @@ def _range(text: str) -> tuple[float, float]:
 
 def _columns(arguments: Namespace) -> list[RatingColumns]:
     """The ratings asked for, a dimension each."""
+    from billboards.analyses.rating_sources import TableColumns, board_dimensions, board_ratings, table_ratings
     from billboards.errors import InvalidInput, UnknownName
-    from billboards.service.rating_sources import TableColumns, board_dimensions, board_ratings, table_ratings
 
     if arguments.source.is_dir():
-        from billboards.boards.folder import open_board
+        from billboards.board.folder import open_board
 
         board = open_board(arguments.source)
         names = arguments.dimension or board_dimensions(board)
@@ -164,10 +164,10 @@ def _columns(arguments: Namespace) -> list[RatingColumns]:
 
 
 def _agreement(arguments: Namespace) -> None:
+    from billboards.analyses.annotator_agreement import study_annotators
+    from billboards.analyses.documents import ratings_document
+    from billboards.analyses.rating_tables import annotator_tables
     from billboards.cli.output import emit
-    from billboards.reports.rating_tables import annotator_tables
-    from billboards.service.annotator_agreement import study_annotators
-    from billboards.store.documents import ratings_document
 
     study = study_annotators(
         _columns(arguments),
@@ -179,30 +179,30 @@ def _agreement(arguments: Namespace) -> None:
     )
     emit(arguments, annotator_tables(study), lambda: ratings_document("annotator_agreement", study))
     if arguments.chart:
-        from billboards.reports.rating_plots import population_scores
+        from billboards.analyses.rating_plots import population_scores
 
         _draw(arguments.chart, population_scores(study))
 
 
 def _designs(arguments: Namespace) -> None:
+    from billboards.analyses.designs import study_designs
+    from billboards.analyses.documents import ratings_document
+    from billboards.analyses.rating_tables import design_tables
     from billboards.cli.output import emit
-    from billboards.reports.rating_tables import design_tables
-    from billboards.service.designs import study_designs
-    from billboards.store.documents import ratings_document
 
     study = study_designs(_columns(arguments), several=arguments.labels, rounds=arguments.rounds, seed=arguments.seed)
     emit(arguments, design_tables(study), lambda: ratings_document("designs", study))
     if arguments.chart:
-        from billboards.reports.rating_plots import design_spread
+        from billboards.analyses.rating_plots import design_spread
 
         _draw(arguments.chart, design_spread(study))
 
 
 def _severity(arguments: Namespace) -> None:
+    from billboards.analyses.documents import ratings_document
+    from billboards.analyses.rating_tables import severity_tables
+    from billboards.analyses.severity import study_severity
     from billboards.cli.output import emit
-    from billboards.reports.rating_tables import severity_tables
-    from billboards.service.severity import study_severity
-    from billboards.store.documents import ratings_document
 
     studies = [study_severity(one, drift=arguments.drift) for one in _columns(arguments)]
     tables = [table for study in studies for table in severity_tables(study)]
@@ -210,10 +210,10 @@ def _severity(arguments: Namespace) -> None:
 
 
 def _consensus(arguments: Namespace) -> None:
+    from billboards.analyses.consensus import study_consensus
+    from billboards.analyses.documents import ratings_document
+    from billboards.analyses.rating_tables import consensus_tables
     from billboards.cli.output import emit
-    from billboards.reports.rating_tables import consensus_tables
-    from billboards.service.consensus import study_consensus
-    from billboards.store.documents import ratings_document
 
     studies = [study_consensus(one, arguments.methods, seed=arguments.seed) for one in _columns(arguments)]
     tables = [table for study in studies for table in consensus_tables(study)]
@@ -221,12 +221,12 @@ def _consensus(arguments: Namespace) -> None:
 
 
 def _doubts(arguments: Namespace) -> None:
-    from billboards.boards.folder import open_board
+    from billboards.analyses.documents import ratings_document
+    from billboards.analyses.estimate_tables import implausible_table
+    from billboards.analyses.home import home_of
+    from billboards.analyses.implausible import find_implausible
+    from billboards.board.folder import open_board
     from billboards.cli.output import emit
-    from billboards.reports.estimate_tables import implausible_table
-    from billboards.service.home import home_of
-    from billboards.service.implausible import find_implausible
-    from billboards.store.documents import ratings_document
 
     board = open_board(arguments.board)
     how = options.chosen_view(arguments, "metric")
@@ -245,7 +245,7 @@ def _together(kind: str, documents: list[dict[str, object]]) -> dict[str, object
 
 def _draw(path: Path, chart: altair.LayerChart) -> None:
     from billboards.cli.output import note
-    from billboards.reports.plots import to_svg
+    from billboards.show.plot import to_svg
 
     path.write_text(to_svg(chart), encoding="utf-8")
     note(f"wrote {path}")

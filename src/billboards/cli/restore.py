@@ -28,8 +28,8 @@ def run(arguments: Namespace) -> int:
     from billboards.cli.output import emit, note
     from billboards.cli.progress import row_progress
     from billboards.cli.site_tables import content_table
-    from billboards.reports.tables import records
-    from billboards.site.restoring import restore
+    from billboards.show.table import records
+    from billboards.site.admin.restoring import restore
 
     with row_progress() as tell:
         content = restore(arguments.file, arguments.data, database=arguments.to, tell=tell)

@@ -22,12 +22,12 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
+    from billboards.analyses.home import open_home
+    from billboards.board.scoring import score_board
     from billboards.cli.output import note
     from billboards.cli.progress import scoring_progress
-    from billboards.execution.dask import DaskExecutor
-    from billboards.execution.local import executor
-    from billboards.service.home import open_home
-    from billboards.service.scoring import score_board
+    from billboards.run.dask import DaskExecutor
+    from billboards.run.local import executor
 
     home = open_home(arguments.board)
     metrics = options.chosen_metrics(home.board, arguments.metric)

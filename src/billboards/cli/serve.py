@@ -16,7 +16,7 @@ from billboards.cli import options
 if TYPE_CHECKING:
     import socket
 
-    from billboards.site.home import Site
+    from billboards.site.site import Site
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -77,11 +77,11 @@ def run(arguments: Namespace) -> int:
     check_installed()
     from billboards.cli.output import note
     from billboards.errors import InvalidInput
-    from billboards.site.access import login_configured, login_expected, new_owner_token
-    from billboards.site.home import open_site
-    from billboards.site.processes import Child, worker_command
-    from billboards.site.processes import run as supervise
-    from billboards.site.suites import site_suites
+    from billboards.site.accounts.access import login_configured, login_expected, new_owner_token
+    from billboards.site.boards.suites import site_suites
+    from billboards.site.site import open_site
+    from billboards.site.work.processes import Child, worker_command
+    from billboards.site.work.processes import run as supervise
 
     site = open_site(arguments.data, boards=arguments.board, suites=arguments.suite)
     site_suites(site)
@@ -144,7 +144,7 @@ def _listen(host: str, port: int) -> socket.socket:
 
 def _say_sandbox() -> None:
     from billboards.cli.output import note
-    from billboards.execution.sandbox import sandbox_available
+    from billboards.run.sandbox import sandbox_available
 
     found = sandbox_available()
     if not found:

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from billboards.reports.tables import Table, TableColumn
+from billboards.show.table import Table, TableColumn
 
 if TYPE_CHECKING:
-    from billboards.site.backup import Content
-    from billboards.site.chores import Chore
-    from billboards.site.deleting import Forgotten
-    from billboards.site.tidying import Tidied
-    from billboards.store.moving import Tally
-    from billboards.store.retention import Amount
+    from billboards.site.admin.backup import Content
+    from billboards.site.admin.chores import Chore
+    from billboards.site.admin.deleting import Forgotten
+    from billboards.site.admin.tidying import Tidied
+    from billboards.site.database.moving import Tally
+    from billboards.site.database.retention import Amount
 
 
 def tallies_table(moved: Mapping[str, Tally]) -> Table:

@@ -90,8 +90,8 @@ def run(arguments: Namespace) -> int:
 
 
 def _new(arguments: Namespace) -> int:
+    from billboards.analyses.suite.writing import write_suite
     from billboards.cli.output import note
-    from billboards.suite.writing import write_suite
 
     note(f"wrote {write_suite(arguments.suite, arguments.boards)}; check what counts as correctness, then run it")
     return 0
@@ -108,10 +108,10 @@ def _how(arguments: Namespace) -> dict[str, Any]:
 
 
 def _run(arguments: Namespace) -> int:
+    from billboards.analyses.suite.page import suite_html
+    from billboards.analyses.suite.shown_tables import suite_ranking_table, suite_tables
     from billboards.cli.output import emit, note
     from billboards.cli.progress import scoring_progress
-    from billboards.reports.suite_html import suite_html
-    from billboards.reports.suite_tables import suite_ranking_table, suite_tables
 
     suite = _judged(arguments)
     with scoring_progress() as show:

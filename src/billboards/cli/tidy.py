@@ -32,9 +32,9 @@ def run(arguments: Namespace) -> int:
 
     from billboards.cli.output import emit, note
     from billboards.cli.site_tables import tidied_table
-    from billboards.reports.tables import records
-    from billboards.site.home import open_site
-    from billboards.site.tidying import plan_tidying, tidy
+    from billboards.show.table import records
+    from billboards.site.admin.tidying import plan_tidying, tidy
+    from billboards.site.site import open_site
 
     options.check_site(arguments.data)
     with closing(open_site(arguments.data)) as site:

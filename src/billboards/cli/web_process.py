@@ -12,10 +12,10 @@ from typing import Any
 
 import uvicorn
 
-from billboards.site.home import open_site
-from billboards.site.logs import write_logs
-from billboards.site.worker import end_with_parent
-from billboards.web.app import create_app
+from billboards.site.admin.logs import write_logs
+from billboards.site.site import open_site
+from billboards.site.web.app import create_app
+from billboards.site.work.worker import end_with_parent
 
 
 def main(arguments: list[str] | None = None) -> int:

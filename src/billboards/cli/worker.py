@@ -38,7 +38,7 @@ def run(arguments: Namespace) -> int:
 
     from billboards.cli.output import note
     from billboards.cli.serve import check_installed
-    from billboards.site.worker import work, working_site
+    from billboards.site.work.worker import work, working_site
 
     check_installed()
     stop = threading.Event()
@@ -51,7 +51,7 @@ def run(arguments: Namespace) -> int:
         if cluster is None:
             work(site, name, stop)
         else:
-            from billboards.site.cluster_worker import work_on_cluster
+            from billboards.site.work.cluster_worker import work_on_cluster
 
             work_on_cluster(site, name, stop, cluster, leases=arguments.leases)
     return 0

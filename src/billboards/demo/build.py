@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from billboards.boards.judgment_columns import JudgmentColumns
+from billboards.board import Aggregate, Board, DataCard, Dimension, Generator, Instance, Judgments, row_of
+from billboards.board.judgment_columns import JudgmentColumns
 from billboards.demo.generators import programs
 from billboards.demo.judging import CAMPAIGN, DIMENSIONS, READERS, SEED, rate
 from billboards.demo.rubric import Rubric
 from billboards.demo.texts import read_human, read_instances, read_training, read_wordings
-from billboards.domain import Aggregate, Board, DataCard, Dimension, Generator, Instance, Judgments, row_of
 
 Written = tuple[Generator, tuple[str, ...]]
 

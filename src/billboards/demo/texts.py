@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
 
-from billboards.domain import Instance, Reference
+from billboards.board import Instance, Reference
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 
-from billboards.domain import MetricCard
+from billboards.board import MetricCard
 from billboards.errors import InvalidInput, MissingPart
 from billboards.metrics.base import Floats
 from billboards.metrics.kernels.calling import F64, I32, I64, U32, Kernel

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import fields
 
-from billboards.domain import MetricCard
+from billboards.board import MetricCard
 from billboards.metrics.base import Metric
 
 

@@ -14,7 +14,7 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from billboards.domain import MetricCard
+from billboards.board import MetricCard
 from billboards.metrics.base import Batch, Floats, Metric
 from billboards.metrics.kernels.items import Items, items_of
 from billboards.metrics.kernels.pairs import Pairs, pairs_of

@@ -15,7 +15,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from billboards.domain import MetricCard
+from billboards.board import MetricCard
 from billboards.errors import UnknownName
 from billboards.metrics.base import Batch, Floats, Metric
 from billboards.metrics.kernels.items import items_of

@@ -14,7 +14,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from billboards.domain import MetricCard
+from billboards.board import MetricCard
 from billboards.errors import UnknownName
 from billboards.metrics.base import Batch, Floats, Metric
 from billboards.metrics.kernels.calling import F64, I32, I64, Kernel

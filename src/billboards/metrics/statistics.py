@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, ClassVar
 
-from billboards.domain import MetricCard
+from billboards.board import MetricCard
 from billboards.metrics.base import Batch, Floats, Metric, score_each
 
 PAPER = (

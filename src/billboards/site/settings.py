@@ -16,9 +16,10 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from billboards.boards.lines import toml_document
-from billboards.domain import Method, ReferenceFree
+from billboards.analyses.ranking_results import Method
+from billboards.board import ReferenceFree
 from billboards.errors import InvalidInput, Refused, UnknownName
+from billboards.reading.lines import toml_document
 
 FILE = "site.toml"
 KINDS = ("generator", "metric")

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from billboards.domain.annotators import AnnotatorModel, CorruptionLevel
 from billboards.errors import NotEnoughData
+from billboards.stats.annotator_results import AnnotatorModel, CorruptionLevel
 from billboards.stats.annotator_simulation import detection, mark, tally
 
 Floats = NDArray[np.float64]

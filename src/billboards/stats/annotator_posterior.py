@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from billboards.domain.annotators import AnnotatorModel, BetaMixture
+from billboards.stats.annotator_results import AnnotatorModel, BetaMixture
 from billboards.stats.beta_binomial import log_likelihood
 from billboards.stats.beta_mixture import whole_counts
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from billboards.domain.annotators import AnnotatorModel, BetaMixture
+from billboards.stats.annotator_results import AnnotatorModel, BetaMixture
 from billboards.stats.beta_mixture import fit_beta_mixture, whole_counts
 
 JEFFREYS = BetaMixture((1.0,), (0.5,), (0.5,))

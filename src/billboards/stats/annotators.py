@@ -13,17 +13,17 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from billboards.domain.annotators import (
+from billboards.analyses.ranking_results import Interval
+from billboards.errors import InvalidInput
+from billboards.stats.annotator_posterior import Posterior, is_noisy, posterior, probability_noisy
+from billboards.stats.annotator_priors import JEFFREYS, prior_of
+from billboards.stats.annotator_results import (
     AnnotatorModel,
     AnnotatorReport,
     AnnotatorVerdict,
     BetaMixture,
     QuestionStanding,
 )
-from billboards.domain.ranking import Interval
-from billboards.errors import InvalidInput
-from billboards.stats.annotator_posterior import Posterior, is_noisy, posterior, probability_noisy
-from billboards.stats.annotator_priors import JEFFREYS, prior_of
 from billboards.stats.beta_mixture import whole_counts
 
 #: The tails that a 95% interval leaves on either side.

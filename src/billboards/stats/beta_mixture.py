@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from billboards.domain.annotators import BetaMixture
 from billboards.errors import InvalidInput, NotEnoughData
+from billboards.stats.annotator_results import BetaMixture
 from billboards.stats.beta_steps import Counts, advance, values
 
 Floats = NDArray[np.float64]

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 
 import pytest
 
-from billboards.execution.base import Task
-from billboards.execution.local import LocalPool
 from billboards.metrics import summed
 from billboards.metrics.base import Batch, score_checked
 from billboards.metrics.discovery import metric
+from billboards.metrics.executor import Task
 from billboards.metrics.kernels.threads import cores, in_parts, limit_threads
+from billboards.run.local import LocalPool
 
 
 @pytest.fixture(autouse=True)

@@ -17,15 +17,15 @@ from question_oracles import by_search, step_by_step
 from small_boards import small_board
 
 import billboards as bb
-from billboards.boards.judgment_columns import JudgmentColumns
-from billboards.domain import Generator, Instance, Reference, row_of
+from billboards.analyses.home import home_of
+from billboards.board import Generator, Instance, Reference, row_of
+from billboards.board.judgment_columns import JudgmentColumns
+from billboards.board.scoring import column_key
 from billboards.errors import InvalidInput, MetricFailed, MissingPart
 from billboards.metrics.base import Batch, Floats, score_checked
 from billboards.metrics.discovery import metric
 from billboards.metrics.neural.qa_overlap import exact_match, overlap_f1
 from billboards.metrics.neural.qa_selection import select_by_rule
-from billboards.service.home import home_of
-from billboards.service.scoring import column_key
 
 torch = pytest.importorskip("torch", reason="torch is not installed: pip install 'billboards[neural]'")
 pytest.importorskip("transformers", reason="transformers is not installed: pip install 'billboards[neural]'")

@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from billboards.domain.written import json_value
 from billboards.errors import StoreFailed
 from billboards.metrics.judges.endpoint import Answer, Request
+from billboards.reading.values import json_value
 
 TABLE = """
 CREATE TABLE IF NOT EXISTS answers (

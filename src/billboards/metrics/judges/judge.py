@@ -17,7 +17,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from billboards.domain import MetricCard
+from billboards.board import MetricCard
 from billboards.errors import InvalidInput, MissingPart
 from billboards.metrics.base import Batch, Floats, Item, Metric
 from billboards.metrics.judges import templates

@@ -15,7 +15,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from billboards.domain import MetricCard
+from billboards.board import MetricCard
 from billboards.errors import InvalidInput
 from billboards.metrics.base import Batch, Floats, Metric
 from billboards.metrics.neural.baselines import Baseline, find_baseline, read_baseline

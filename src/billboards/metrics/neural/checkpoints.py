@@ -15,11 +15,11 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from billboards.domain.written import shown
 from billboards.errors import InvalidInput, MissingPart
 from billboards.metrics.neural.installed import need
 from billboards.metrics.neural.readout import LayerMix, PlainTop, Readout
 from billboards.metrics.neural.weights import READ, Weights, digest_files, find_in_hub_cache, locate
+from billboards.reading.values import shown
 
 if TYPE_CHECKING:
     from torch import Tensor

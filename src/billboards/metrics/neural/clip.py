@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from billboards.domain import MetricCard
+from billboards.board import MetricCard
 from billboards.errors import InvalidInput, MissingPart
 from billboards.metrics.base import Batch, Floats, Item
 from billboards.metrics.neural.devices import find_devices

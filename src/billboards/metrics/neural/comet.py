@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from billboards.domain import MetricCard
+from billboards.board import MetricCard
 from billboards.metrics.base import Batch, Floats
 from billboards.metrics.neural.checkpoints import Checkpoint, Kind, estimator, locate_checkpoint
 from billboards.metrics.neural.engine import Where, start_engine

@@ -16,7 +16,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from billboards.domain import MetricCard
+from billboards.board import MetricCard
 from billboards.errors import InvalidInput, MissingPart
 from billboards.metrics.base import Batch, Floats, Item
 from billboards.metrics.neural.decoding import beam_search

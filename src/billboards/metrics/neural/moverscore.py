@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from billboards.domain import MetricCard
+from billboards.board import MetricCard
 from billboards.errors import InvalidInput
 from billboards.metrics.base import Batch, Floats
 from billboards.metrics.kernels.transport import Transport, least_costs

@@ -1,0 +1,56 @@
+"""Audits of several metrics of one board, one after the other, on the same bench."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from billboards.analyses.audit.auditing import DRAWS, Found, audit_metric
+from billboards.analyses.audit.bench import Bench
+from billboards.analyses.audit.choosing import Search, chosen_judges, default_subjects, optimiser_for, subject_named
+from billboards.analyses.overrating import human_generators, measure_overrating
+from billboards.analyses.ranking_results import OverratingReport
+from billboards.errors import InvalidInput, MetricFailed, MissingPart
+
+
+@dataclass(frozen=True)
+class BoardAudit:
+    """What was found, and why some metrics could not be audited."""
+
+    found: tuple[Found, ...]
+    left_out: Mapping[str, str] = field(default_factory=dict)
+
+
+def audit_board(
+    bench: Bench,
+    metrics: Sequence[str] | None = None,
+    *,
+    against: Sequence[str] | None = None,
+    search: Search | None = None,
+    draws: int = DRAWS,
+    seed: int = 0,
+) -> BoardAudit:
+    """Audit metrics by name, by default every reference-free one; one that can't be audited doesn't stop the others."""
+    names = default_subjects(bench.board) if metrics is None else tuple(metrics)
+    judges, overrating = chosen_judges(bench.board, against), _overrating(bench)
+    found, left_out = [], {}
+    for name in names:
+        try:
+            subject = subject_named(bench.board, name)
+            optimiser = optimiser_for(bench, subject, search or Search())
+            audited = audit_metric(bench, subject, optimiser, judges, overrating=overrating, draws=draws, seed=seed)
+        except (InvalidInput, MissingPart, MetricFailed) as error:
+            if len(names) == 1:
+                raise
+            left_out[name] = str(error)
+        else:
+            found.append(audited)
+    if not found:
+        raise InvalidInput("; ".join(f"{name}: {why}" for name, why in left_out.items()))
+    return BoardAudit(tuple(found), left_out)
+
+
+def _overrating(bench: Bench) -> OverratingReport | None:
+    """Overrating of machines over the first judged person, to stand beside the bias."""
+    people = human_generators(bench.board) if bench.board.ranks is not None else ()
+    return measure_overrating(bench.board, bench.store, people[0]) if people else None

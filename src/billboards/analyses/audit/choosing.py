@@ -1,0 +1,120 @@
+"""What an audit does when nobody says otherwise: which metrics, how each is optimised, and who is asked.
+
+A metric that is a model decodes; a summary is extracted, where input and output share a language and inputs are long;
+anything else without references reranks the generators' outputs; a reference-based metric gets minimum Bayes risk.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from typing import Literal
+
+from billboards.analyses.audit.bench import Bench
+from billboards.analyses.audit.decoding import LONGEST, Decoding
+from billboards.analyses.audit.extracting import Enumeration, Extraction
+from billboards.analyses.audit.optimised import Optimiser
+from billboards.analyses.audit.reranking import PoolReranking, model_candidates, read_candidates
+from billboards.analyses.audit.risk import MinimumRisk
+from billboards.analyses.audit.sentences import split_sentences
+from billboards.analyses.audit.subject import Subject, program, released
+from billboards.board import Board
+from billboards.errors import InvalidInput, MissingPart, NotEnoughData
+from billboards.metrics.base import Decodes, Metric
+from billboards.run.packs import named_metric
+
+Method = Literal["auto", "decode", "extract", "enumerate", "rerank", "risk"]
+METHODS: tuple[Method, ...] = ("auto", "decode", "extract", "enumerate", "rerank", "risk")
+#: Judges asked by default, in this order, as far as the board computes them; at most so many.
+PREFERRED, MOST_JUDGES = ("ROUGE-2", "chrF", "BLEU", "METEOR", "TER"), 3
+
+
+@dataclass(frozen=True)
+class Search:
+    """How to look for outputs that a metric likes."""
+
+    method: Method = "auto"
+    sentences: int = 3
+    beams: int = 5
+    longest: int = LONGEST
+    candidates: Path | None = None
+    model: str | None = None
+
+
+def default_subjects(board: Board) -> tuple[str, ...]:
+    """Every reference-free metric of the board that is no statistic; of those there may be none."""
+    released_ones = [c.name for c in board.imported if not (c.needs_references or c.is_ensemble or c.is_statistic)]
+    own = [named_metric(spec) for spec in board.metrics]
+    programs = [one.name for one in own if not (one.card.needs_references or one.card.is_statistic)]
+    names = tuple(dict.fromkeys((*released_ones, *programs)))
+    if not names:
+        raise NotEnoughData(f"board {board.name} has no reference-free metric; name one to audit with --metric")
+    return names
+
+
+def subject_named(board: Board, name: str) -> Subject:
+    """A metric by name: its program where it can run here, else the scores that came with the data."""
+    try:
+        found = named_metric(name)
+        assert found.signature
+    except (InvalidInput, MissingPart):
+        if any(name in (column.name, column.source_name) for column in board.imported):
+            return released(board, name)
+        raise
+    return program(found)
+
+
+def chosen_judges(board: Board, names: Sequence[str] | None) -> list[Metric]:
+    """The reference-based metrics to ask: those named, or some quick ones that the board computes."""
+    if names is not None:
+        asked = [named_metric(name) for name in names]
+        for one in asked:
+            if not one.card.needs_references:
+                raise InvalidInput(f"{one.name} uses no references, so it can't say how good outputs are; name others")
+        return asked
+    own = [named_metric(spec) for spec in board.metrics]
+    quick = {one.name: one for one in own if one.card.needs_references and not one.card.slow}
+    ordered = [*(name for name in PREFERRED if name in quick), *(name for name in quick if name not in PREFERRED)]
+    return [quick[name] for name in ordered[:MOST_JUDGES]] or [named_metric("ROUGE-2"), named_metric("chrF")]
+
+
+def optimiser_for(bench: Bench, subject: Subject, search: Search) -> Optimiser | None:
+    """The optimiser asked for, or the one that suits; None where only scores are here and nothing can be scored."""
+    if search.candidates is not None and search.model is not None:
+        raise InvalidInput("candidates come from a file or from a model, not from both: give one of the two")
+    if subject.metric is None:
+        _check_released(subject, search)
+        return None
+    if search.candidates is not None:
+        return read_candidates(search.candidates, bench.board)
+    if search.model is not None:
+        return model_candidates(bench, search.model, beams=search.beams, longest=search.longest)
+    method = _suitable(bench.board, subject.metric, search) if search.method == "auto" else search.method
+    known: dict[Method, Optimiser] = {
+        "decode": Decoding(search.beams, search.longest),
+        "extract": Extraction(search.sentences),
+        "enumerate": Enumeration(search.sentences),
+        "rerank": PoolReranking(),
+        "risk": MinimumRisk(),
+    }
+    return known[method]
+
+
+def _check_released(subject: Subject, search: Search) -> None:
+    if search.method not in ("auto", "rerank") or search.candidates is not None or search.model is not None:
+        raise InvalidInput(
+            f"only scores of {subject.name} are here, and no program: they can rerank the board's own outputs, "
+            "and nothing else"
+        )
+
+
+def _suitable(board: Board, metric: Metric, search: Search) -> Method:
+    if metric.card.needs_references:
+        return "risk"
+    if isinstance(metric, Decodes):
+        return "decode"
+    same = board.input_language is not None and board.input_language == board.output_language
+    lengths = [len(split_sentences(one.input)) for one in board.instances if one.input]
+    return "extract" if same and lengths and median(lengths) > search.sentences else "rerank"

@@ -1,0 +1,61 @@
+"""A gallery: instances where the optimised output beats a person's text under the metric, and is worse (Fig. 1).
+
+Worse is what the other judges say: few machines' outputs of that instance stand below it. The best human text under the
+metric is the one to beat, so that no exhibit rests on a weak reference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from billboards.analyses.audit.bench import Bench, given_text
+from billboards.analyses.audit.landing import Compared
+from billboards.analyses.audit.results import Exhibit
+from billboards.board import Outputs, Texts
+
+Floats = NDArray[np.float64]
+SHOWN = 10
+
+
+def exhibits(
+    bench: Bench,
+    texts: Texts,
+    own: Floats,
+    persons: Sequence[tuple[Outputs, Floats]],
+    judges: Sequence[Compared],
+    shown: int = SHOWN,
+) -> tuple[Exhibit, ...]:
+    """The instances that show it best: lowest standing first, then the widest lead over the human text."""
+    if not persons or not judges:
+        return ()
+    human = np.stack([scores for _, scores in persons])
+    standing = np.nanmean(np.stack([_standing(one) for one in judges]), axis=0)
+    best = np.where(np.isfinite(human), human, -np.inf).argmax(axis=0)
+    to_beat = human[best, np.arange(len(best))]
+    lead = own - to_beat
+    worse = np.isfinite(lead) & (lead > 0) & (standing < 0.5)
+    order = sorted(np.flatnonzero(worse).tolist(), key=lambda k: (round(float(standing[k]), 6), -float(lead[k])))
+    return tuple(
+        Exhibit(
+            bench.board.instances[k].id,
+            given_text(bench.board.instances[k]),
+            persons[best[k]][0].name,
+            persons[best[k]][0].texts[k] or "",
+            texts[k] or "",
+            float(to_beat[k]),
+            float(own[k]),
+            float(standing[k]),
+        )
+        for k in order[:shown]
+    )
+
+
+def _standing(compared: Compared) -> Floats:
+    """The share of machines' outputs below the optimised one, instance by instance; NaN where nobody can say."""
+    known = np.isfinite(compared.leads)
+    wins = np.where(known, (np.sign(compared.leads) + 1) / 2, 0.0).sum(axis=0)
+    count = known.sum(axis=0)
+    return np.where(count > 0, wins / np.maximum(count, 1), np.nan)

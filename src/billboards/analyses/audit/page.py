@@ -1,0 +1,82 @@
+"""Audits on a page: of their own, and as a section of a board's report."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from importlib import metadata
+from typing import Any
+
+from billboards.analyses.audit.results import Exhibit, MetricAudit
+from billboards.analyses.audit.tables import audit_tables, audits_table, landing_table
+from billboards.errors import NotEnoughData
+from billboards.show.page import READ, Picture, picture, rendered
+from billboards.show.words import clipped, one_line, value_text
+
+
+def audit_html(audits: Sequence[MetricAudit]) -> str:
+    """One self-contained page with every audit."""
+    first = audits[0]
+    return rendered(
+        "audit.html.j2",
+        title=f"{one_line(first.board)}: audit",
+        board=first.board,
+        summary=audits_table(audits),
+        audits=[audit_section(one) for one in audits],
+        settings=_settings(first),
+    )
+
+
+def audit_section(audit: MetricAudit) -> Mapping[str, Any]:
+    """What a page shows of one audit."""
+    _, *tables = audit_tables(audit)
+    return {
+        "metric": one_line(audit.metric),
+        "level": audit.level,
+        "words": one_line(audit.words),
+        "landing": landing_table(audit).without(["best_mean", "n"]),
+        "tables": tables,
+        "pictures": _pictures(audit),
+        "gallery": [_as_read(one, audit) for one in audit.gallery],
+    }
+
+
+def _pictures(audit: MetricAudit) -> list[Picture]:
+    """A rank-swap chart for each of the first two judges, and the relatives; what can't be drawn is left out."""
+    from billboards.analyses.audit.plots import relatives_scatter
+
+    drawn = []
+    for judge in audit.judges[:2]:
+        try:
+            drawn.append(_swaps(audit, judge.judge))
+        except NotEnoughData:
+            continue
+    if len(audit.relatives) > 1:
+        drawn.append(picture(lambda theme: relatives_scatter(audit, theme=theme)))
+    return drawn
+
+
+def _swaps(audit: MetricAudit, judge: str) -> Picture:
+    from billboards.analyses.audit.plots import audit_swaps
+
+    return picture(lambda theme: audit_swaps(audit, judge, theme=theme))
+
+
+def _as_read(one: Exhibit, audit: MetricAudit) -> dict[str, str]:
+    scores = f"{value_text(one.optimised_score, 3)} against {value_text(one.reference_score, 3)}"
+    return {
+        "said": f"{one_line(audit.metric)} {scores}",
+        "where": f"{one_line(one.instance)}: better than {one.standing:.0%} of the machines, as others judge it",
+        "optimised": clipped(one.optimised, READ),
+        "person": one_line(one.person),
+        "reference": clipped(one.reference, READ),
+        "input": clipped(one.input, READ),
+    }
+
+
+def _settings(audit: MetricAudit) -> list[tuple[str, str]]:
+    return [
+        ("board version", audit.board_version),
+        ("intervals", f"95%, from {audit.draws:,} resamplings of instances" if audit.draws else "none"),
+        ("seed", str(audit.seed)),
+        ("billboards", metadata.version("billboards")),
+    ]

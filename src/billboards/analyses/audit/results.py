@@ -1,0 +1,175 @@
+"""What an audit finds: how a metric fares when something is made for it, and what it rewards (Deutsch et al. 2022).
+
+An audit holds its numbers and its verdict; whoever shows it computes nothing. Shares are of the machines on the board,
+and scores are oriented: higher is better.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from billboards.analyses.ranking_results import Interval
+
+OptimisationMethod = Literal["decode", "extract", "enumerate", "rerank", "risk"]
+Level = Literal["clear", "suspect", "flagged"]
+#: A judge that is no metric.
+PEOPLE = "people"
+
+
+@dataclass(frozen=True, slots=True)
+class Landing:
+    """Where an optimised output lands under one judge: its own metric, another metric, or people.
+
+    `beaten` is the share of machines it stands above (half for equal ones). With a pool, each machine is compared with
+    the optimum of the others. `margin` is the distance to the best machine, in standard deviations between machines.
+    """
+
+    judge: str
+    mean: float
+    best: str
+    best_mean: float
+    margin: float | None
+    rank: int
+    machines: int
+    beaten: float
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
+class HumanPlace:
+    """A person's text scored as an output by one metric, and the share of machines that the metric puts above it."""
+
+    judge: str
+    person: str
+    mean: float
+    above: float
+    machines: int
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
+class Equivalence:
+    """A metric's system scores against those of a reference-based metric with the optimised output as the reference.
+
+    `leaving_out` says that a machine never supplied its own reference; `with_own` is the correlation where it may.
+    """
+
+    judge: str
+    correlation: float | None
+    interval: Interval | None
+    systems: int
+    leaving_out: bool
+    with_own: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Relative:
+    """A machine's likeness to the optimised output, and what the metric gives it beyond its quality; standardised."""
+
+    name: str
+    similarity: float
+    quality: float
+    residual: float
+
+
+@dataclass(frozen=True, slots=True)
+class Exhibit:
+    """An instance where the optimised output beats a person's text under the metric, and others find it worse.
+
+    `standing` is the share of machines' outputs of this instance that the judges put below it.
+    """
+
+    instance: str
+    input: str
+    person: str
+    reference: str
+    optimised: str
+    reference_score: float
+    optimised_score: float
+    standing: float
+
+
+@dataclass(frozen=True, slots=True)
+class SystemScores:
+    """One generator's mean under each judge, for tables and rank-swap lines."""
+
+    name: str
+    kind: str
+    means: Mapping[str, float | None]
+
+
+@dataclass(frozen=True)
+class MetricAudit:
+    """Everything an audit says of one metric on one board.
+
+    `attack` is how much more the optimised output beats under the metric than under the other judges, from -1 to 1.
+    `kinship` is the correlation of the metric with the likeness to its optimised output, at equal quality.
+    """
+
+    board: str
+    board_version: str
+    metric: str
+    signature: str
+    reference_free: bool
+    method: OptimisationMethod
+    how: str
+    optimised: str
+    pairs: int
+    complete: bool
+    seed: int
+    draws: int
+    own: Landing
+    judges: tuple[Landing, ...]
+    attack: float | None
+    attack_interval: Interval | None
+    bias: tuple[HumanPlace, ...]
+    overrating: float | None
+    overrating_interval: Interval | None
+    equivalence: tuple[Equivalence, ...]
+    kinship: float | None
+    kinship_interval: Interval | None
+    relatives: tuple[Relative, ...]
+    quality: str
+    gallery: tuple[Exhibit, ...]
+    systems: tuple[SystemScores, ...]
+    level: Level
+    words: str
+    signs: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def share_above_people(self, judge: str | None = None) -> float | None:
+        """The mean share of machines that a metric (by default, the audited one) puts above a person's text."""
+        wanted = self.metric if judge is None else judge
+        shares = [place.above for place in self.bias if place.judge == wanted]
+        return sum(shares) / len(shares) if shares else None
+
+
+@dataclass(frozen=True, slots=True)
+class ChallengeResult:
+    """How often a metric prefers the text as it was to the text as it was spoilt in one way."""
+
+    metric: str
+    perturbation: str
+    right: int
+    tied: int
+    pairs: int
+    share: float
+    interval: Interval
+
+
+@dataclass(frozen=True)
+class ChallengeReport:
+    """Every metric on every way of spoiling a reference; `missing` says why a metric or a way has no result.
+
+    `base` is the reference that was spoilt; `against` are those that reference-based metrics compared with.
+    """
+
+    board: str
+    base: str
+    against: tuple[str, ...]
+    language: str | None
+    seed: int
+    results: tuple[ChallengeResult, ...]
+    missing: Mapping[str, str] = field(default_factory=dict)

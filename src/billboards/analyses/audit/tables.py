@@ -1,0 +1,213 @@
+"""Tables of audits and of challenge sets: the verdicts, and the numbers behind each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from billboards.analyses.audit.results import ChallengeReport, ChallengeResult, HumanPlace, Landing, MetricAudit
+from billboards.show.table import REFERENCE_FREE, Table, TableColumn, reason_notes
+
+DEFINITION = (
+    "attack: share of machines that outputs made for the metric beat under it, less the share they beat under the "
+    "other judges; 1 is first here and last elsewhere, 0 as good elsewhere as here."
+)
+
+
+def audits_table(audits: Sequence[MetricAudit]) -> Table:
+    """One line per audit: where the optimised output lands, and the verdict."""
+    columns = (
+        TableColumn("name", "metric", "left", kind="name"),
+        TableColumn("level", "verdict", "left"),
+        TableColumn("method", "optimised by", "left", priority=3),
+        TableColumn("rank", "rank"),
+        TableColumn("margin", "margin", digits=2, priority=4),
+        TableColumn("elsewhere", "ranks elsewhere", "left"),
+        TableColumn("attack", "attack", digits=2),
+        TableColumn("attack_interval", "95% interval", digits=2, kind="interval", priority=2),
+        TableColumn("above", "machines above people", digits=2, priority=1),
+        TableColumn("kinship", "kinship", digits=2, priority=1),
+        TableColumn("signature", "signature", "left", visible=False),
+    )
+    rows = tuple(_audit_row(one) for one in audits)
+    free = (f"{REFERENCE_FREE} uses no references: diagnostic",) if any(one.reference_free for one in audits) else ()
+    notes = (
+        DEFINITION,
+        "margin: to the best machine, in standard deviations between machines. kinship: correlation of score and "
+        "likeness to the optimised output at equal quality.",
+        *free,
+    )
+    return Table(f"{audits[0].board if audits else ''}: what the metrics reward", columns, rows, notes)
+
+
+def _audit_row(audit: MetricAudit) -> Mapping[str, object]:
+    elsewhere = ", ".join(f"{one.judge} {one.rank}/{one.machines + 1}" for one in audit.judges)
+    return {
+        "name": audit.metric,
+        "mark": REFERENCE_FREE if audit.reference_free else "",
+        "level": audit.level,
+        "method": audit.method,
+        "rank": f"{audit.own.rank}/{audit.own.machines + 1}",
+        "margin": audit.own.margin,
+        "elsewhere": elsewhere,
+        "attack": audit.attack,
+        "attack_interval": audit.attack_interval,
+        "above": audit.share_above_people(),
+        "kinship": audit.kinship,
+        "signature": audit.signature,
+    }
+
+
+def audit_tables(audit: MetricAudit) -> tuple[Table, ...]:
+    """Everything behind one verdict."""
+    landing = landing_table(audit)
+    said = replace(landing, notes=(audit.words, *landing.notes))
+    tables = (said, equivalence_table(audit), people_table(audit), relatives_table(audit))
+    return tuple(table for table in tables if table.rows)
+
+
+def landing_table(audit: MetricAudit) -> Table:
+    """Where the optimised output stands under its own metric and under every other judge."""
+    columns = (
+        TableColumn("judge", "judge", "left", kind="name"),
+        TableColumn("mean", "mean", digits=3),
+        TableColumn("rank", "rank"),
+        TableColumn("best", "best machine", "left", priority=1),
+        TableColumn("best_mean", "its mean", digits=3, priority=2),
+        TableColumn("margin", "margin", digits=2),
+        TableColumn("beaten", "machines beaten", digits=2),
+        TableColumn("n", "instances", priority=3),
+    )
+    pool = audit.method in ("rerank", "risk")
+    note = ("Each machine is held against the best of the others: it never supplies what beats it.",) if pool else ()
+    rows = tuple(map(_landing_row, (audit.own, *audit.judges)))
+    title = f"{audit.metric}: outputs made for it by {audit.how}"
+    return Table(title, columns, rows, (*note, *audit.notes))
+
+
+def _landing_row(landing: Landing) -> Mapping[str, object]:
+    return {
+        "judge": landing.judge,
+        "mean": landing.mean,
+        "rank": f"{landing.rank}/{landing.machines + 1}",
+        "best": landing.best,
+        "best_mean": landing.best_mean,
+        "margin": landing.margin,
+        "beaten": landing.beaten,
+        "n": landing.n,
+    }
+
+
+def people_table(audit: MetricAudit) -> Table:
+    """Human texts as outputs, and the share of machines that each metric puts above them."""
+    columns = (
+        TableColumn("judge", "metric", "left", kind="name"),
+        TableColumn("texts", "human texts"),
+        TableColumn("above", "machines above", digits=2),
+        TableColumn("range", "over the texts", digits=2, kind="interval"),
+    )
+    judges = dict.fromkeys(one.judge for one in audit.bias)
+    rows = tuple(_people_row(judge, [one for one in audit.bias if one.judge == judge]) for judge in judges)
+    notes = ["machines above: share with a higher mean than the human text. References are scored without themselves."]
+    if audit.overrating is not None and audit.overrating_interval is not None:
+        low, high = audit.overrating_interval
+        notes.append(f"Overrating of machines by {audit.metric}: {audit.overrating:.2f} (90% {low:.2f} to {high:.2f}).")
+    return Table(f"{audit.metric}: people scored as if they were generators", columns, rows, tuple(notes))
+
+
+def _people_row(judge: str, places: Sequence[HumanPlace]) -> Mapping[str, object]:
+    shares = [one.above for one in places]
+    mean = sum(shares) / len(shares)
+    return {"judge": judge, "texts": len(places), "above": mean, "range": (min(shares), max(shares))}
+
+
+def equivalence_table(audit: MetricAudit) -> Table:
+    """The metric's system scores against reference-based ones with its own output as the reference."""
+    columns = (
+        TableColumn("judge", "reference-based metric", "left", kind="name"),
+        TableColumn("correlation", "Pearson r", digits=2),
+        TableColumn("interval", "95% interval", digits=2, kind="interval"),
+        TableColumn("with_own", "r with own outputs", digits=2, priority=1),
+        TableColumn("systems", "machines"),
+    )
+    rows = tuple(
+        {
+            "judge": one.judge,
+            "correlation": one.correlation,
+            "interval": one.interval,
+            "with_own": one.with_own,
+            "systems": one.systems,
+        }
+        for one in audit.equivalence
+    )
+    left_out = any(one.leaving_out for one in audit.equivalence)
+    note = ("r leaves the scored machine out of the pool; `with own outputs` doesn't.",) if left_out else ()
+    table = Table(f"{audit.metric}: the same as comparing with its own output?", columns, rows, note)
+    return table if left_out else table.without(["with_own"])
+
+
+def relatives_table(audit: MetricAudit) -> Table:
+    """Each machine's likeness to the optimised output, and what the metric gives it beyond its quality."""
+    columns = (
+        TableColumn("name", "machine", "left", kind="name"),
+        TableColumn("similarity", "likeness", digits=2),
+        TableColumn("quality", "quality", digits=2),
+        TableColumn("residual", "beyond quality", digits=2),
+    )
+    rows = tuple(
+        {"name": one.name, "similarity": one.similarity, "quality": one.quality, "residual": one.residual}
+        for one in audit.relatives
+    )
+    notes = (f"All in standard deviations between machines; quality by {audit.quality}.",)
+    return Table(f"{audit.metric}: does it reward its relatives?", columns, rows, notes)
+
+
+def challenge_tables(report: ChallengeReport) -> tuple[Table, Table]:
+    """Shares of pairs ordered right, metrics × ways of spoiling; and every number behind them."""
+    kinds = list(dict.fromkeys(one.perturbation for one in report.results))
+    cells = {(one.metric, one.perturbation): one for one in report.results}
+    metrics = list(dict.fromkeys(one.metric for one in report.results))
+    columns = (
+        TableColumn("metric", "metric", "left", kind="name"),
+        *(TableColumn(kind, kind, digits=2) for kind in kinds),
+        TableColumn("mean", "mean", digits=2),
+    )
+    rows = tuple(_challenge_row(metric, kinds, cells) for metric in metrics)
+    against = ", ".join(report.against) or "none"
+    notes = (
+        f"Share of pairs in which the metric prefers {report.base} as it was; a tie is not right. "
+        f"Reference-based metrics compare with {against}.",
+        *reason_notes("Left out:", report.missing),
+    )
+    whole = Table(f"{report.board}: challenge set made from {report.base}", columns, rows, notes)
+    return whole, _challenge_details(report)
+
+
+def _challenge_row(
+    metric: str, kinds: Sequence[str], cells: Mapping[tuple[str, str], ChallengeResult]
+) -> Mapping[str, object]:
+    shares = {kind: cells[metric, kind].share for kind in kinds if (metric, kind) in cells}
+    return {"metric": metric, **shares, "mean": sum(shares.values()) / len(shares)}
+
+
+def _challenge_details(report: ChallengeReport) -> Table:
+    columns = (
+        TableColumn("metric", "metric", "left", kind="name"),
+        TableColumn("perturbation", "spoilt by", "left"),
+        TableColumn("share", "right", digits=2),
+        TableColumn("interval", "95% interval", digits=2, kind="interval"),
+        TableColumn("tied", "tied"),
+        TableColumn("pairs", "pairs"),
+    )
+    rows = tuple(
+        {
+            "metric": one.metric,
+            "perturbation": one.perturbation,
+            "share": one.share,
+            "interval": one.interval,
+            "tied": one.tied,
+            "pairs": one.pairs,
+        }
+        for one in report.results
+    )
+    return Table(f"{report.board}: every challenge", columns, rows)

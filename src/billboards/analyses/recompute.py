@@ -1,0 +1,124 @@
+"""Comparing imported scores with own ones: does a released column hold what its name says?
+
+Wherever the metric is known, a seeded sample of each generator's outputs is scored here and compared. A generator whose
+column is something else is named, and where another known metric gives those numbers, so is that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from billboards.board import Board, ImportedColumn, Outputs
+from billboards.board.scoring import MissingCell, cell_batch, column_key
+from billboards.metrics.base import Batch, Metric, score_checked
+
+Floats = NDArray[np.float64]
+
+#: Instances compared per generator; slow metrics get fewer.
+SAMPLE, SLOW_SAMPLE = 50, 5
+#: Released scores are text: equal to this relative difference is equal.
+TOLERANCE = 1e-6
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A generator whose imported scores are not what the metric gives here."""
+
+    generator: str
+    largest: float
+    holds: str | None
+
+
+@dataclass(frozen=True)
+class Recomputed:
+    """One imported column against own scores."""
+
+    name: str
+    source_name: str
+    signature: str
+    compared: int
+    equal: tuple[str, ...]
+    different: tuple[Difference, ...]
+
+
+def recompute(
+    board: Board,
+    known: Callable[[str], Metric | None],
+    alternatives: Sequence[Metric],
+    *,
+    sample: int = SAMPLE,
+    seed: int = 0,
+    on_progress: Callable[[str], None] | None = None,
+) -> tuple[tuple[Recomputed, ...], tuple[str, ...]]:
+    """Every imported column of a known metric compared with own scores, and the names of those not known here."""
+    found, unknown = [], []
+    for column in board.imported:
+        metric = None if column.is_ensemble else known(column.name)
+        if metric is None:
+            unknown.append(column.source_name)
+            continue
+        if on_progress is not None:
+            on_progress(column.source_name)
+        others = [other for other in alternatives if other.signature != metric.signature]
+        found.append(_compare(board, column, metric, others, sample, seed))
+    return tuple(found), tuple(unknown)
+
+
+def _compare(
+    board: Board, column: ImportedColumn, metric: Metric, others: Sequence[Metric], sample: int, seed: int
+) -> Recomputed:
+    equal, different, compared = [], [], 0
+    size = min(sample, SLOW_SAMPLE) if metric.card.slow else sample
+    if metric.needs_corpus:
+        size = len(board.instances)
+    # A score that depends on the whole corpus says nothing about a sample of it.
+    others = [other for other in others if metric.needs_corpus or not other.needs_corpus]
+    for name, released in column.values.items():
+        row = board.row(name)
+        chosen = _chosen(board, metric, column, row, released, size, seed)
+        if not len(chosen):
+            continue
+        gap = _gap(board, metric, column, row, released, chosen)
+        compared += len(chosen)
+        if gap <= TOLERANCE:
+            equal.append(name)
+        else:
+            holds = (o.name for o in others if _gap(board, o, column, row, released, chosen) <= TOLERANCE)
+            different.append(Difference(name, gap, next(holds, None)))
+    return Recomputed(column.name, column.source_name, metric.signature, compared, tuple(equal), tuple(different))
+
+
+def _chosen(
+    board: Board, metric: Metric, column: ImportedColumn, row: Outputs, released: Floats, size: int, seed: int
+) -> NDArray[np.intp]:
+    _, positions = cell_batch(board, _cell(board, metric, column, row))
+    usable = positions[np.isfinite(released[positions])]
+    return np.sort(np.random.default_rng(seed).permutation(usable)[:size])
+
+
+def _gap(
+    board: Board, metric: Metric, column: ImportedColumn, row: Outputs, released: Floats, chosen: NDArray[np.intp]
+) -> float:
+    """The largest relative difference between released and own scores on the chosen instances."""
+    batch, positions = cell_batch(board, _cell(board, metric, column, row))
+    where = np.flatnonzero(np.isin(positions, chosen)).tolist()
+    if len(where) != len(chosen):
+        return float("inf")
+    part = Batch(
+        [batch.outputs[k] for k in where],
+        [batch.references[k] for k in where] if batch.references else [],
+        [batch.inputs[k] for k in where] if batch.inputs else [],
+        batch.language,
+    )
+    sign = 1.0 if metric.card.higher_is_better else -1.0
+    own = sign * next(iter(score_checked(metric, part).values()))
+    scale = np.maximum(np.maximum(np.abs(own), np.abs(released[chosen])), 1.0)
+    return float((np.abs(own - released[chosen]) / scale).max())
+
+
+def _cell(board: Board, metric: Metric, column: ImportedColumn, row: Outputs) -> MissingCell:
+    return MissingCell(metric, column_key(board, metric, column.references), row)

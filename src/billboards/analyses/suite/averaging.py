@@ -1,0 +1,72 @@
+"""Means over the columns of a suite, only where they make sense.
+
+Columns of correctness measure one thing on different tasks, so a metric's values there may be averaged; other
+dimensions are unrelated, and so are Pearson's r and the Kendall of preferences. Every average of a block is over the
+same columns: a metric that lacks one of them has no average, rather than one over easier boards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+
+from billboards.analyses.suite.results import (
+    BLOCKS,
+    FamilyPoint,
+    Suite,
+    SuiteAverage,
+    SuiteCell,
+    SuiteColumn,
+    SuiteRow,
+    SuiteStatistic,
+)
+
+Cells = Mapping[tuple[str, str, str], SuiteCell]
+
+
+def by_place(cells: Sequence[SuiteCell]) -> Cells:
+    """Cells by block, metric and column."""
+    return {(cell.block, cell.metric, cell.column): cell for cell in cells}
+
+
+def suite_averages(columns: Sequence[SuiteColumn], rows: Sequence[SuiteRow], cells: Cells) -> Iterator[SuiteAverage]:
+    """The average of each row that has all columns, by statistic; none over a single column."""
+    for statistic in ("pearson", "kendall"):
+        for block in BLOCKS:
+            some = [row for row in rows if row.block == block]
+            fitting = [c for c in columns if _fits(c, statistic) and _used(cells, some, c, statistic)]
+            for row in some if len(fitting) > 1 else ():
+                values = [_value(cells, row, column, statistic) for column in fitting]
+                there = [value for value in values if value is not None]
+                if len(there) == len(fitting):
+                    mean = float(np.average(there, weights=[column.weight for column in fitting]))
+                    keys = tuple(column.key for column in fitting)
+                    yield SuiteAverage(row.metric, block, statistic, mean, keys)
+
+
+def _fits(column: SuiteColumn, statistic: SuiteStatistic) -> bool:
+    """Both of Kendall's coefficients weigh pairs in order against pairs out of order; Pearson's doesn't."""
+    return column.role == "correctness" and (column.given == "values" or statistic == "kendall")
+
+
+def _used(cells: Cells, rows: Sequence[SuiteRow], column: SuiteColumn, statistic: SuiteStatistic) -> bool:
+    """Whether any of the rows has a value in a column."""
+    return any(_value(cells, row, column, statistic) is not None for row in rows)
+
+
+def _value(cells: Cells, row: SuiteRow, column: SuiteColumn, statistic: SuiteStatistic) -> float | None:
+    cell = cells.get((row.block, row.metric, column.key))
+    found = None if cell is None else cell.measures.get(statistic if column.given == "values" else "preferences")
+    return None if found is None else found.value
+
+
+def family_points(suite: Suite, columns: Sequence[SuiteColumn], cells: Cells) -> Iterator[FamilyPoint]:
+    """The mean of each family on the columns that say how difficult their task is, easiest first."""
+    placed = [column for column in columns if column.difficulty is not None and column.role == "correctness"]
+    for column in sorted(placed, key=lambda column: column.difficulty or 0.0):
+        for family, metrics in suite.families.items():
+            found = {metric: _value(cells, SuiteRow(metric, "all"), column, "pearson") for metric in metrics}
+            there = {metric: value for metric, value in found.items() if value is not None}
+            if there:
+                yield FamilyPoint(family, column.key, float(np.mean(list(there.values()))), tuple(there))

@@ -1,0 +1,106 @@
+"""The metrics that a suite judges, each as it is run on each board.
+
+A row of the tables bears the name under which a metric was asked for. What stands for it on a board may differ: a
+tokenizer of the board's language, or what the suite's file says under `instead`. A metric that can't run here, or not
+in a board's language, is left out there, with the reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from billboards.analyses.suite.languages import language_mistake, spec_for
+from billboards.analyses.suite.opening import OpenBoard
+from billboards.analyses.suite.results import Block, Suite
+from billboards.errors import InvalidInput, MissingPart
+from billboards.metrics.base import Metric
+from billboards.metrics.discovery import known_metrics
+from billboards.run.packs import named_metric
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """One row's metric: what runs on each board, by the board's name, and why nothing does on others."""
+
+    name: str
+    on: Mapping[str, Metric]
+    missing: Mapping[str, str] = field(default_factory=dict)
+    is_statistic: bool = False
+    needs_references: bool = True
+
+    @property
+    def blocks(self) -> tuple[Block, ...]:
+        """The blocks that the metric has rows in."""
+        return ("all", "one") if self.needs_references else ("none",)
+
+    @property
+    def substitutes(self) -> dict[str, str]:
+        """What stands in for the metric, by board."""
+        return {board: metric.name for board, metric in self.on.items() if metric.name != self.name}
+
+
+def choose_metrics(
+    suite: Suite, boards: Sequence[OpenBoard], asked: Sequence[str | Metric] | None = None
+) -> tuple[Chosen, ...]:
+    """The metrics asked for, else the suite's, else all that its boards name; each name once."""
+    named = list(asked or suite.metrics or dict.fromkeys(name for one in boards for name in one.board.metrics))
+    if not named:
+        raise InvalidInput(
+            f'suite {suite.name} names no metrics; add `metrics = ["ROUGE-1"]` to its file or use --metric'
+        )
+    found = [_chosen(one, boards) for one in named]
+    return tuple({one.name: one for one in found}.values())
+
+
+def _chosen(asked: str | Metric, boards: Sequence[OpenBoard]) -> Chosen:
+    if isinstance(asked, str) and (imported := _only_imported(asked, boards)) is not None:
+        return imported
+    base = asked if isinstance(asked, Metric) else named_metric(asked)
+    name = asked.name if isinstance(asked, Metric) else asked
+    made: dict[str, Metric] = {}
+    on: dict[str, Metric] = {}
+    missing: dict[str, str] = {}
+    for one in boards:
+        spec = name if isinstance(asked, Metric) else _spec(asked, one)
+        metric = base if spec == name else made.setdefault(spec, named_metric(spec))
+        reason = language_mistake(metric, one.board.output_language) or _unfit(metric, one) or _absent(metric)
+        if reason is None:
+            on[one.board.name] = metric
+        else:
+            missing[one.board.name] = reason
+    return Chosen(name, on, missing, base.card.is_statistic, base.card.needs_references)
+
+
+def _only_imported(name: str, boards: Sequence[OpenBoard]) -> Chosen | None:
+    """A metric that nobody can run here, but whose scores came with a board."""
+    columns = [column for one in boards for column in one.board.imported if name in (column.name, column.source_name)]
+    if name in known_metrics() or not columns:
+        return None
+    missing = dict.fromkeys((one.board.name for one in boards), "it came with other boards and can't be run here")
+    return Chosen(name, {}, missing, columns[0].is_statistic, columns[0].needs_references)
+
+
+def _spec(asked: str, one: OpenBoard) -> str:
+    return one.said.instead.get(asked) or spec_for(asked, one.board.output_language)
+
+
+def _unfit(metric: Metric, one: OpenBoard) -> str | None:
+    """Why a statistic of the input's words says nothing on a board: it has none to count."""
+    instances = one.board.instances
+    if metric.card.is_statistic and metric.card.needs_input and not any(i.input is not None for i in instances):
+        return "counts words of the input, and there the inputs are " + _kind(one)
+    return None
+
+
+def _kind(one: OpenBoard) -> str:
+    return "images" if any(i.image is not None for i in one.board.instances) else "not given"
+
+
+def _absent(metric: Metric) -> str | None:
+    """Why a metric can't run on this machine: to sign, it looks for the parts that it needs."""
+    try:
+        _ = metric.signature
+    except MissingPart as error:
+        return str(error)
+    return None

@@ -1,0 +1,175 @@
+"""How far metrics agree with people on one dimension of one board, by the statistic that fits what people gave.
+
+Values of outputs: Pearson and Kendall's tau-b, pooled over outputs as in BEAMetrics, with two-sided p-values and 95%
+intervals over instances (bootstrap for Pearson, jackknife for Kendall). Preferences: WMT's Kendall (C - D)/(C + D) over
+pairs, its p from changing the signs of whole instances, since the pairs of an instance share outputs.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from billboards.analyses.suite.chosen import Chosen
+from billboards.analyses.suite.opening import OpenBoard
+from billboards.analyses.suite.results import Block, Measure
+from billboards.board import Preferences, human_scores
+from billboards.board.scoring import column_key
+from billboards.stats.correlation import instance_sums, resampled_pearson, resampling_weights
+from billboards.stats.grouped import correlation
+from billboards.stats.kendall_spread import kendall_se
+
+Floats = NDArray[np.float64]
+
+#: Half the width of a 95% interval, in standard errors.
+WIDTH = 1.959963984540054
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The scores of some metrics on one board and block, with the signature of each (metrics × rows × instances)."""
+
+    names: tuple[str, ...]
+    signatures: tuple[str, ...]
+    values: Floats
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What a metric reached on one dimension of one board, and on how many outputs or pairs."""
+
+    measures: Mapping[str, Measure]
+    n: int
+    signature: str
+
+
+def load_columns(one: OpenBoard, block: Block, chosen: Sequence[Chosen]) -> Columns:
+    """The scores that there are in a block, own ones first, else those that came with the board under that name."""
+    names, signatures, values = [], [], []
+    for row in chosen:
+        found = _own(one, row, block) or _imported(one, row, block)
+        if found is not None and np.isfinite(found[1]).any():
+            names.append(row.name)
+            signatures.append(found[0])
+            values.append(found[1])
+    shape = len(names), len(one.board.rows), len(one.board.instances)
+    return Columns(tuple(names), tuple(signatures), np.array(values).reshape(shape))
+
+
+def _own(one: OpenBoard, row: Chosen, block: Block) -> tuple[str, Floats] | None:
+    metric, board = row.on.get(one.board.name), one.board
+    if metric is None or (metric.card.needs_references and not one.references(block)):
+        return None
+    key = column_key(board, metric, one.references(block))
+    cells = one.home.cells.load(key, (output.version for output in board.rows))
+    rows = {output.name: cells[output.version] for output in board.rows if output.version in cells}
+    return (metric.signature, _laid(one, block, rows)) if rows else None
+
+
+def _imported(one: OpenBoard, row: Chosen, block: Block) -> tuple[str, Floats] | None:
+    for column in one.board.imported:
+        if row.name in (column.name, column.source_name) and column.references == one.references(block):
+            return column.signature, _laid(one, block, column.values)
+    return None
+
+
+def _laid(one: OpenBoard, block: Block, rows: Mapping[str, Floats]) -> Floats:
+    """Scores by row as rows × instances, NaN where there are none or the row takes no part."""
+    laid = np.full((len(one.board.rows), len(one.board.instances)), np.nan)
+    for k, takes_part in enumerate(one.rows(block)):
+        name = one.board.rows[k].name
+        if takes_part and name in rows:
+            laid[k] = rows[name]
+    return laid
+
+
+def people_say(one: OpenBoard, dimension: str) -> Floats:
+    """People's values on a dimension, rows × instances, on 0-100, NaN where there are none."""
+    board = one.board
+    shape = len(board.rows), len(board.instances)
+    return human_scores(board.judgments, board.aggregate(dimension), board.dimensions, shape)
+
+
+def decisions(scores: Floats, pairs: Preferences) -> Floats:
+    """1 where a metric (metrics × rows × instances) agrees with people on a pair, -1 where not or tied, else NaN."""
+    better, worse = scores[:, pairs.better, pairs.instance], scores[:, pairs.worse, pairs.instance]
+    return np.where(np.isnan(better - worse), np.nan, np.where(better > worse, 1.0, -1.0))
+
+
+def measure(one: OpenBoard, columns: Columns, dimension: str, *, draws: int, seed: int) -> dict[str, Measured]:
+    """Every metric's agreement with people on a dimension; a metric without any has no entry."""
+    if not columns.names:
+        return {}
+    if one.given(dimension) == "preferences":
+        return _measure_preferences(columns, one.pairs(dimension), draws, seed)
+    return _measure_values(columns, people_say(one, dimension), draws, seed)
+
+
+def _measure_values(columns: Columns, human: Floats, draws: int, seed: int) -> dict[str, Measured]:
+    pearson = correlation(columns.values, human, statistic="pearson")
+    kendall = correlation(columns.values, human, statistic="kendall-b")
+    sums = instance_sums(columns.values, human)
+    drawn = resampled_pearson(sums, draws=draws, seed=seed)
+    several = (sums[:, :, 0] > 0).sum(axis=1) > 1
+    found = {}
+    for k, name in enumerate(columns.names):
+        if np.isnan(pearson.value[k]):
+            continue
+        tau = float(kendall.value[k])
+        measures = {
+            "pearson": _drawn(
+                float(pearson.value[k]), float(pearson.p[k]), drawn[:, k] if several[k] else drawn[:0, k]
+            ),
+            "kendall": _spread(tau, float(kendall.p[k]), kendall_se(columns.values[k], human) if draws else math.nan),
+        }
+        found[name] = Measured(measures, int(pearson.n[k]), columns.signatures[k])
+    return found
+
+
+def _measure_preferences(columns: Columns, pairs: Preferences, draws: int, seed: int) -> dict[str, Measured]:
+    decided = decisions(columns.values, pairs)
+    instances, place = np.unique(pairs.instance, return_inverse=True)
+    found = {}
+    weights = resampling_weights(np.random.default_rng(seed), len(instances), draws)
+    for k, name in enumerate(columns.names):
+        there = np.isfinite(decided[k])
+        if not there.any():
+            continue
+        balance: Floats = np.bincount(place[there], decided[k][there], len(instances)).astype(np.float64)
+        count = np.bincount(place[there], minlength=len(instances)).astype(float)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            drawn = (weights @ balance) / (weights @ count)
+        value, p = float(balance.sum() / count.sum()), _p_of_signs(balance)
+        several = drawn if (count > 0).sum() > 1 else drawn[:0]
+        found[name] = Measured({"preferences": _drawn(value, p, several)}, int(there.sum()), columns.signatures[k])
+    return found
+
+
+def _p_of_signs(balance: Floats) -> float:
+    """Two-sided p that instances agree with people by luck: the sum under random signs, taken as normal."""
+    spread = math.sqrt(float((balance**2).sum()))
+    return math.erfc(abs(float(balance.sum())) / spread / math.sqrt(2)) if spread > 0 else 1.0
+
+
+def _drawn(value: float, p: float, drawn: Floats) -> Measure:
+    """A measure with the spread of its draws, where there are any."""
+    there = drawn[np.isfinite(drawn)]
+    if len(there) < 2:
+        return Measure(value, _defined(p))
+    low, high = np.quantile(there, (0.025, 0.975)).tolist()
+    return Measure(value, _defined(p), float(there.std(ddof=1)), (low, high))
+
+
+def _spread(value: float, p: float, se: float) -> Measure:
+    """A measure with an interval from its standard error, which can't leave -1 to 1."""
+    if math.isnan(se):
+        return Measure(value, _defined(p))
+    return Measure(value, _defined(p), se, (max(value - WIDTH * se, -1.0), min(value + WIDTH * se, 1.0)))
+
+
+def _defined(value: float) -> float | None:
+    return None if math.isnan(value) else value

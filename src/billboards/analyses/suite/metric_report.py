@@ -1,0 +1,213 @@
+"""One metric over all boards of a suite: agreement, rivals, firmness, overrating, speed, and the worst failures.
+
+Everything is measured on the scores that there are; what overrating needs beyond them (a board scored without a
+person's own text among the references) is computed for this metric alone.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from billboards.analyses.comparison_results import Condition
+from billboards.analyses.overrating import human_generators, measure_overrating, references_without, rows_compared
+from billboards.analyses.ranking_results import OverratingEstimate
+from billboards.analyses.sensitivity import measure_sensitivity
+from billboards.analyses.suite.chosen import Chosen
+from billboards.analyses.suite.failures import worst_failures
+from billboards.analyses.suite.measuring import load_columns
+from billboards.analyses.suite.opening import OpenBoard
+from billboards.analyses.suite.ranking import rank_suite
+from billboards.analyses.suite.report_results import MetricOnBoard, MetricOnColumn, MetricReport, Speed
+from billboards.analyses.suite.results import Block, Suite, SuiteRanking, SuiteResult, SuiteRow
+from billboards.analyses.suite.tables import DRAWS, column_groups, measure_suite
+from billboards.board.scoring import MissingCell, cell_batch, column_key, score_board
+from billboards.errors import InvalidInput, NotEnoughData, UnknownName
+from billboards.metrics.base import Metric, score_checked
+from billboards.metrics.cards import card_facts
+from billboards.run.local import InProcess
+
+LEVEL = 0.05
+#: Outputs that a metric is timed on where nobody timed it before.
+SAMPLE = 100
+#: Draws of SPA among the conditions of sensitivity: only ranks are taken from it.
+SENSITIVITY_DRAWS = 200
+#: Failures of each kind and board.
+SHOWN = 3
+
+
+def report_metric(
+    suite: Suite,
+    boards: Sequence[OpenBoard],
+    chosen: Sequence[Chosen],
+    name: str,
+    *,
+    draws: int = DRAWS,
+    seed: int = 0,
+    shown: int = SHOWN,
+) -> MetricReport:
+    """The report on one of the chosen metrics."""
+    row = next((one for one in chosen if one.name == name), None)
+    if row is None:
+        raise UnknownName("metric", name, [one.name for one in chosen])
+    if not row.on:
+        raise InvalidInput(f"{name} runs on none of the boards: {next(iter(row.missing.values()))}")
+    block = row.blocks[0]
+    result = measure_suite(suite, boards, chosen, draws=draws, seed=seed)
+    overall = _try_ranking(suite, boards, chosen, block, None, draws, seed)
+    standing = None if overall is None else next((s for s in overall.standings if s.metric == name), None)
+    return MetricReport(
+        suite.name,
+        name,
+        card_facts(next(iter(row.on.values()))),
+        standing,
+        0 if overall is None else sum(s.rank is not None for s in overall.standings),
+        *_told_apart(overall, name),
+        tuple(_on_columns(suite, boards, chosen, row, result, draws, seed)),
+        tuple(_on_board(one, row, row.on[one.board.name], shown) for one in boards if one.board.name in row.on),
+        row.missing,
+        draws,
+        seed,
+    )
+
+
+def _try_ranking(
+    suite: Suite,
+    boards: Sequence[OpenBoard],
+    chosen: Sequence[Chosen],
+    block: Block,
+    only: str | None,
+    draws: int,
+    seed: int,
+) -> SuiteRanking | None:
+    """The ranking with all references, or where references take no part also that; None where it has no answer."""
+    where: Block = "all" if block == "none" else block
+    try:
+        return rank_suite(suite, boards, chosen, block=where, only=only, draws=draws, seed=seed)
+    except NotEnoughData:
+        return None
+
+
+def _told_apart(ranking: SuiteRanking | None, name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The metrics that this one beats significantly, and those that beat it."""
+    if ranking is None or name not in ranking.p:
+        return (), ()
+    beats = [other for other, p in ranking.p[name].items() if p is not None and p <= LEVEL]
+    beaten = [other for other in ranking.p if other != name and (ranking.p[other].get(name) or 1.0) <= LEVEL]
+    return tuple(beats), tuple(beaten)
+
+
+def _on_columns(
+    suite: Suite,
+    boards: Sequence[OpenBoard],
+    chosen: Sequence[Chosen],
+    row: Chosen,
+    result: SuiteResult,
+    draws: int,
+    seed: int,
+) -> Iterator[MetricOnColumn]:
+    for column, parts in column_groups(boards):
+        cells = [result.cell(SuiteRow(row.name, block), column) for block in row.blocks]
+        for block, cell in zip(row.blocks, cells, strict=True):
+            if cell is None or not cell.measures:
+                yield MetricOnColumn(column, block, reason=None if cell is None else cell.reason)
+                continue
+            found = MetricOnColumn(column, block, cell.measures, cell.n)
+            here = _only_boards([one for one, _, _ in parts], chosen)
+            ranking = _try_ranking(suite, [one for one, _, _ in parts], here, block, column.key, draws, seed)
+            found = found if ranking is None else _placed(found, row.name, ranking)
+            yield found if len(parts) > 1 or block == "one" else _firm(found, row, here, parts[0][0])
+
+
+def _only_boards(boards: Sequence[OpenBoard], chosen: Sequence[Chosen]) -> list[Chosen]:
+    """The metrics that run on every one of these boards."""
+    return [one for one in chosen if all(board.board.name in one.on for board in boards)]
+
+
+def _placed(found: MetricOnColumn, name: str, ranking: SuiteRanking) -> MetricOnColumn:
+    ranked = [standing for standing in ranking.standings if standing.rank is not None]
+    own = next((standing for standing in ranked if standing.metric == name), None)
+    if own is None:
+        return found
+    beats, beaten_by = _told_apart(ranking, name)
+    first = ranked[0]
+    return replace(
+        found,
+        rank=own.rank,
+        of=len(ranked),
+        best=first.metric,
+        best_value=first.value,
+        beats=beats,
+        beaten_by=beaten_by,
+    )
+
+
+def _firm(found: MetricOnColumn, row: Chosen, chosen: Sequence[Chosen], one: OpenBoard) -> MetricOnColumn:
+    """How far the place among these metrics moves under other statistics and without single generators."""
+    if found.column.given == "preferences":
+        return found
+    dimension, board = found.column.dimension, one.board.name
+    try:
+        conditions = measure_sensitivity(
+            one.board, one.home.cells, aggregate=dimension, draws=SENSITIVITY_DRAWS
+        ).conditions
+    except NotEnoughData:
+        return found
+    names = {metric.on[board].name for metric in chosen}
+    places = [place for condition in conditions if (place := _place(condition, row.on[board].name, names)) is not None]
+    return replace(found, ranks=(min(places), max(places)), conditions=len(places)) if places else found
+
+
+def _place(condition: Condition, name: str, names: Collection[str]) -> int | None:
+    """A metric's place among some under one condition; equal values share one."""
+    own = condition.values.get(name)
+    others = [condition.values.get(other) for other in names if other != name]
+    return None if own is None else 1 + sum(value is not None and value > own + 1e-12 for value in others)
+
+
+def _on_board(one: OpenBoard, row: Chosen, metric: Metric, shown: int) -> MetricOnBoard:
+    block = row.blocks[0]
+    human, estimate = _overrating(one, metric)
+    columns = load_columns(one, block, [row])
+    dimension = (*one.correctness, *one.others)[0]
+    high, low = worst_failures(one, columns.values[0], dimension, shown) if columns.names else ((), ())
+    speed = _speed(one, metric, block)
+    return MetricOnBoard(one.label, metric.name, metric.signature, estimate, human, speed, high, low)
+
+
+def _overrating(one: OpenBoard, metric: Metric) -> tuple[str | None, OverratingEstimate | None]:
+    """How much a metric overrates machines over the first judged person, where there is one."""
+    board = one.board
+    dimension = (*one.correctness, *one.others)[0]
+    people = human_generators(board) if one.given(dimension) == "values" and board.ranks is not None else ()
+    if not people or metric.card.is_statistic:
+        return None, None
+    human = people[0]
+    try:
+        references = references_without(board, human, None)
+        rows = rows_compared(board, human, dimension)
+        score_board(board, one.home.cells, [metric], InProcess(), references=references, rows=rows)
+        report = measure_overrating(board, one.home.cells, human, references=references, aggregate=dimension)
+    except (NotEnoughData, InvalidInput):
+        return None, None
+    return human, next((estimate for estimate in report.metrics if estimate.name == metric.name), None)
+
+
+def _speed(one: OpenBoard, metric: Metric, block: Block) -> Speed | None:
+    """Outputs per second, as it was when they were scored, or else on a sample."""
+    key = column_key(one.board, metric, one.references(block))
+    seconds = one.home.cells.seconds(key)
+    cells = one.home.cells.load(key, seconds)
+    outputs = sum(int(np.isfinite(scores).sum()) for scores in cells.values())
+    if outputs and sum(seconds.values()) > 0:
+        return Speed(outputs / sum(seconds.values()), outputs, "while scoring")
+    if not one.judged_rows:
+        return None
+    batch, _ = cell_batch(one.board, MissingCell(metric, key, one.judged_rows[0]))
+    batch = batch.part(0, SAMPLE)
+    start = time.perf_counter()
+    score_checked(metric, batch)
+    return Speed(len(batch) / max(time.perf_counter() - start, 1e-9), len(batch), "on a sample")

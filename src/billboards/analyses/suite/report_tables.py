@@ -1,0 +1,201 @@
+"""The report on one metric: tables for the terminal, and one self-contained page for whoever develops the metric."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib import metadata
+
+from billboards.analyses.documents import dumps, metric_report_document
+from billboards.analyses.suite.report_results import FailedOutput, MetricOnBoard, MetricOnColumn, MetricReport
+from billboards.analyses.suite.results import Measure
+from billboards.analyses.suite.shown_tables import column_header
+from billboards.show.page import READ, data_uri, rendered
+from billboards.show.table import Table, TableColumn
+from billboards.show.words import clipped, listed, one_line, value_text, verdict
+
+
+def metric_report_tables(report: MetricReport) -> tuple[Table, ...]:
+    """Agreement column by column, what holds for whole boards, and the worst failures."""
+    failures = [failures_table(board) for board in report.boards if board.too_high or board.too_low]
+    return (columns_table(report), boards_table(report), *failures)
+
+
+def columns_table(report: MetricReport) -> Table:
+    """A line per column and block."""
+    rows = tuple(_column_row(one) for one in report.columns if one.measures or one.reason)
+    columns = (
+        TableColumn("column", "column", "left"),
+        TableColumn("dimension", "dimension", "left", visible=False),
+        TableColumn("block", "refs", "left"),
+        TableColumn("value", "agreement", digits=1),
+        TableColumn("interval", "95% interval", digits=1, kind="interval", priority=2),
+        TableColumn("p", "p", kind="p", priority=6),
+        TableColumn("kendall", "Kendall", digits=1, priority=5),
+        TableColumn("n", "n", priority=7),
+        TableColumn("place", "place", "left"),
+        TableColumn("best", "best here", "left", priority=1),
+        TableColumn("ranks", "places otherwise", "left", priority=3),
+        TableColumn("beats", "beats", "left", visible=False),
+        TableColumn("beaten_by", "beaten by", "left", visible=False),
+        TableColumn("reason", "why not", "left", visible=False),
+    )
+    title = f"{one_line(report.metric)} over {one_line(report.suite)}: agreement with people × 100"
+    return Table(title, columns, rows, tuple(_column_notes(report)))
+
+
+def _column_row(one: MetricOnColumn) -> dict[str, object]:
+    shown = one.measures.get("pearson") or one.measures.get("preferences")
+    tau = one.measures.get("kendall")
+    best = None if one.best is None or one.best_value is None else f"{one.best} {value_text(100 * one.best_value, 1)}"
+    return {
+        "column": column_header(one.column),
+        "dimension": one.column.dimension,
+        "block": one.block,
+        "value": None if shown is None else 100 * shown.value,
+        "interval": _ends(shown),
+        "p": None if shown is None else shown.p,
+        "kendall": None if tau is None else 100 * tau.value,
+        "n": one.n or None,
+        "place": None if one.rank is None else f"{one.rank} of {one.of}",
+        "best": best,
+        "ranks": None if one.ranks is None else f"{one.ranks[0]} to {one.ranks[1]}",
+        "beats": one.beats,
+        "beaten_by": one.beaten_by,
+        "reason": one.reason,
+    }
+
+
+def _ends(measure: Measure | None) -> tuple[float, float] | None:
+    if measure is None or measure.interval is None:
+        return None
+    return 100 * measure.interval[0], 100 * measure.interval[1]
+
+
+def _column_notes(report: MetricReport) -> Iterator[str]:
+    yield overall_words(report)
+    if any(one.ranks for one in report.columns):
+        yield "Places otherwise: best and worst under other statistics, dimensions, and without single generators."
+    compared = {one.column.label for one in report.columns if one.column.given == "preferences"}
+    if compared:
+        yield f"{listed(sorted(compared))}: people gave preferences; (C − D)/(C + D) over pairs."
+    for board, reason in report.missing.items():
+        yield f"Not run on {one_line(board)}: {one_line(reason)}"
+
+
+def overall_words(report: MetricReport) -> str:
+    """A metric's place over the whole suite, in a sentence."""
+    standing, name = report.standing, one_line(report.metric)
+    if standing is None or standing.rank is None or standing.value is None:
+        return f"{name} has no place over all boards: {standing.reason if standing else 'no metric has one'}."
+    beaten = f"; beaten by {listed(report.beaten_by, 6)}" if report.beaten_by else "; no metric beats it significantly"
+    return (
+        f"{name} is {standing.rank} of {report.of} over all boards, mean {value_text(100 * standing.value, 1)}{beaten}."
+    )
+
+
+def boards_table(report: MetricReport) -> Table:
+    """Speed and overrating, board by board."""
+    rows = tuple(
+        {
+            "board": one.board,
+            "metric": one.metric if one.metric != report.metric else None,
+            "speed": None if one.speed is None else one.speed.per_second,
+            "measured": None if one.speed is None else one.speed.measured,
+            "human": one.human,
+            "overrating": None if one.overrating is None else one.overrating.beta0,
+            "interval90": None if one.overrating is None else one.overrating.interval90,
+            "verdict": None if one.overrating is None else verdict(one.overrating),
+            "signature": one.signature,
+        }
+        for one in report.boards
+    )
+    judged = any(row["overrating"] is not None for row in rows)
+    columns = (
+        TableColumn("board", "board", "left"),
+        TableColumn("metric", "run as", "left", visible=any(row["metric"] for row in rows)),
+        TableColumn("speed", "outputs per second", digits=0),
+        TableColumn("measured", "measured", "left"),
+        TableColumn("human", "person", "left", visible=judged, priority=2),
+        TableColumn("overrating", "overrating of machines", digits=2, visible=judged),
+        TableColumn("interval90", "90% interval", digits=2, kind="interval", visible=judged, priority=1),
+        TableColumn("verdict", "verdict", "left", visible=judged, priority=3),
+        TableColumn("signature", "signature", "left", visible=False),
+    )
+    return Table(f"{one_line(report.metric)}: speed and overrating", columns, rows)
+
+
+def failures_table(one: MetricOnBoard) -> Table:
+    """The outputs that a metric places furthest from where people do."""
+    rows = tuple(_failure_row(failed) for failed in (*one.too_high, *one.too_low))
+    compared = any(row["other"] for row in rows)
+    columns = (
+        TableColumn("metric_place", "its place" if compared else "metric", digits=2),
+        TableColumn("human_place", "the other’s" if compared else "people", digits=2),
+        TableColumn("instance", "instance", "left"),
+        TableColumn("generator", "generator", "left", priority=2),
+        TableColumn("output", "people prefer" if compared else "output", "left"),
+        TableColumn("other", "the metric prefers", "left", visible=compared),
+        TableColumn("reference", "reference", "left", priority=1),
+    )
+    by = "by the metric" if compared else "by the metric and by people"
+    note = f"Places among the judged outputs {by}: 0 is the worst, 1 the best."
+    return Table(f"{one_line(one.board)}: where {one_line(one.metric)} fails worst", columns, rows, (note,))
+
+
+def _failure_row(failed: FailedOutput) -> dict[str, object]:
+    return {
+        "metric_place": failed.metric_place,
+        "human_place": failed.human_place,
+        "instance": clipped(failed.instance, 40),
+        "generator": failed.generator or None,
+        "output": clipped(failed.output),
+        "other": clipped(failed.other) or None,
+        "reference": clipped(failed.reference) or None,
+    }
+
+
+def metric_report_html(report: MetricReport) -> str:
+    """The page."""
+    return rendered(
+        "metric_report.html.j2",
+        title=one_line(report.metric),
+        suite=one_line(report.suite),
+        overall=overall_words(report),
+        rivals=[(word, listed(names, 12)) for word, names in _rivals(report) if names],
+        columns=columns_table(report),
+        boards=boards_table(report),
+        failures=[_failures(board) for board in report.boards if board.too_high or board.too_low],
+        card=list(report.card.items()),
+        settings=[
+            ("intervals", f"95%, from {value_text(report.draws)} draws over instances"),
+            ("seed", str(report.seed)),
+            ("billboards", metadata.version("billboards")),
+        ],
+        signatures=[(one.board, one.signature) for one in report.boards],
+        download=data_uri("application/json", dumps(metric_report_document(report))),
+    )
+
+
+def _rivals(report: MetricReport) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    return ("beats, over all boards", report.beats), ("is beaten by, over all boards", report.beaten_by)
+
+
+def _failures(one: MetricOnBoard) -> dict[str, object]:
+    compared = any(failed.other for failed in one.too_high)
+    first = "Decided the wrong way" if compared else "Placed too high"
+    sides = [(first, one.too_high), ("Placed too low", one.too_low)]
+    return {
+        "board": one_line(one.board),
+        "sides": [(title, [_as_read(f) for f in some]) for title, some in sides if some],
+    }
+
+
+def _as_read(failed: FailedOutput) -> dict[str, str]:
+    places = f"metric {value_text(failed.metric_place, 2)}, people {value_text(failed.human_place, 2)}"
+    return {
+        "said": "" if failed.other else places,
+        "where": " · ".join(filter(None, (one_line(failed.instance), one_line(failed.generator)))),
+        "output": clipped(failed.output, READ),
+        "other": clipped(failed.other, READ),
+        "reference": clipped(failed.reference, READ),
+    }

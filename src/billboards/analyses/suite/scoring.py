@@ -1,0 +1,79 @@
+"""Scoring a suite: what is missing on every board, as one piece of work that can be stopped and taken up again.
+
+Each board keeps its own cells, so a suite has no state: a second run finds what the first has finished, on whichever
+board it was, and a cell that two suites share is computed once. Only judged rows are scored, against all references and
+against one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from billboards.analyses.suite.chosen import Chosen
+from billboards.analyses.suite.opening import OpenBoard
+from billboards.board import ReferenceSet
+from billboards.board.scoring import MissingCell, Progress, compute_cells, missing_cells
+from billboards.metrics.base import Metric
+from billboards.metrics.executor import Executor
+
+
+@dataclass
+class SuiteScoring:
+    """What scoring did: cells computed, cells that were there, and why a metric failed, by metric and board."""
+
+    computed: int = 0
+    present: int = 0
+    failures: dict[str, str] = field(default_factory=dict)
+
+
+def score_suite(
+    boards: Sequence[OpenBoard],
+    chosen: Sequence[Chosen],
+    executor: Executor,
+    *,
+    on_progress: Callable[[Progress], None] | None = None,
+) -> SuiteScoring:
+    """Compute and save every cell that the tables need and that is missing, board by board."""
+    report, work = SuiteScoring(), []
+    for one in boards:
+        cells, present = _missing(one, chosen)
+        report.present += present
+        work.append((one, cells))
+    total = sum(len(cells) * len(one.board.instances) for one, cells in work)
+    before = 0
+    for one, cells in work:
+        told = None if on_progress is None else _across(on_progress, one.label, before, total)
+        done = compute_cells(one.board, one.home.cells, cells, executor, on_progress=told)
+        report.computed += done.computed
+        report.failures |= {f"{metric} on {one.label}": reason for metric, reason in done.failures.items()}
+        before += len(cells) * len(one.board.instances)
+    return report
+
+
+def _across(tell: Callable[[Progress], None], label: str, before: int, total: int) -> Callable[[Progress], None]:
+    """Progress on one board as progress on all of them."""
+    return lambda now: tell(Progress(before + now.done, total, f"{label} · {now.cell}"))
+
+
+def _missing(one: OpenBoard, chosen: Sequence[Chosen]) -> tuple[list[MissingCell], int]:
+    """The cells of one board that are missing, in whichever block; a board with one reference has each once."""
+    cells: list[MissingCell] = []
+    present = 0
+    for references in _reference_sets(one):
+        metrics = _needing(one, chosen, references)
+        some, there = missing_cells(one.board, one.home.cells, metrics, references, one.judged_rows)
+        cells += some
+        present += there
+    return cells, present
+
+
+def _reference_sets(one: OpenBoard) -> tuple[ReferenceSet, ...]:
+    """The reference sets of all blocks, each once."""
+    return tuple(dict.fromkeys(one.references(block) for block in ("all", "one", "none")))
+
+
+def _needing(one: OpenBoard, chosen: Sequence[Chosen], references: ReferenceSet) -> list[Metric]:
+    """The metrics that are run against a reference set: those that need one, or those that need none."""
+    here = {metric.signature: metric for row in chosen if (metric := row.on.get(one.board.name)) is not None}
+    return [metric for metric in here.values() if metric.card.needs_references == bool(references)]

@@ -1,0 +1,133 @@
+"""A suite's file: TOML that names boards, their dimensions and what counts as correctness, checked key by key.
+
+    name = "my-suite"
+    metrics = ["ROUGE-1", "BLEU", "length"]
+
+    [families]
+    n-gram = ["ROUGE-1", "BLEU"]
+
+    [[boards]]
+    folder = "summeval"
+    correctness = "consistency"
+
+Folders are relative to the file. `docs/suites.md` explains every key.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from billboards.analyses.suite.results import Suite, SuiteBoard
+from billboards.board.names import board_name_mistake
+from billboards.errors import InvalidInput
+from billboards.reading.lines import toml_document
+from billboards.reading.values import is_number
+
+#: Every key of the file, and of one of its boards; docs/suites.md explains each.
+KEYS = ("name", "title", "metrics", "families", "boards")
+BOARD_KEYS = (
+    "folder", "correctness", "others", "label", "group", "task", "weight", "difficulty", "reference", "instead",
+)  # fmt: skip
+
+
+def read_suite(path: str | Path) -> Suite:
+    """The suite in a file; a mistake is named with the key it stands under."""
+    file = Path(path)
+    try:
+        document = toml_document(file.read_text("utf-8"))
+    except OSError as error:
+        raise InvalidInput(f"{file}: can't be read: {error.strerror or error}") from error
+    except UnicodeDecodeError as error:
+        raise InvalidInput(f"{file}: is not UTF-8: {error.reason}") from error
+    except tomllib.TOMLDecodeError as error:
+        raise InvalidInput(f"{file}: is no TOML: {error}") from error
+    top = _Keys(document, str(file), KEYS)
+    boards = document.get("boards")
+    if not isinstance(boards, list) or not boards:
+        raise InvalidInput(f'{file}: names no board; add [[boards]] with folder = "…" and correctness = "DIMENSION"')
+    name = top.text("name") or file.stem
+    if wrong := board_name_mistake(name):
+        raise InvalidInput(f"{file}: name {name!r} {wrong}")
+    return Suite(
+        name,
+        tuple(_board(item, f"{file}: board {k}", file.parent) for k, item in enumerate(boards, 1)),
+        top.names("metrics") or (),
+        top.text("title"),
+        {family: _listed(names, f"{file}: families.{family}") for family, names in top.table("families").items()},
+        file.absolute(),
+    )
+
+
+def _board(item: object, where: str, beside: Path) -> SuiteBoard:
+    if not isinstance(item, Mapping):
+        raise InvalidInput(f"{where} must be a table, written [[boards]]")
+    keys = _Keys(item, where, BOARD_KEYS)
+    folder = keys.text("folder")
+    if not folder:
+        raise InvalidInput(f'{where} has no folder; add folder = "…", relative to the suite\'s file')
+    instead = keys.table("instead")
+    for metric, other in instead.items():
+        if not isinstance(other, str):
+            raise InvalidInput(f"{where}: instead.{metric} must be a metric in quotes; found {other!r}")
+    return SuiteBoard(
+        (beside / folder).absolute(),
+        keys.names("correctness"),
+        keys.names("others"),
+        keys.text("label"),
+        keys.text("group"),
+        keys.text("task"),
+        keys.positive("weight", 1.0),
+        keys.number("difficulty"),
+        keys.text("reference"),
+        {str(metric): str(other) for metric, other in instead.items()},
+    )
+
+
+class _Keys:
+    """A table's values by key, each of the kind it must be."""
+
+    def __init__(self, values: Mapping[str, Any], where: str, known: Iterable[str]) -> None:
+        self.values, self.where = values, where
+        unknown = [key for key in values if key not in known]
+        if unknown:
+            raise InvalidInput(f"{where}: unknown key {unknown[0]!r}; known: {', '.join(known)}")
+
+    def text(self, key: str) -> str | None:
+        value = self.values.get(key)
+        if value is not None and (not isinstance(value, str) or not value.strip()):
+            raise InvalidInput(f"{self.where}: {key} must be text in quotes; found {value!r}")
+        return value
+
+    def names(self, key: str) -> tuple[str, ...] | None:
+        """One name or a list of them."""
+        return None if key not in self.values else _listed(self.values[key], f"{self.where}: {key}")
+
+    def number(self, key: str) -> float | None:
+        value = self.values.get(key)
+        if value is None:
+            return None
+        if not is_number(value):
+            raise InvalidInput(f"{self.where}: {key} must be a number; found {value!r}")
+        return float(value)
+
+    def positive(self, key: str, default: float) -> float:
+        value = self.number(key)
+        if value is not None and value <= 0:
+            raise InvalidInput(f"{self.where}: {key} must be above 0; found {value:g}")
+        return default if value is None else value
+
+    def table(self, key: str) -> Mapping[str, Any]:
+        value = self.values.get(key, {})
+        if not isinstance(value, Mapping):
+            raise InvalidInput(f"{self.where}: {key} must be a table; found {value!r}")
+        return value
+
+
+def _listed(value: object, where: str) -> tuple[str, ...]:
+    names = [value] if isinstance(value, str) else value
+    if not isinstance(names, list) or not all(isinstance(name, str) and name for name in names):
+        raise InvalidInput(f"{where} must be a name in quotes, or a list of names; found {value!r}")
+    return tuple(dict.fromkeys(names))

@@ -1,0 +1,183 @@
+"""A suite's results as tables: correctness and the other dimensions, in blocks, and one ranking over all boards.
+
+Values are shown in hundredths, as the papers print them. A table shows values, p-values or intervals; its records for
+CSV and data frames hold all three, and the number of outputs or pairs that each value rests on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Literal
+
+from billboards.analyses.suite.results import (
+    ROLES,
+    Measure,
+    Role,
+    SuiteCell,
+    SuiteColumn,
+    SuiteRanking,
+    SuiteResult,
+    SuiteRow,
+    SuiteStatistic,
+)
+from billboards.show.table import NOTES, REFERENCE_FREE, STATISTIC, Table, TableColumn, reason_notes
+from billboards.show.words import listed, one_line
+
+Shown = Literal["values", "p", "intervals"]
+
+STATISTICS: Mapping[SuiteStatistic, str] = {"pearson": "Pearson’s r", "kendall": "Kendall’s tau-b"}
+_ROLES: Mapping[Role, str] = {"correctness": "correctness", "other": "other dimensions"}
+_BLOCKS = "References: all, one (the first of each board), or none."
+
+
+def suite_tables(
+    result: SuiteResult, statistic: SuiteStatistic = "pearson", shown: Shown = "values"
+) -> tuple[Table, ...]:
+    """Both tables by one statistic; a suite without other dimensions has one."""
+    used = [role for role in ROLES if any(column.role == role for column in result.columns)]
+    return tuple(suite_table(result, role, statistic, shown) for role in used)
+
+
+def suite_table(result: SuiteResult, role: Role, statistic: SuiteStatistic, shown: Shown = "values") -> Table:
+    """Metrics by column, block by block."""
+    columns = [column for column in result.columns if column.role == role]
+    averages = {(a.block, a.metric): a for a in result.averages if a.statistic == statistic and role == "correctness"}
+    rows = []
+    for row in result.rows:
+        cells = {column.key: _found(result, row, column) for column in columns}
+        if any(cell.measures for cell in cells.values()):
+            rows.append(_table_row(row, columns, cells, statistic))
+            if average := averages.get((row.block, row.metric)):
+                rows[-1]["average"] = 100 * average.value
+    table_columns = (
+        TableColumn("name", "metric", "left", kind="name"),
+        TableColumn("block", "refs", "left"),
+        *(shown_column for k, column in enumerate(columns, 1) for shown_column in _columns(column, shown, k)),
+        TableColumn("average", "average", digits=1, visible=shown == "values" and bool(averages)),
+    )
+    what = {"values": "", "p": ", p-values", "intervals": ", 95% intervals"}[shown]
+    title = f"{one_line(result.title or result.suite)}: {_ROLES[role]}, {STATISTICS[statistic]} × 100{what}"
+    notes = _notes(result, columns, statistic, role, shown)
+    return Table(title, table_columns, tuple(rows), tuple(notes))
+
+
+def _found(result: SuiteResult, row: SuiteRow, column: SuiteColumn) -> SuiteCell:
+    return result.cell(row, column) or SuiteCell(row.metric, column.key, row.block)
+
+
+def measure_of(cell: SuiteCell, column: SuiteColumn, statistic: SuiteStatistic) -> Measure | None:
+    """The measure that a column shows where a statistic is asked for: preferences have one of their own."""
+    return cell.measures.get(statistic if column.given == "values" else "preferences")
+
+
+def _table_row(
+    row: SuiteRow, columns: list[SuiteColumn], cells: Mapping[str, SuiteCell], statistic: SuiteStatistic
+) -> dict[str, object]:
+    mark = STATISTIC if row.is_statistic else REFERENCE_FREE if row.block == "none" else ""
+    found: dict[str, object] = {"block": row.block, "name": row.metric, "mark": mark}
+    for column in columns:
+        cell = cells[column.key]
+        measure = measure_of(cell, column, statistic)
+        if measure is not None:
+            low, high = measure.interval or (None, None)
+            ends = None if low is None or high is None else (100 * low, 100 * high)
+            found |= {column.key: 100 * measure.value, f"{column.key} p": measure.p, f"{column.key} 95%": ends}
+            found[f"{column.key} n"] = cell.n
+    return found
+
+
+def _columns(column: SuiteColumn, shown: Shown, place: int) -> Iterator[TableColumn]:
+    """A column's value, p, interval and n, of which one is shown; where it is narrow, the last columns go first."""
+    header, interval = column_header(column), f"{column.key} 95%"
+    yield TableColumn(column.key, header, digits=1, priority=place, visible=shown == "values")
+    yield TableColumn(f"{column.key} p", header, kind="p", priority=place, visible=shown == "p")
+    yield TableColumn(interval, header, digits=1, kind="interval", priority=place, visible=shown == "intervals")
+    yield TableColumn(f"{column.key} n", f"{header} n", visible=False)
+
+
+def column_header(column: SuiteColumn) -> str:
+    """A column's name: the board's alone where correctness is meant, else with the dimension."""
+    return one_line(column.label if column.role == "correctness" else f"{column.label} {column.dimension}")
+
+
+def _notes(
+    result: SuiteResult, columns: list[SuiteColumn], statistic: SuiteStatistic, role: Role, shown: Shown
+) -> Iterator[str]:
+    yield _BLOCKS
+    compared = [column_header(column) for column in columns if column.given == "preferences"]
+    if compared:
+        yield f"{listed(compared)}: people gave preferences; (C − D)/(C + D) over pairs, × 100."
+    grouped = [column for column in columns if len(column.weights) > 1]
+    for column in grouped:
+        yield f"{one_line(column.label)}: mean over {listed(list(column.weights), 12)}."
+    average = next((a for a in result.averages if a.statistic == statistic), None)
+    if role == "correctness" and shown == "values" and average is not None:
+        over = [column_header(column) for column in columns if column.key in average.columns]
+        yield f"Average over {listed(over, 12)}; a metric that lacks one of them has none."
+    yield from substitute_notes(result)
+    yield from reason_notes("Not run:", result.missing)
+    yield from reason_notes("Left out:", _left_out(result, columns))
+    if any(row.is_statistic for row in result.rows):
+        yield NOTES[STATISTIC]
+    if any(row.block == "none" and not row.is_statistic for row in result.rows):
+        yield NOTES[REFERENCE_FREE]
+
+
+def substitute_notes(result: SuiteResult) -> Iterator[str]:
+    """Which metrics were run otherwise than they are called, and where."""
+    for metric, boards in result.substitutes.items():
+        by_name: dict[str, list[str]] = {}
+        for board, used in boards.items():
+            by_name.setdefault(used, []).append(board)
+        for used, where in by_name.items():
+            yield f"{one_line(metric)} is {one_line(used)} on {listed(where, 12)}."
+
+
+def _left_out(result: SuiteResult, columns: list[SuiteColumn]) -> dict[str, str | None]:
+    """Why a metric that has a row lacks a column."""
+    keys = {column.key for column in columns}
+    found: dict[str, str | None] = {}
+    for cell in result.cells:
+        if cell.column in keys and cell.reason is not None and cell.metric not in result.missing:
+            found.setdefault(cell.metric, cell.reason)
+    return found
+
+
+def suite_ranking_table(ranking: SuiteRanking) -> Table:
+    """Metrics by their weighted mean over the columns of a suite."""
+    rows: list[dict[str, object]] = []
+    for standing in ranking.standings:
+        mark = STATISTIC if standing.is_statistic else REFERENCE_FREE if standing.reference_free else ""
+        ends = None if standing.interval is None else (100 * standing.interval[0], 100 * standing.interval[1])
+        row: dict[str, object] = {"rank": standing.rank, "name": standing.metric, "mark": mark, "interval": ends}
+        row |= {"value": None if standing.value is None else 100 * standing.value, "cluster": standing.cluster}
+        row["reason"] = standing.reason
+        row |= {key: None if value is None else 100 * value for key, value in standing.values.items()}
+        rows.append(row)
+    columns = (
+        TableColumn("rank", "#", kind="rank"),
+        TableColumn("name", "metric", "left", kind="name"),
+        TableColumn("value", "mean", digits=1),
+        TableColumn("interval", "95% interval", digits=1, kind="interval"),
+        TableColumn("cluster", "cluster", priority=2),
+        *(TableColumn(column.key, column_header(column), digits=1, priority=1) for column in ranking.columns),
+        TableColumn("reason", "why not", "left", visible=False),
+    )
+    title = f"{one_line(ranking.suite)}: metrics over all boards ({_ROLES[ranking.role]}, references: {ranking.block})"
+    return Table(title, columns, tuple(rows), tuple(_ranking_notes(ranking)))
+
+
+def _ranking_notes(ranking: SuiteRanking) -> Iterator[str]:
+    weights = {column_header(column): column.weight for column in ranking.columns}
+    even = len(set(weights.values())) == 1
+    counted = "all columns count alike" if even else ", ".join(f"{name} {weight:g}" for name, weight in weights.items())
+    yield f"Weighted mean, × 100; weights: {counted}. Every metric is measured on the outputs that all have scored."
+    yield (
+        f"Metrics of one cluster can’t be told apart: exchanged at random on every board at once, "
+        f"{ranking.draws:,} times, p > .05."
+    )
+    yield from reason_notes("No rank for", {standing.metric: standing.reason for standing in ranking.standings})
+    if any(standing.is_statistic for standing in ranking.standings):
+        yield NOTES[STATISTIC]
+    if any(standing.reference_free and not standing.is_statistic for standing in ranking.standings):
+        yield NOTES[REFERENCE_FREE]

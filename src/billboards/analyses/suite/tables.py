@@ -1,0 +1,180 @@
+"""What a suite says: the cells of both tables, measured board by board and put together for groups of boards.
+
+A group of boards (the language pairs of one campaign) makes one column: the weighted mean over its boards, where the
+metric has a value on every one of them. Boards are different data, so the squares of their standard errors add up.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from billboards.analyses.suite.averaging import by_place, family_points, suite_averages
+from billboards.analyses.suite.chosen import Chosen
+from billboards.analyses.suite.measuring import WIDTH, Columns, Measured, load_columns, measure
+from billboards.analyses.suite.opening import OpenBoard
+from billboards.analyses.suite.results import (
+    BLOCKS,
+    Block,
+    Measure,
+    Role,
+    Suite,
+    SuiteCell,
+    SuiteColumn,
+    SuiteResult,
+    SuiteRow,
+)
+
+DRAWS = 1000
+
+
+@dataclass(frozen=True)
+class _Part:
+    """One dimension of one board, and what every metric reached there in every block."""
+
+    one: OpenBoard
+    dimension: str
+    role: Role
+    found: Mapping[Block, Mapping[str, Measured]]
+
+
+def measure_suite(
+    suite: Suite, boards: Sequence[OpenBoard], chosen: Sequence[Chosen], *, draws: int = DRAWS, seed: int = 0
+) -> SuiteResult:
+    """Both tables of a suite from the scores that there are."""
+    parts = [part for k, one in enumerate(boards) for part in _measured(one, chosen, draws, seed + k)]
+    rows = tuple(_rows(suite, chosen))
+    grouped = _grouped(parts)
+    columns = tuple(_column(group) for group in grouped)
+    cells = [_cell(row, column, group, chosen) for column, group in zip(columns, grouped, strict=True) for row in rows]
+    single = [
+        _cell(row, _column([part]), [part], chosen)
+        for group in grouped
+        if len(group) > 1
+        for part in group
+        for row in rows
+    ]
+    placed = by_place(cells)
+    substitutes = {row.name: row.substitutes for row in chosen if row.substitutes}
+    measured = {cell.metric for cell in cells if cell.measures}
+    missing = {row.name: next(iter(row.missing.values())) for row in chosen if not row.on and row.name not in measured}
+    return SuiteResult(
+        suite.name,
+        suite.title,
+        columns,
+        tuple(row for row in rows if any(cell.measures for cell in cells if _is_of(cell, row))),
+        tuple(cell for cell in cells if cell.measures or cell.reason),
+        tuple(cell for cell in single if cell.measures),
+        tuple(suite_averages(columns, rows, placed)),
+        tuple(family_points(suite, columns, placed)),
+        {one.label: one.board.version for one in boards},
+        substitutes,
+        missing,
+        draws,
+        seed,
+    )
+
+
+def _measured(one: OpenBoard, chosen: Sequence[Chosen], draws: int, seed: int) -> Iterator[_Part]:
+    """Every dimension of a board; a board with a single reference is measured once for both blocks."""
+    columns: dict[Block, Columns] = {}
+    for block in BLOCKS:
+        rows = [row for row in chosen if block in row.blocks]
+        same = block == "one" and one.references("one") == one.references("all")
+        columns[block] = columns["all"] if same else load_columns(one, block, rows)
+    for dimension, role in one.dimensions:
+        found: dict[Block, Mapping[str, Measured]] = {}
+        for block in BLOCKS:
+            same = block == "one" and columns["one"] is columns["all"]
+            found[block] = found["all"] if same else measure(one, columns[block], dimension, draws=draws, seed=seed)
+        yield _Part(one, dimension, role, found)
+
+
+def _rows(suite: Suite, chosen: Sequence[Chosen]) -> Iterator[SuiteRow]:
+    families = {metric: family for family, metrics in suite.families.items() for metric in metrics}
+    for block in BLOCKS:
+        for row in chosen:
+            if block in row.blocks:
+                yield SuiteRow(row.name, block, families.get(row.name), row.is_statistic)
+
+
+def _is_of(cell: SuiteCell, row: SuiteRow) -> bool:
+    return (cell.metric, cell.block) == (row.metric, row.block)
+
+
+def column_groups(boards: Sequence[OpenBoard]) -> list[tuple[SuiteColumn, list[tuple[OpenBoard, str, float]]]]:
+    """Every column, with the boards and the dimension that make it and how much each board counts there."""
+    parts = [_Part(one, dimension, role, {}) for one in boards for dimension, role in one.dimensions]
+    found = []
+    for group in _grouped(parts):
+        column = _column(group)
+        found.append((column, [(part.one, part.dimension, column.weights[part.one.label]) for part in group]))
+    return found
+
+
+def _grouped(parts: Sequence[_Part]) -> list[list[_Part]]:
+    """Parts that make one column: the same dimension of the boards of one group."""
+    groups: dict[tuple[str, str, str, str], list[_Part]] = {}
+    for part in parts:
+        group = part.one.said.group or part.one.label
+        groups.setdefault((part.role, group, part.dimension, part.one.given(part.dimension)), []).append(part)
+    return list(groups.values())
+
+
+def _column(group: Sequence[_Part]) -> SuiteColumn:
+    first = group[0]
+    said = first.one.said
+    label = first.one.label if len(group) == 1 else said.group or first.one.label
+    weight = sum(part.one.said.weight for part in group)
+    return SuiteColumn(
+        f"{label}:{first.dimension}",
+        label,
+        first.dimension,
+        first.role,
+        first.one.given(first.dimension),
+        {part.one.label: part.one.said.weight / weight for part in group},
+        weight / len(group),
+        said.task,
+        said.difficulty,
+    )
+
+
+def _cell(row: SuiteRow, column: SuiteColumn, group: Sequence[_Part], chosen: Sequence[Chosen]) -> SuiteCell:
+    """A row's cell in a column: measured on every board of the column, or empty with the reason."""
+    found = [part.found[row.block].get(row.metric) for part in group]
+    there = [one for one in found if one is not None]
+    if len(there) < len(group):
+        lacking = next(part for part, one in zip(group, found, strict=True) if one is None)
+        reason = _why(row, lacking.one, chosen)
+        return SuiteCell(row.metric, column.key, row.block, reason=reason)
+    weights = list(column.weights.values())
+    statistics = there[0].measures
+    measures = {name: _mean([one.measures[name] for one in there], weights) for name in statistics}
+    signatures = tuple(dict.fromkeys(one.signature for one in there))
+    return SuiteCell(row.metric, column.key, row.block, measures, sum(one.n for one in there), signatures)
+
+
+def _why(row: SuiteRow, one: OpenBoard, chosen: Sequence[Chosen]) -> str:
+    metric = next(entry for entry in chosen if entry.name == row.metric)
+    if one.board.name in metric.missing:
+        return f"{one.label}: {metric.missing[one.board.name]}"
+    if row.block != "none" and not one.board.references:
+        return f"{one.label} has no references"
+    on = metric.on[one.board.name]
+    if on.card.needs_input and not any(i.input or i.image for i in one.board.instances):
+        return f"{one.label} has no inputs"
+    return f"no scores on {one.label}, or none that vary"
+
+
+def _mean(measures: Sequence[Measure], weights: Sequence[float]) -> Measure:
+    """The weighted mean over boards; p and interval from the standard errors of all."""
+    if len(measures) == 1:
+        return measures[0]
+    value = sum(weight * one.value for weight, one in zip(weights, measures, strict=True))
+    errors = [one.se for one in measures if one.se is not None]
+    if len(errors) < len(measures):
+        return Measure(value)
+    se = math.sqrt(sum((weight * error) ** 2 for weight, error in zip(weights, errors, strict=True)))
+    p = math.erfc(abs(value) / se / math.sqrt(2)) if se > 0 else None
+    return Measure(value, p, se, (value - WIDTH * se, value + WIDTH * se))

@@ -1,0 +1,126 @@
+"""Which facts a board's data card needs, and where they come from: `board.toml`, or options of an import.
+
+A card is mandatory: an import without the facts it needs fails and says which, and `check` names the keys to add. A
+fact has one name everywhere: the card's keys, `input-language` and `output-language`, and `definition.DIMENSION`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any
+
+from billboards.board.card import DataCard
+from billboards.board.model import Board
+from billboards.errors import InvalidInput, UnknownName
+from billboards.reading.lines import shown, toml_document
+
+STATED = tuple(f.name for f in fields(DataCard))
+LANGUAGES = ("input-language", "output-language")
+DEFINITION = "definition."
+#: What only boards with judgments need.
+_OF_JUDGMENTS = ("protocol", "annotators")
+
+
+def missing_facts(board: Board) -> tuple[str, ...]:
+    """The facts that a reader of the card needs and nobody has stated."""
+    return tuple(_missing(board))
+
+
+def _missing(board: Board) -> Iterator[str]:
+    judged = len(board.judgments) > 0
+    yield from (name for name in board.card.missing() if judged or name not in _OF_JUDGMENTS)
+    if board.output_language is None and not board.card.languages:
+        yield "output-language"
+    for name, dimension in board.dimensions.items():
+        if not (dimension.definition or "").strip():
+            yield f"{DEFINITION}{name}"
+
+
+def keys_in_toml(facts: Sequence[str]) -> str:
+    """Where facts are written in `board.toml`, table by table."""
+    tables: dict[str, list[str]] = {}
+    for fact in facts:
+        if fact in LANGUAGES:
+            tables.setdefault("languages", []).append(fact.partition("-")[0])
+        elif fact.startswith(DEFINITION):
+            tables.setdefault(f"dimensions.{fact.removeprefix(DEFINITION)}", []).append("definition")
+        else:
+            tables.setdefault("card", []).append(fact)
+    return "; ".join(f"{', '.join(keys)} under [{table}]" for table, keys in tables.items())
+
+
+def with_facts(board: Board, facts: Mapping[str, str]) -> Board:
+    """The board with facts stated in addition to its own, or instead of them."""
+    known = (*STATED, *LANGUAGES, *(f"{DEFINITION}{name}" for name in board.dimensions))
+    for fact, text in facts.items():
+        if fact not in known:
+            raise UnknownName("fact of a data card", fact, known)
+        if not text.strip():
+            raise InvalidInput(f"the fact {fact} is empty; say what it is, or leave it out")
+    dimensions = {
+        name: replace(dimension, definition=facts.get(f"{DEFINITION}{name}", dimension.definition))
+        for name, dimension in board.dimensions.items()
+    }
+    stated = {fact: text for fact, text in facts.items() if fact in STATED}
+    return replace(
+        board,
+        card=replace(board.card, **stated),
+        dimensions=dimensions,
+        input_language=facts.get("input-language", board.input_language),
+        output_language=facts.get("output-language", board.output_language),
+    )
+
+
+def require_card(board: Board) -> Board:
+    """The board itself, if its card has every fact it needs."""
+    missing = missing_facts(board)
+    if missing:
+        example = " ".join(f'--fact {fact}="…"' if " " not in fact else f'--fact "{fact}=…"' for fact in missing)
+        raise InvalidInput(
+            f"board {board.name}: its data card lacks {', '.join(missing)}; readers need these to trust the board. "
+            f"State them: {example} (or in a TOML file, with --card)"
+        )
+    return board
+
+
+def read_facts(given: Sequence[str], file: Path | None) -> dict[str, str]:
+    """Facts from options `KEY=TEXT` and from a TOML file with the same keys; options win."""
+    found = {} if file is None else _read_file(file)
+    for text in given:
+        fact, equals, said = text.partition("=")
+        if not equals:
+            raise InvalidInput(f'{text!r} is no fact; write --fact KEY=TEXT, as in --fact task="Translate news"')
+        found[fact.strip()] = said.strip()
+    return found
+
+
+def _read_file(path: Path) -> dict[str, str]:
+    try:
+        document = toml_document(path.read_text("utf-8"))
+    except OSError as error:
+        raise InvalidInput(f"{path}: can't be read: {error.strerror or error}") from error
+    except ValueError as error:
+        raise InvalidInput(f"{path}: not TOML: {error}") from error
+    return dict(_flat(document, path))
+
+
+def _flat(document: Mapping[str, Any], path: Path) -> Iterator[tuple[str, str]]:
+    """The facts of a document: keys by themselves, or in the tables that `board.toml` has."""
+    for key, value in document.items():
+        if isinstance(value, str):
+            yield key, value
+        elif key == "card" and isinstance(value, dict):
+            yield from _flat(value, path)
+        elif key in ("definition", "languages") and isinstance(value, dict):
+            for name, text in _flat(value, path):
+                yield (f"{name}-language" if key == "languages" else f"{DEFINITION}{name}"), text
+        elif key == "dimensions" and isinstance(value, dict):
+            for name, table in value.items():
+                said = table.get("definition") if isinstance(table, dict) else None
+                if not isinstance(said, str):
+                    raise InvalidInput(f"{path}: dimensions.{name} needs a definition in quotes; found {shown(table)}")
+                yield f"{DEFINITION}{name}", said
+        else:
+            raise InvalidInput(f"{path}: {key} must be text in quotes; found {shown(value)}")

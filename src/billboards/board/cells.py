@@ -1,0 +1,168 @@
+"""Cells in one SQLite file inside the board folder.
+
+One transaction per cell: a crash, Ctrl-C or full disk in the middle leaves a missing cell, and missing cells are
+computed again. The file is a cache of work, not a source: it may be deleted at any time.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing, contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+
+from billboards.board.cell_contract import ColumnKey, Floats
+from billboards.board.scores import Column
+from billboards.errors import StoreFailed
+from billboards.reading.values import json_value
+
+FILE = Path(".billboards") / "cells.sqlite"
+
+_SCHEMA = """
+create table if not exists columns (
+    id integer primary key, name text not null, signature text not null, "references" text not null,
+    context text not null, needs_references integer not null, needs_input integer not null,
+    is_statistic integer not null, unique (signature, context)
+);
+create table if not exists cells (
+    column_id integer not null references columns, outputs text not null, part text not null,
+    is_primary integer not null, scores blob not null, seconds real not null, created text not null,
+    primary key (column_id, outputs, part)
+) without rowid;
+"""
+
+
+class SqliteCells:
+    """The cells of one board folder. Nothing is created on disk before the first cell is written."""
+
+    def __init__(self, home: Path) -> None:
+        self.path = home / FILE
+
+    def columns(self) -> tuple[ColumnKey, ...]:
+        return tuple(key for _, key in self._columns())
+
+    def present(self, key: ColumnKey) -> frozenset[str]:
+        with self._reading() as database:
+            rows = database.execute(
+                "select outputs from cells join columns on id = column_id where signature = ? and context = ?",
+                (key.column.signature, key.context),
+            )
+            return frozenset(outputs for (outputs,) in rows)
+
+    def load(self, key: ColumnKey, versions: Iterable[str]) -> dict[str, Floats]:
+        wanted = set(versions)
+        with self._reading() as database:
+            rows = database.execute(
+                "select outputs, scores from cells join columns on id = column_id "
+                "where signature = ? and context = ? and is_primary",
+                (key.column.signature, key.context),
+            )
+            return {outputs: np.frombuffer(scores) for outputs, scores in rows if outputs in wanted}
+
+    def seconds(self, key: ColumnKey) -> dict[str, float]:
+        """How long each row version took to score, where it was scored here."""
+        with self._reading() as database:
+            rows = database.execute(
+                "select outputs, seconds from cells join columns on id = column_id "
+                "where signature = ? and context = ? and is_primary",
+                (key.column.signature, key.context),
+            )
+            return {str(outputs): float(seconds) for outputs, seconds in rows}
+
+    def save(self, key: ColumnKey, version: str, parts: Mapping[str, Floats], *, seconds: float) -> None:
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        with self._writing() as database:
+            column_id = self._column_id(database, key)
+            database.executemany(
+                "insert or replace into cells values (?, ?, ?, ?, ?, ?, ?)",
+                [
+                    (column_id, version, part, k == 0, np.ascontiguousarray(scores).tobytes(), seconds, now)
+                    for k, (part, scores) in enumerate(parts.items())
+                ],
+            )
+
+    def _columns(self) -> list[tuple[int, ColumnKey]]:
+        with self._reading() as database:
+            rows = database.execute(
+                'select id, name, signature, "references", context, needs_references, needs_input, is_statistic '
+                "from columns order by id"
+            ).fetchall()
+            return [(number, _column(*facts)) for number, *facts in rows]
+
+    @staticmethod
+    def _column_id(database: sqlite3.Connection, key: ColumnKey) -> int:
+        column = key.column
+        database.execute(
+            'insert or ignore into columns (name, signature, "references", context, needs_references, needs_input, '
+            "is_statistic) values (?, ?, ?, ?, ?, ?, ?)",
+            (
+                column.name,
+                column.signature,
+                json.dumps(column.references),
+                key.context,
+                column.needs_references,
+                column.needs_input,
+                column.is_statistic,
+            ),
+        )
+        found = database.execute(
+            "select id from columns where signature = ? and context = ?", (column.signature, key.context)
+        ).fetchone()
+        return int(found[0])
+
+    @contextmanager
+    def _reading(self) -> Iterator[sqlite3.Connection]:
+        """A connection for looking; where nothing was written yet, one to an empty database."""
+        with self._errors():
+            begun = self._begun()
+            with closing(sqlite3.connect(self.path if begun else ":memory:", timeout=60)) as database:
+                if not begun:
+                    database.executescript(_SCHEMA)
+                try:
+                    yield database
+                except (ValueError, TypeError) as error:
+                    # What no cell was ever written as.
+                    raise sqlite3.DatabaseError(f"a value is damaged: {error}") from error
+
+    def _begun(self) -> bool:
+        """Whether the file holds its tables; an interrupt may have come before they were made."""
+        if not self.path.exists():
+            return False
+        with closing(sqlite3.connect(self.path, timeout=60)) as database:
+            return database.execute("select 1 from sqlite_master where name = 'cells'").fetchone() is not None
+
+    @contextmanager
+    def _writing(self) -> Iterator[sqlite3.Connection]:
+        with self._errors():
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            with closing(sqlite3.connect(self.path, timeout=60)) as database:
+                database.execute("pragma journal_mode = wal")
+                database.execute("pragma synchronous = normal")
+                database.executescript(f"begin immediate; {_SCHEMA} commit;")
+                with database:
+                    yield database
+
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.OperationalError as error:
+            raise StoreFailed(
+                f"{self.path}: {error}; free space or permissions may be missing, then run again"
+            ) from error
+        except sqlite3.DatabaseError as error:
+            raise StoreFailed(f"{self.path}: {error}; delete the file, its scores will be computed again") from error
+        except OSError as error:
+            raise StoreFailed(f"{self.path}: can't be written: {error.strerror or error}") from error
+
+
+def _column(name: str, signature: str, refs: str, context: str, *kinds: int) -> ColumnKey:
+    """A column from its row; texts are made of what a damaged file may hold instead."""
+    needs_references, needs_input, is_statistic = map(bool, kinds)
+    references = tuple(map(str, json_value(refs)))
+    column = Column(str(name), str(signature), references, "own", None, needs_references, needs_input, is_statistic)
+    return ColumnKey(column, str(context))

@@ -1,0 +1,162 @@
+"""How texts look: metrics expect them as people write them, detokenised and truecased (Billboards, §3.1).
+
+Whether a text looks odd depends on the language and the task, so outputs are compared with the board's references: what
+is common there is not remarked on. Where a board has no references, ordinary running text is assumed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from billboards.board.model import Instance
+from billboards.board.passages import Passage, Passages
+from billboards.errors import Problem
+
+#: A trait is worth a word when this share of the outputs has it, and this many times as many as of the references.
+SHARE, TIMES, AT_LEAST = 0.1, 3, 2
+#: The share from which on repeated texts are worth a word; short ones repeat by chance.
+REPEATED = 0.02
+
+#: What tokenisers leave between words and nobody writes: looked for as they stand, which is fast.
+_MARKS = (" , ", " . ", " n't ", " 's ", " 're ", " 've ", " 'll ", " 'd ", " 'm ", "-LRB-", "-RRB-", "-LSB-", "-RSB-",
+          "``", "@-@", "@@ ", "\u2581")  # fmt: skip
+_CJK = "\u3040-\u30ff\u3400-\u9fff"
+_SPACED = re.compile(f"[{_CJK}] [{_CJK}]")
+
+
+@dataclass(frozen=True)
+class Oddity:
+    """Characters that hardly ever belong in a text, what they are, and what to do about them.
+
+    Every case holds one of the `signs`, which are looked for first because that is fast.
+    """
+
+    signs: str
+    pattern: re.Pattern[str]
+    what: str
+    advice: str
+
+
+_CONTROL = "".join(chr(k) for k in (*range(32), *range(127, 160)) if chr(k) not in "\t\n\r")
+
+ODDITIES = (
+    Oddity(_CONTROL, re.compile(f"[{re.escape(_CONTROL)}]"), "control characters", "remove them"),
+    Oddity("\ufffd", re.compile("\ufffd"), "the replacement character U+FFFD", "decode the text again from its source"),
+    Oddity("\ufeff", re.compile("\ufeff"), "an invisible byte order mark U+FEFF", "remove it"),
+    Oddity(
+        "ÃÂâï",
+        re.compile("[ÃÂ][\u0080-\u00bf]|â€|ï¿½|ï»¿"),
+        "UTF-8 that was read as Latin-1, as in “Ã©”",
+        "decode the text again from its source",
+    ),
+    Oddity("&", re.compile(r"&(?:quot|amp|apos|lt|gt|nbsp|#\d{2,5});"), "HTML escapes, as in “&amp;”", "unescape them"),
+)
+
+
+def odd_characters(passages: Passages) -> Iterator[Problem]:
+    for oddity in ODDITIES:
+        if any(sign in passages.joined for sign in oddity.signs):
+            hits = [item for item in passages.items if oddity.pattern.search(item.text)]
+            if hits:
+                yield _warning(passages, hits, f"hold {oddity.what}; {oddity.advice}")
+
+
+@dataclass(frozen=True)
+class Usual:
+    """What is usual on a board: the shares of references that look tokenised, have a capital, repeat another's text."""
+
+    tokenised: float = 0.0
+    capitals: float = 1.0
+    repeated: float = 0.0
+    known: bool = False
+
+    def compared(self, share: float) -> str:
+        return f" ({share:.0%} of the references do)" if self.known else ""
+
+
+ORDINARY = Usual()
+
+
+def usual(references: Passages, instances: tuple[Instance, ...]) -> Usual:
+    """What is usual among the references; ordinary running text where there are none."""
+    if not references:
+        return ORDINARY
+    cased = [item for item in references.items if _has_case(item.text)]
+    marked = sum(token_mark(item.text) is not None for item in references.items)
+    return Usual(
+        marked / len(references),
+        sum(item.text != item.text.lower() for item in cased) / len(cased) if cased else 0.0,
+        len(_repeats(references, instances)) / len(references),
+        known=True,
+    )
+
+
+def tokenised(passages: Passages, usual: Usual) -> Iterator[Problem]:
+    hits = [(item, mark) for item in passages.items if (mark := token_mark(item.text))]
+    if len(hits) >= AT_LEAST and len(hits) / len(passages) > max(SHARE, TIMES * usual.tokenised):
+        compared = usual.compared(usual.tokenised)
+        message = f"look tokenised{compared}, the first by {hits[0][1]!r}; detokenise them, metrics expect running text"
+        yield _warning(passages, [item for item, _ in hits], message)
+
+
+def token_mark(text: str) -> str | None:
+    """The first sign that a text was cut into tokens, if there is one."""
+    padded = f"{text} "
+    for mark in _MARKS:
+        if mark in padded:
+            return mark
+    spaced = None if text.isascii() else _SPACED.search(text)
+    return spaced[0] if spaced else None
+
+
+def lowercased(passages: Passages, usual: Usual) -> Iterator[Problem]:
+    """Outputs in a script with case that have almost no capital, where most references have one."""
+    cased = [item for item in passages.items if _has_case(item.text)]
+    plain = [item for item in cased if item.text == item.text.lower()]
+    if len(plain) >= AT_LEAST and usual.capitals > 0.5 and 1 - len(plain) / len(cased) < SHARE * usual.capitals:
+        compared = f" ({usual.capitals:.0%} of the references have one)" if usual.known else ""
+        yield _warning(passages, plain, f"have no capital letter{compared}; restore the case, metrics expect it")
+
+
+def _has_case(text: str) -> bool:
+    return text.upper() != text.lower()
+
+
+def empty(passages: Passages) -> Iterator[Problem]:
+    hits = [item for item in passages.items if not item.text.strip()]
+    if hits:
+        yield _warning(passages, hits, "are empty; leave the line out where there is no output")
+
+
+def repeated(passages: Passages, usual: Usual, instances: tuple[Instance, ...]) -> Iterator[Problem]:
+    """Outputs that are the same for instances with different inputs, more often than references are."""
+    hits = _repeats(passages, instances)
+    if len(hits) >= AT_LEAST and len(hits) / len(passages) > max(REPEATED, TIMES * usual.repeated):
+        item, first = hits[0]
+        where = f"the first repeats line {first.line}: {item.text[:40]!r}"
+        message = f"are the text of another instance too ({where}); look whether each stands with its own instance"
+        yield _warning(passages, [item for item, _ in hits], message)
+
+
+def _repeats(passages: Passages, instances: tuple[Instance, ...]) -> list[tuple[Passage, Passage]]:
+    first: dict[str, Passage] = {}
+    found = []
+    for item in passages.items:
+        other = first.setdefault(item.text, item)
+        if other is not item and item.text.strip() and _differ(instances[other.instance], instances[item.instance]):
+            found.append((item, other))
+    return found
+
+
+def _differ(one: Instance, other: Instance) -> bool:
+    """Whether two instances ask for something else, as far as the board tells."""
+    if one.input is None and one.image is None:
+        return one.id != other.id
+    return (one.input, one.image) != (other.input, other.image)
+
+
+def _warning(passages: Passages, hits: list[Passage], message: str) -> Problem:
+    text = f"{len(hits)} of {len(passages)} {passages.what} {message}"
+    return Problem(passages.path, hits[0].line, text, "warning")

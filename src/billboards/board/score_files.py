@@ -1,0 +1,122 @@
+"""The files of scores that came with the data, with what `board.toml` says of each.
+
+A column's identity is a digest of its file. A large table is kept as numbers and loaded whenever it is asked for.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from billboards.board.instance_lines import reference_set
+from billboards.board.kept import FOLDER as KEPT
+from billboards.board.kept import KeptTable, is_large, keep_numbers, kept_facts, key_of
+from billboards.board.model import Outputs, digest
+from billboards.board.names import file_name_mistake, is_loose
+from billboards.board.parts import INSTANCES, OUTPUTS, check_files, named_files, read_part
+from billboards.board.score_tables import Floats, read_score_table
+from billboards.board.scores import ImportedColumn
+from billboards.board.settings import ImportedSettings, Settings
+from billboards.errors import StoreFailed
+from billboards.reading.lines import Problems
+
+
+def read_scores(
+    root: Path,
+    settings: Settings,
+    position: Mapping[str, int],
+    rows: Sequence[Outputs],
+    references: tuple[str, ...],
+    problems: Problems,
+) -> tuple[ImportedColumn, ...]:
+    """A column per file; also for one that can't be read, so that nobody else complains of its absence."""
+    known = _known_rows(rows, problems)
+    columns = []
+    for name, path in named_files(root, "scores", ".tsv", file_name_mistake, problems).items():
+        said = settings.scores.get(name, ImportedSettings(name))
+        used = reference_set(said.references, references, settings, ("scores", name, "references"), problems)
+        raw = read_part(root, f"scores/{path.name}", problems)
+        values = {} if raw is None else _score_table(raw, ScoresFile(root, path, position, said), known, problems)
+        columns.append(
+            ImportedColumn(
+                said.name,
+                name,
+                _signature(raw or b"", said),
+                values,
+                () if "references" not in said.needs else references if used is None else used,
+                "references" in said.needs,
+                "input" in said.needs,
+                said.is_ensemble,
+                said.is_statistic,
+            )
+        )
+    check_files("scores", ".tsv", settings.scores, {column.source_name for column in columns}, settings, problems)
+    return tuple(columns)
+
+
+@dataclass(frozen=True)
+class ScoresFile:
+    """Reads one table of scores, when the board is opened or again later."""
+
+    root: Path
+    path: Path
+    position: Mapping[str, int]
+    said: ImportedSettings
+
+    @property
+    def name(self) -> str:
+        return f"scores/{self.path.name}"
+
+    def read(self, raw: bytes, known: Callable[[str], bool], problems: Problems) -> dict[str, Floats]:
+        values = read_score_table(raw, self.name, self.position, known, problems)
+        return values if self.said.higher_is_better else {row: _negated(scores) for row, scores in values.items()}
+
+    def again(self, version: str) -> dict[str, Floats]:
+        """The same scores from the same bytes."""
+        raw = read_part(self.root, self.name, Problems()) or b""
+        if hashlib.sha256(raw).hexdigest() != version:
+            raise StoreFailed(f"{self.path}: has changed since the board was opened; open the board again")
+        return self.read(raw, lambda _: True, Problems())
+
+
+def _score_table(
+    raw: bytes, file: ScoresFile, known: Callable[[str], bool], problems: Problems
+) -> Mapping[str, Floats]:
+    """A table of scores; a large one is loaded, as it was kept when first read, whenever it is asked for."""
+    if not is_large(len(raw)):
+        return file.read(raw, known, problems)
+    path, version = file.root / KEPT / file.name, hashlib.sha256(raw).hexdigest()
+    key = key_of(version, digest(file.position), file.said.higher_is_better)
+    facts = kept_facts(path, key)
+    if facts is None or not all(map(known, facts["rows"])):
+        before = len(problems)
+        values = file.read(raw, known, problems)
+        facts = {"rows": list(values)}
+        if len(problems) > before or not values or not keep_numbers(path, key, facts, [np.array([*values.values()])]):
+            return values
+    return KeptTable(path, key, facts["rows"], partial(file.again, version))
+
+
+def _known_rows(rows: Sequence[Outputs], problems: Problems) -> Callable[[str], bool]:
+    """Whether a name is a row's; where rows could not be read, any name may be one of theirs."""
+    names = {row.name for row in rows}
+    generators_read = not problems.errors_in("generators")
+    loose_read = not (problems.errors_in(OUTPUTS) or problems.errors_in(INSTANCES))
+    return lambda name: name in names or not (loose_read if is_loose(name) else generators_read)
+
+
+def _signature(raw: bytes, said: ImportedSettings) -> str:
+    """The identity of imported scores: their digest, which is another one when they are turned round."""
+    turned = b"" if said.higher_is_better else b"-"
+    return f"imported:{hashlib.sha256(turned + raw).hexdigest()[:16]}"
+
+
+def _negated(scores: Floats) -> Floats:
+    """Scores turned round, without a negative zero."""
+    turned: Floats = 0.0 - scores
+    return turned

@@ -1,0 +1,256 @@
+"""Scoring: the missing cells are the work list.
+
+Which cells a board should have follows from its rows and metrics; which it has, the store knows. What is computed is
+saved cell by cell, so an interrupt loses at most the cells in hand, and a second run finds nothing to do. A row whose
+own text stands among the references is never scored against itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from billboards.board.cell_contract import CellStore, ColumnKey
+from billboards.board.model import Board, Outputs, ReferenceSet
+from billboards.board.scores import Column, MetricCard
+from billboards.metrics.base import Batch, Metric
+from billboards.metrics.executor import Executor, Result, Task, run_groups
+
+Floats = NDArray[np.float64]
+
+#: Outputs per task; a slow metric gets fewer, so that progress is seen and all workers end together.
+CHUNK, SLOW_CHUNK = 2000, 20
+#: Outputs scored in one call by a metric that takes generators together; an interrupt loses at most these.
+TOGETHER = 50_000
+
+
+@dataclass(frozen=True)
+class MissingCell:
+    """A cell to compute: a metric, the references it may see, and a row."""
+
+    metric: Metric
+    key: ColumnKey
+    row: Outputs
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far scoring has come, in outputs."""
+
+    done: int
+    total: int
+    cell: str
+
+
+@dataclass
+class ScoringReport:
+    """What scoring did: cells computed, cells that were there, and the reason for each that failed."""
+
+    computed: int = 0
+    present: int = 0
+    failures: dict[str, str] = field(default_factory=dict)
+
+
+class Declared(Protocol):
+    """What a column's key depends on: a metric, or only what is known of one."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def signature(self) -> str: ...
+
+    @property
+    def card(self) -> MetricCard: ...
+
+
+def column_key(board: Board, metric: Declared, references: ReferenceSet) -> ColumnKey:
+    """The column a metric fills on this board with these references."""
+    card = metric.card
+    seen = references if card.needs_references else ()
+    context = board.context_version(references=seen, inputs=card.needs_input)
+    column = Column(
+        metric.name, metric.signature, seen, "own", None, card.needs_references, card.needs_input, card.is_statistic
+    )
+    return ColumnKey(column, context)
+
+
+def missing_cells(
+    board: Board,
+    store: CellStore,
+    metrics: Sequence[Metric],
+    references: ReferenceSet,
+    rows: Sequence[Outputs],
+) -> tuple[list[MissingCell], int]:
+    """The cells that these metrics lack on these rows, and how many they have."""
+    missing, present = [], 0
+    for metric in metrics:
+        if metric.card.needs_references and not references:
+            continue
+        key = column_key(board, metric, references)
+        there = store.present(key)
+        for row in rows:
+            if board.is_reference(row, key.column.references):
+                continue
+            if row.version in there:
+                present += 1
+            else:
+                missing.append(MissingCell(metric, key, row))
+    return missing, present
+
+
+def score_board(
+    board: Board,
+    store: CellStore,
+    metrics: Sequence[Metric],
+    executor: Executor,
+    *,
+    references: ReferenceSet | None = None,
+    rows: Sequence[Outputs] | None = None,
+    on_progress: Callable[[Progress], None] | None = None,
+) -> ScoringReport:
+    """Compute and save every missing cell of these metrics; say what was done."""
+    used = board.references if references is None else references
+    cells, present = missing_cells(board, store, metrics, used, board.rows if rows is None else rows)
+    return compute_cells(board, store, cells, executor, present=present, on_progress=on_progress)
+
+
+def compute_cells(
+    board: Board,
+    store: CellStore,
+    cells: Sequence[MissingCell],
+    executor: Executor,
+    *,
+    present: int = 0,
+    on_progress: Callable[[Progress], None] | None = None,
+) -> ScoringReport:
+    """Compute and save these cells, of whatever metrics and reference sets, in one go."""
+    report = ScoringReport(present=present)
+    _Scoring(board, store, cells, report, on_progress).run(executor)
+    return report
+
+
+class _Scoring:
+    """Cells cut into tasks, results put together again, and each cell saved when its last part is in."""
+
+    def __init__(
+        self,
+        board: Board,
+        store: CellStore,
+        cells: Sequence[MissingCell],
+        report: ScoringReport,
+        on_progress: Callable[[Progress], None] | None,
+    ) -> None:
+        self.board, self.store, self.cells, self.report, self.on_progress = board, store, cells, report, on_progress
+        self.open: dict[int, _OpenCell] = {}
+        self.done, self.total = 0, len(cells) * len(board.instances)
+
+    def run(self, executor: Executor) -> None:
+        for result in run_groups(executor, self._joint_tasks()):
+            self._take(result)
+        for result in executor.run(self._tasks()):
+            self._take(result)
+
+    def _joint_tasks(self) -> Iterator[list[Task]]:
+        """Whole cells of metrics that save work by seeing generators together, some cells of one column at a time."""
+        numbers: dict[tuple[Metric, ColumnKey], list[int]] = {}
+        for number, cell in enumerate(self.cells):
+            if cell.metric.scores_together:
+                numbers.setdefault((cell.metric, cell.key), []).append(number)
+        step = max(1, TOGETHER // max(1, len(self.board.instances)))
+        for (metric, _), column in numbers.items():
+            for start in range(0, len(column), step):
+                if metric.name not in self.report.failures:
+                    yield [self._whole(number) for number in column[start : start + step]]
+
+    def _whole(self, number: int) -> Task:
+        """A cell as a single task."""
+        batch, positions = cell_batch(self.board, self.cells[number])
+        self.open[number] = _OpenCell(positions, [0], len(batch))
+        return Task((number, 0), self.cells[number].metric, batch)
+
+    def _tasks(self) -> Iterator[Task]:
+        for number, cell in enumerate(self.cells):
+            if cell.metric.scores_together:
+                continue
+            batch, positions = cell_batch(self.board, cell)
+            size = len(batch) if cell.metric.needs_corpus else SLOW_CHUNK if cell.metric.card.slow else CHUNK
+            starts = range(0, len(batch), max(size, 1)) or range(1)
+            self.open[number] = _OpenCell(positions, list(starts), size)
+            for part, start in enumerate(starts):
+                if cell.metric.name not in self.report.failures:
+                    yield Task((number, part), cell.metric, batch.part(start, start + size))
+
+    def _take(self, result: Result) -> None:
+        number, part = result.key
+        cell, open_cell = self.cells[number], self.open[number]
+        if result.failure is not None or result.parts is None:
+            self.report.failures.setdefault(cell.metric.name, f"{cell.row.name}: {result.failure}")
+            return
+        open_cell.results[part] = result
+        outputs = len(next(iter(result.parts.values())))
+        self.done += outputs
+        if len(open_cell.results) == len(open_cell.starts):
+            self._finish(number)
+        if self.on_progress is not None:
+            self.on_progress(Progress(self.done, self.total, f"{cell.metric.name} · {cell.row.name}"))
+
+    def _finish(self, number: int) -> None:
+        cell, open_cell = self.cells[number], self.open.pop(number)
+        sign = 1.0 if cell.metric.card.higher_is_better else -1.0
+        parts = {name: sign * scores for name, scores in open_cell.whole(len(self.board.instances)).items()}
+        self.store.save(cell.key, cell.row.version, parts, seconds=open_cell.seconds)
+        self.report.computed += 1
+        self.done += len(self.board.instances) - len(open_cell.positions)
+
+
+@dataclass
+class _OpenCell:
+    """A cell in the making."""
+
+    positions: NDArray[np.intp]
+    starts: list[int]
+    size: int
+    results: dict[int, Result] = field(default_factory=dict)
+
+    @property
+    def seconds(self) -> float:
+        return sum(result.seconds for result in self.results.values())
+
+    def whole(self, instances: int) -> dict[str, Floats]:
+        """The parts over all instances, NaN where the metric was not asked."""
+        first = self.results[0].parts or {}
+        return {name: self._laid_out(name, instances) for name in first}
+
+    def _laid_out(self, name: str, instances: int) -> Floats:
+        scores = np.full(instances, np.nan)
+        pieces = [(self.results[k].parts or {})[name] for k in range(len(self.starts))]
+        scores[self.positions] = np.concatenate(pieces)
+        return scores
+
+
+def cell_batch(board: Board, cell: MissingCell) -> tuple[Batch, NDArray[np.intp]]:
+    """What a metric is given for a cell, and the positions of those instances on the board.
+
+    An instance takes part when the row has an output for it and the metric's needs are met there.
+    """
+    card = cell.metric.card
+    texts = cell.row.texts
+    references = board.reference_texts(cell.key.column.references) if card.needs_references else None
+    inputs = [i.input if i.input is not None else i.image for i in board.instances] if card.needs_input else None
+    positions = [
+        k
+        for k, text in enumerate(texts)
+        if text is not None and (references is None or references[k]) and (inputs is None or inputs[k] is not None)
+    ]
+    batch = Batch(
+        [texts[k] or "" for k in positions],
+        [] if references is None else [references[k] for k in positions],
+        [] if inputs is None else [inputs[k] or "" for k in positions],
+        board.output_language,
+    )
+    return batch, np.array(positions, np.intp)

@@ -1,0 +1,230 @@
+"""`board.toml`: what a board's owner decides, checked key by key with the line each mistake stands on."""
+
+from __future__ import annotations
+
+import math
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields
+from typing import Literal
+
+from billboards.board.card import DataCard
+from billboards.board.judgments import Aggregate, Dimension
+from billboards.board.model import Generator, Kind, ReferenceFree
+from billboards.board.names import board_name_mistake, file_name_mistake, generator_name_mistake, name_mistake
+from billboards.board.settings_tables import FILE, SettingsTable, key_lines, nearest_line
+from billboards.reading.lines import Problems, shown, toml_document
+
+SCHEMA = 1
+#: Every key that may stand in `board.toml`, by its table; docs/board-folder.md explains each.
+KEYS: Mapping[str, tuple[str, ...]] = {
+    "": ("schema", "name", "ranks", "metrics", "lead", "references", "reference_free", "languages", "dimensions",
+         "aggregates", "generators", "scores", "card"),
+    "languages": ("input", "output"),
+    "dimensions.NAME": ("range", "higher_is_better", "to_100", "definition", "kind", "levels_of", "at_least"),
+    "aggregates.NAME": ("dimensions", "campaigns"),
+    "generators.NAME": ("kind", "description", "paper", "url", "optimised_by"),
+    "scores.NAME": ("name", "needs", "references", "higher_is_better", "is_ensemble", "is_statistic"),
+    "card": tuple(f.name for f in fields(DataCard)),
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class ImportedSettings:
+    """What `[scores.NAME]` says about a file of imported scores."""
+
+    name: str
+    references: tuple[str, ...] | None = None
+    needs: tuple[str, ...] = ("references",)
+    higher_is_better: bool = True
+    is_ensemble: bool = False
+    is_statistic: bool = False
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Everything in `board.toml`."""
+
+    name: str = ""
+    ranks: str | None = None
+    metrics: tuple[str, ...] = ()
+    lead: Literal["imported", "own"] = "imported"
+    references: tuple[str, ...] | None = None
+    input_language: str | None = None
+    output_language: str | None = None
+    dimensions: Mapping[str, Dimension] = field(default_factory=dict)
+    aggregates: Mapping[str, Aggregate] = field(default_factory=dict)
+    generators: Mapping[str, Generator] = field(default_factory=dict)
+    scores: Mapping[str, ImportedSettings] = field(default_factory=dict)
+    card: DataCard = field(default_factory=DataCard)
+    reference_free: ReferenceFree = "diagnostic"
+    #: The line each key stands on; None where the file could not be read at all.
+    lines: Mapping[tuple[str, ...], int] | None = field(default=None, compare=False, repr=False)
+
+    def line(self, *path: str) -> int | None:
+        """The line a key stands on, or that of the nearest table around it."""
+        return nearest_line(self.lines or {}, path)
+
+
+def read_settings(text: str, problems: Problems) -> Settings:
+    """Settings from the text of `board.toml`; mistakes are added to `problems` and read past."""
+    text = text.removeprefix("\ufeff")
+    try:
+        document = toml_document(text)
+    except tomllib.TOMLDecodeError as error:
+        line = re.search(r"line (\d+)", str(error))
+        problems.error(FILE, int(line[1]) if line else None, f"not TOML: {error}")
+        return Settings()
+    lines = key_lines(text)
+    return _settings(SettingsTable(document, (), lines, problems), lines)
+
+
+def _settings(top: SettingsTable, lines: Mapping[tuple[str, ...], int]) -> Settings:
+    top.only(KEYS[""])
+    schema = top.values.get("schema", SCHEMA)
+    if type(schema) is not int or schema != SCHEMA:
+        top.error(f"schema {shown(schema)} is not known to this version; it reads schema {SCHEMA}", "schema")
+    languages = top.table("languages")
+    languages.only(KEYS["languages"])
+    dimensions = {name: _dimension(name, table) for name, table in top.tables("dimensions", name_mistake)}
+    for name, wrong in levels_mistakes(dimensions):
+        top.error(wrong, "dimensions", name, "levels_of")
+    return Settings(
+        _board_name(top),
+        _ranks(top),
+        top.names("metrics") or (),
+        "own" if top.choice("lead", ("imported", "own")) == "own" else "imported",
+        top.names("references"),
+        languages.text("input"),
+        languages.text("output"),
+        dimensions,
+        _aggregates(top, dimensions),
+        {name: _generator(name, table) for name, table in top.tables("generators", generator_name_mistake)},
+        {name: _scores(name, table) for name, table in top.tables("scores", file_name_mistake)},
+        _card(top.table("card")),
+        "ranks" if top.choice("reference_free", ("diagnostic", "ranks")) == "ranks" else "diagnostic",
+        lines,
+    )
+
+
+def _board_name(top: SettingsTable) -> str:
+    name = top.text("name") or ""
+    if not name:
+        top.error('the board has no name; write name = "my-board"', "name")
+    elif wrong := board_name_mistake(name):
+        top.error(f"the name {shown(name)} {wrong}", "name")
+    return name
+
+
+def _ranks(top: SettingsTable) -> str | None:
+    ranks = top.text("ranks")
+    declared = [top.values.get(key) for key in ("aggregates", "dimensions")]
+    if ranks is not None and not any(isinstance(table, dict) and ranks in table for table in declared):
+        top.error(f"ranks names {shown(ranks)}, which is no aggregate and no dimension", "ranks")
+        return None
+    return ranks
+
+
+def _dimension(name: str, table: SettingsTable) -> Dimension:
+    table.only(KEYS["dimensions.NAME"])
+    dimension = Dimension(
+        name,
+        table.pair("range"),
+        table.truth("higher_is_better", True),
+        table.pair("to_100"),
+        table.text("definition"),
+        "preference" if table.choice("kind", ("rating", "preference")) == "preference" else "rating",
+        table.text("levels_of"),
+        table.number("at_least"),
+    )
+    wrong = dimension_mistake(dimension)
+    if wrong is None:
+        return dimension
+    table.error(wrong, next((key for key in KEYS["dimensions.NAME"] if wrong.startswith(key)), "range"))
+    return Dimension(name, None, dimension.higher_is_better, None, dimension.definition)
+
+
+def levels_mistakes(dimensions: Mapping[str, Dimension]) -> Iterator[tuple[str, str]]:
+    """Dimensions that are read off levels which nobody declared, each with what is wrong."""
+    for name, dimension in dimensions.items():
+        levels = dimensions.get(dimension.levels_of or name)
+        if levels is None or (dimension.levels_of is not None and levels.derivation()):
+            yield name, f"levels_of dimension {name} must name a declared rating; found {shown(dimension.levels_of)}"
+
+
+def dimension_mistake(dimension: Dimension) -> str | None:
+    """What is wrong with a dimension's scale, if anything."""
+    name, limits, mapping = dimension.name, dimension.range, dimension.to_100
+    if (dimension.levels_of is None) != (dimension.at_least is None):
+        return f"levels_of and at_least of dimension {name} belong together: the levels' dimension, and which count"
+    if dimension.kind == "preference" and (limits or mapping or dimension.levels_of):
+        return f"kind of dimension {name} is preference, so it has no range, no to_100 and no levels"
+    if dimension.levels_of is not None and limits is not None:
+        return f"range of dimension {name} can't be stated: it is 1 where {dimension.levels_of} is high enough, else 0"
+    if limits is not None and not limits[0] < limits[1]:
+        return f"range of dimension {name} must rise, as in [1, 5]; found {list(limits)}"
+    slope, intercept = dimension.affine()
+    if slope == 0 or not (math.isfinite(slope) and math.isfinite(intercept)):
+        if mapping is not None:
+            return f"to_100 of dimension {name} must be a slope other than 0 and an intercept; found {list(mapping)}"
+        return f"range of dimension {name} can't be stretched to 0-100; found {list(limits or ())}"
+    if (slope > 0) != dimension.higher_is_better:
+        better = "higher" if dimension.higher_is_better else "lower"
+        return (
+            f"to_100 of dimension {name} has slope {slope:g} although {better} is better; "
+            "give the slope the other sign or change higher_is_better"
+        )
+    return None
+
+
+def _aggregates(top: SettingsTable, dimensions: Mapping[str, Dimension]) -> dict[str, Aggregate]:
+    found = {}
+    for name, table in top.tables("aggregates", name_mistake):
+        table.only(KEYS["aggregates.NAME"])
+        used = table.names("dimensions")
+        if not used:
+            table.error(f'aggregate {name} names no dimensions; write dimensions = ["…"]', "dimensions")
+            continue
+        for dimension in used:
+            if dimension not in dimensions:
+                table.error(
+                    f"aggregate {name} uses dimension {shown(dimension)}, which [dimensions] doesn't declare",
+                    "dimensions",
+                )
+        if len({dimensions[dimension].kind for dimension in used if dimension in dimensions}) > 1:
+            table.error(f"aggregate {name} mixes ratings and preferences; make an aggregate of each", "dimensions")
+        elif all(dimension in dimensions for dimension in used):
+            found[name] = Aggregate(name, used, table.names("campaigns"))
+    return found
+
+
+def _generator(name: str, table: SettingsTable) -> Generator:
+    table.only(KEYS["generators.NAME"])
+    said = table.choice("kind", ("machine", "human", "optimised"))
+    kind: Kind = "human" if said == "human" else "optimised" if said == "optimised" else "machine"
+    metric = table.text("optimised_by")
+    if (metric is not None) != (kind == "optimised"):
+        table.error(f'generator {name}: kind = "optimised" and optimised_by = "METRIC" belong together', "optimised_by")
+    return Generator(name, kind, table.text("description"), table.text("paper"), table.text("url"), metric)
+
+
+def _scores(name: str, table: SettingsTable) -> ImportedSettings:
+    table.only(KEYS["scores.NAME"])
+    needs = table.names("needs")
+    for need in needs or ():
+        if need not in ("references", "input"):
+            table.error(f'needs of scores {name} may hold "references" and "input", not {shown(need)}', "needs")
+    return ImportedSettings(
+        table.text("name") or name,
+        table.names("references"),
+        ("references",) if needs is None else needs,
+        table.truth("higher_is_better", True),
+        table.truth("is_ensemble", False),
+        table.truth("is_statistic", False),
+    )
+
+
+def _card(table: SettingsTable) -> DataCard:
+    table.only(KEYS["card"])
+    return DataCard(**{key: table.text(key) for key in KEYS["card"]})

@@ -1,0 +1,328 @@
+"""Writing a board folder: all of it or nothing.
+
+The folder is built under a temporary name and moved to its place at the end, so that a full disk, Ctrl-C, a killed
+process or a mistake on the way leaves what was there before. That is a promise about processes, not about power: files
+are handed to the operating system, which writes them to the disk when it sees fit.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import secrets
+import shutil
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import tomli_w
+
+from billboards.board.judgment_lines import DETAILS
+from billboards.board.judgments import Dimension
+from billboards.board.model import Board, Generator, Instance, generator_lines
+from billboards.board.names import file_name
+from billboards.board.parts import INSTANCES, OUTPUTS
+from billboards.board.scores import ImportedColumn
+from billboards.board.settings import SCHEMA
+from billboards.board.settings_tables import FILE
+from billboards.board.writable import refuse_unwritable
+from billboards.errors import InvalidInput, StoreFailed
+
+IGNORED = "# scores computed here; they can be computed again\n.billboards/\n"
+
+#: JSON with characters as they are, by an encoder that is made once and not for every line.
+_json = json.JSONEncoder(ensure_ascii=False).encode
+
+#: What a board is made of; anything else in its folder is the user's and survives when the board is replaced.
+PARTS = (FILE, INSTANCES, OUTPUTS, "generators", "judgments", "scores")
+
+
+def write_board(board: Board, target: str | Path, *, replace: bool = False) -> Path:
+    """Write a board as a folder and return its path; an existing folder is kept unless `replace` is given."""
+    refuse_unwritable(board)
+    with new_folder(Path(target), replace=replace) as root:
+        write_text(root / FILE, _toml(_document(board)))
+        write_text(root / ".gitignore", IGNORED)
+        write_lines(root / INSTANCES, map(_instance_line, board.instances))
+        _write_rows(board, root)
+        _write_judgments(board, root)
+        for column in board.imported:
+            _write_new(root / "scores" / f"{file_name(column.source_name)}.tsv", _score_lines(board, column))
+    return Path(target)
+
+
+@contextmanager
+def new_folder(target: Path, *, replace: bool = False, mark: str = FILE) -> Iterator[Path]:
+    """A folder to fill, which takes its place only when the block ends well.
+
+    With `replace` a folder of the same kind, known by the entry `mark` in it, may stand there already; any other is
+    never replaced. What a board folder holds beside the board (rankings, computed scores, notes, .git) is carried over.
+    """
+    try:
+        place = _place(target, mark if replace else None)
+        taken = place.exists()
+        with _workplace(place) as work:
+            yield work
+            _settle(work, place, taken, keep=mark == FILE)
+    except OSError as error:
+        raise StoreFailed(f"{target}: can't be written: {error.strerror or error}") from error
+
+
+def write_text(path: Path, text: str) -> None:
+    """A text file, with the lines ended as they are in the text."""
+    write_lines(path, text.removesuffix("\n").split("\n"))
+
+
+def write_lines(path: Path, lines: Iterable[str]) -> None:
+    """Lines of text, each ended by one newline."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("wb") as file:
+        for number, line in enumerate(lines, 1):
+            try:
+                file.write(line.encode() + b"\n")
+            except UnicodeEncodeError as error:
+                half = f"U+{ord(line[error.start]):04X}"
+                raise InvalidInput(
+                    f"{path.name}: line {number} would hold {half}, half of a character, which UTF-8 can't express; "
+                    "mend the text it comes from"
+                ) from error
+
+
+def _write_new(path: Path, lines: Iterable[str]) -> None:
+    """A file that must not be there yet: file systems that ignore case take two names for one."""
+    if path.exists():
+        raise InvalidInput(f"{path.name}: two names that differ only in case or accents need one file here; rename one")
+    write_lines(path, lines)
+
+
+def _place(target: Path, mark: str | None) -> Path:
+    """Where the folder is to stand, if it may: nothing is there, or something that may be replaced."""
+    try:
+        place = target.resolve()
+    except (RuntimeError, ValueError) as error:  # links that go round in a circle, or a NUL
+        raise InvalidInput(f"{str(target)!r}: can't be a folder: {error}; choose another place") from error
+    if not place.exists() or _is_empty(place):
+        return place
+    if mark is None:
+        raise InvalidInput(
+            f"{target}: exists already; choose another place (an import or export replaces it with --force)"
+        )
+    if not (place / mark).exists():
+        raise InvalidInput(f"{target}: holds no {mark}, so it is not replaced; choose another place")
+    if Path.cwd().is_relative_to(place):
+        raise InvalidInput(f"{target}: can't be replaced from inside; change to another folder first")
+    return place
+
+
+def _is_empty(folder: Path) -> bool:
+    return folder.is_dir() and not any(folder.iterdir())
+
+
+@contextmanager
+def _workplace(place: Path) -> Iterator[Path]:
+    """A new folder on the same file system: beside the place, or inside where that is an empty folder already."""
+    made = [folder for folder in place.parents if not folder.exists()]
+    parent = place if _is_empty(place) else place.parent
+    work = parent / f".{place.name[:100]}.{secrets.token_hex(4)}"
+    try:
+        work.mkdir(parents=True)
+        yield work
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+        for folder in made:
+            with suppress(OSError):
+                folder.rmdir()
+
+
+def _settle(work: Path, place: Path, taken: bool, *, keep: bool) -> None:
+    """Move the work to its place; a folder that someone else put there meanwhile is an error, not replaced."""
+    if work.parent == place:
+        _move_in(work, place)
+    elif taken:
+        _exchange(work, place, keep=keep)
+    else:
+        work.rename(place)
+
+
+def _move_in(work: Path, place: Path) -> None:
+    """Fill an empty folder that must stay itself (a mount point, or where the shell stands); board.toml comes last."""
+    names = sorted((entry.name for entry in work.iterdir()), key=lambda name: (name == FILE, name))
+    try:
+        for name in names:
+            (work / name).rename(place / name)
+    except BaseException:
+        for name in names:
+            with suppress(OSError):
+                (place / name).rename(work / name)
+        raise
+
+
+def _exchange(work: Path, place: Path, *, keep: bool) -> None:
+    """Put the new folder in the place of the old one, which ends up where the new one was."""
+    old = work.with_name(f"{work.name}.old")
+    try:
+        place.rename(old)
+        work.rename(place)
+    except BaseException:
+        if old.exists() and not place.exists():
+            old.rename(place)
+        raise
+    if keep:
+        _carry_over(old, place)
+    old.rename(work)
+
+
+def _carry_over(old: Path, place: Path) -> None:
+    """Move what is not the board's own; if that fails the rest stays in the old folder, which then is not removed."""
+    for entry in old.iterdir():
+        if entry.name not in PARTS and not (place / entry.name).is_dir():
+            entry.replace(place / entry.name)
+
+
+def _toml(document: Mapping[str, Any]) -> str:
+    """The document with long texts over several lines, unless that would change a line end inside one."""
+    readable = tomli_w.dumps(document, multiline_strings=True)
+    return readable if tomllib.loads(readable) == document else tomli_w.dumps(document)
+
+
+def _document(board: Board) -> dict[str, Any]:
+    """`board.toml` as a nested mapping, without what is absent or default."""
+    languages = {"input": board.input_language, "output": board.output_language}
+    columns = sorted(board.imported, key=lambda column: file_name(column.source_name))
+    generators = sorted(board.generators, key=lambda generator: file_name(generator.name))
+    return _present(
+        {
+            "schema": SCHEMA,
+            "name": board.name,
+            "ranks": board.ranks,
+            "metrics": list(board.metrics) or None,
+            "lead": board.lead if board.imported or board.lead != "imported" else None,
+            "references": None if board.references_used is None else list(board.references_used),
+            "reference_free": None if board.reference_free == "diagnostic" else board.reference_free,
+            "languages": _present(languages) or None,
+            "dimensions": {name: _dimension(d) for name, d in board.dimensions.items()} or None,
+            "aggregates": {
+                name: _names(dimensions=a.dimensions, campaigns=a.campaigns) for name, a in board.aggregates.items()
+            }
+            or None,
+            "generators": {g.name: _generator(g) for g in generators if g != Generator(g.name)} or None,
+            "scores": {column.source_name: _imported(column) for column in columns} or None,
+            "card": _present(asdict(board.card)) or None,
+        }
+    )
+
+
+def _names(**lists: tuple[str, ...] | None) -> dict[str, list[str]]:
+    return {key: list(names) for key, names in lists.items() if names is not None}
+
+
+def _dimension(dimension: Dimension) -> dict[str, Any]:
+    return _present(
+        {
+            "range": dimension.range and [_short(limit) for limit in dimension.range],
+            "higher_is_better": None if dimension.higher_is_better else False,
+            "to_100": dimension.to_100 and [_short(number) for number in dimension.to_100],
+            "definition": dimension.definition,
+            "kind": None if dimension.kind == "rating" else dimension.kind,
+            "levels_of": dimension.levels_of,
+            "at_least": None if dimension.at_least is None else _short(dimension.at_least),
+        }
+    )
+
+
+def _generator(generator: Generator) -> dict[str, Any]:
+    return _present({key: value for key, value in asdict(generator).items() if key != "name"})
+
+
+def _imported(column: ImportedColumn) -> dict[str, Any]:
+    needs = [need for need, has in (("references", column.needs_references), ("input", column.needs_input)) if has]
+    return _present(
+        {
+            "name": column.name,
+            "needs": needs,
+            "is_ensemble": column.is_ensemble or None,
+            "is_statistic": column.is_statistic or None,
+            "references": list(column.references) if column.needs_references else None,
+        }
+    )
+
+
+def _present(mapping: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in mapping.items() if value is not None}
+
+
+def _instance_line(instance: Instance) -> str:
+    item = _present(
+        {
+            "id": instance.id,
+            "input": instance.input,
+            "image": instance.image,
+            "references": [{"name": ref.name, "text": ref.text} for ref in instance.references] or None,
+            "document": instance.document,
+            "domain": instance.domain,
+            "tags": list(instance.tags) or None,
+        }
+    )
+    return _json(item)
+
+
+def _write_rows(board: Board, root: Path) -> None:
+    loose = []
+    for row in board.rows:
+        if row.generator is not None:
+            lines = generator_lines(board.instances, row.texts)
+            _write_new(root / "generators" / f"{file_name(row.name)}.jsonl", lines)
+            continue
+        for instance, key, text in zip(board.instances, row.ids, row.texts, strict=True):
+            if text is not None:
+                loose.append({"instance": instance.id, "id": key, "text": text})
+    if loose:
+        write_lines(root / OUTPUTS, map(_json, loose))
+
+
+def _write_judgments(board: Board, root: Path) -> None:
+    """Judgments in a file per campaign, in the order they were given."""
+    instances = tuple(instance.id for instance in board.instances)
+    files: dict[str, list[str]] = {}
+    for judgment in board.judgments.each(instances, tuple(row.name for row in board.rows)):
+        whose = _whose(board, judgment.instance, judgment.outputs)
+        values = {name: _short(value) for name, value in judgment.values.items()}
+        item = {"instance": judgment.instance, **whose, "values": values, "annotator": judgment.annotator}
+        item["campaign"] = judgment.campaign
+        if judgment.details:
+            item |= {key: judgment.details.get(key) for key in DETAILS}
+        line = _json(_present(item))
+        files.setdefault(judgment.campaign or "judgments", []).append(line)
+    for name, lines in files.items():
+        _write_new(root / "judgments" / f"{file_name(name)}.jsonl", lines)
+
+
+def _whose(board: Board, instance: str, names: tuple[str, ...]) -> dict[str, Any]:
+    """Whose outputs a judgment speaks of: generators by name, or outputs without one by id."""
+    rows = [board.row(name) for name in names]
+    key, found = "generator", list(names)
+    if rows[0].generator is None:
+        k = board.position[instance]
+        key, found = "output", [row.ids[k] or "" for row in rows if row.generator is None]
+    if len({row.generator is None for row in rows}) > 1 or not all(found):
+        raise InvalidInput(
+            f"a judgment of instance {instance!r} speaks of {', '.join(names)}, which can't be written; "
+            "it must name outputs that exist, of generators or of none"
+        )
+    return {key: found[0]} if len(found) == 1 else {f"{key}s": found}
+
+
+def _short(value: float) -> float | int:
+    """A whole number without its point; a negative zero keeps its sign."""
+    whole = float(value).is_integer() and abs(value) < 2**53 and (value != 0 or math.copysign(1, value) > 0)
+    return int(value) if whole else float(value)
+
+
+def _score_lines(board: Board, column: ImportedColumn) -> Iterator[str]:
+    yield "\t".join(("instance", *column.values))
+    rows = [values.tolist() for values in column.values.values()]
+    for instance, *scores in zip((i.id for i in board.instances), *rows, strict=True):
+        yield "\t".join((instance, *("" if math.isnan(score) else repr(score) for score in scores)))

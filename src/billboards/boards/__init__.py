@@ -1,1 +1,0 @@
-"""Where boards come from: the board folder, and importers of public data sets."""

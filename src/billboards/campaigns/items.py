@@ -1,0 +1,177 @@
+"""The items of a campaign: which outputs of which instances are judged, together and in which order (GENIE, §4 and §6).
+
+The subsample of instances is random, fixed by the campaign's seed, and the same for every generator, so that
+generators are compared on the same instances and one that comes later is too. Items are ordered in rounds: each has
+every generator once, each on another instance, so that whoever works at whatever time sees all generators evenly.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from billboards.board import Board, Outputs
+from billboards.campaigns.plan import CampaignPlan
+from billboards.campaigns.templates import Template
+from billboards.errors import InvalidInput
+
+Purpose = Literal["label", "test", "qualification"]
+Test = Literal["positive", "negative"]
+
+
+@dataclass(frozen=True)
+class Slot:
+    """One text of an item: a generator's output, or a reference (of this instance or, in a test question, another)."""
+
+    source: Literal["generator", "reference"]
+    name: str
+    instance: str
+    text: str
+    #: The version of the generator's row, so that a judgment is never laid on outputs nobody has seen.
+    version: str = ""
+
+
+@dataclass(frozen=True)
+class Item:
+    """One thing to judge. Slot 0 is the output in question; `order` holds the slots as they are first shown."""
+
+    instance: str
+    slots: tuple[Slot, ...]
+    order: tuple[int, ...]
+    purpose: Purpose = "label"
+    test: Test | None = None
+    wanted: int = 1
+    #: A part of the campaign that results are told apart by, such as a corner of disagreement.
+    part: str | None = None
+
+    @property
+    def row(self) -> str | None:
+        """The generator an item's progress counts for."""
+        return self.slots[0].name if self.purpose == "label" else None
+
+
+def chance(seed: int, *words: object) -> random.Random:
+    """Random numbers that depend on the seed and on what they are for, and on nothing else."""
+    text = "\0".join(map(str, (seed, *words)))
+    return random.Random(int.from_bytes(hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:8], "big"))
+
+
+def shuffled(ids: Iterable[str], seed: int, what: str) -> list[str]:
+    """Ids in a random order that stays the same for those there when others are added."""
+
+    def place(one: str) -> bytes:
+        return hashlib.sha256(f"{seed}\0{what}\0{one}".encode("utf-8", "surrogatepass")).digest()
+
+    return sorted(ids, key=place)
+
+
+def eligible(board: Board, template: Template) -> list[str]:
+    """The instances that have all that a template shows."""
+    found = board.instances
+    if template.shows("reference") or template.compares == "reference":
+        found = tuple(one for one in found if reference_of(board, one.id) is not None)
+    if template.shows("input"):
+        found = tuple(one for one in found if one.input is not None or one.image is not None)
+    if not found:
+        needs = [word for word in ("input", "reference") if template.shows(word) or template.compares == word]
+        raise InvalidInput(
+            f"no instance of board {board.name} has {' and '.join(needs)}, which template {template.name} shows; "
+            "choose another template"
+        )
+    return [one.id for one in found]
+
+
+def sample(board: Board, template: Template, plan: CampaignPlan) -> tuple[str, ...]:
+    """The fixed random subsample of instances."""
+    return tuple(shuffled(eligible(board, template), plan.seed, "sample")[: plan.instances])
+
+
+def reference_of(board: Board, instance: str, k: int = 0) -> Slot | None:
+    """The k-th of an instance's references among those the board uses."""
+    names = set(board.references)
+    found = [one for one in board.instances[board.position[instance]].references if one.name in names]
+    return Slot("reference", found[k].name, instance, found[k].text) if k < len(found) else None
+
+
+def output_slot(board: Board, row: Outputs, instance: str) -> Slot | None:
+    """A generator's output for an instance; None where it has none."""
+    text = row.texts[board.position[instance]]
+    return None if text is None else Slot("generator", row.name, instance, text, row.version)
+
+
+def plan_items(
+    board: Board, template: Template, plan: CampaignPlan, rows: Sequence[Outputs], instances: Sequence[str]
+) -> list[Item]:
+    """The items by which generators are judged, in the order they are to be given out."""
+    if template.compares == "generators":
+        items = list(_groups(board, template, plan, rows, instances))
+    else:
+        items = list(_singles(board, template, plan, rows, instances))
+    return _with_labels(items, plan)
+
+
+def _singles(
+    board: Board, template: Template, plan: CampaignPlan, rows: Sequence[Outputs], instances: Sequence[str]
+) -> Iterable[Item]:
+    """One generator per item; where it is compared with the reference, each of them is first in half of its items."""
+    shift = max(1, len(instances) // max(1, len(rows)))
+    for turn in range(len(instances)):
+        for k in chance(plan.seed, "round", turn).sample(range(len(rows)), len(rows)):
+            instance = instances[(turn + k * shift) % len(instances)]
+            slot = output_slot(board, rows[k], instance)
+            if slot is None:
+                continue
+            if template.compares == "none":
+                yield Item(instance, (slot,), (0,))
+            else:
+                other = reference_of(board, instance)
+                assert other is not None, "eligible instances have a reference"
+                yield Item(instance, (slot, other), (0, 1) if turn % 2 == k % 2 else (1, 0))
+
+
+def _groups(
+    board: Board, template: Template, plan: CampaignPlan, rows: Sequence[Outputs], instances: Sequence[str]
+) -> Iterable[Item]:
+    """Several generators per item: of each instance, everybody in some group, the groups drawn anew each time."""
+    if len(rows) < template.outputs:
+        raise InvalidInput(
+            f"template {template.name} compares {template.outputs} generators, and there are {len(rows)}; add some"
+        )
+    for instance in instances:
+        slots = [slot for row in rows if (slot := output_slot(board, row, instance)) is not None]
+        draw = chance(plan.seed, "groups", instance)
+        draw.shuffle(slots)
+        for start in range(0, len(slots), template.outputs):
+            group = slots[start : start + template.outputs]
+            missing = template.outputs - len(group)
+            group += draw.sample(slots[:start], missing) if missing <= start else []
+            if len(group) == template.outputs:
+                order = draw.sample(range(len(group)), len(group))
+                yield Item(instance, tuple(group), tuple(order))
+
+
+def _with_labels(items: list[Item], plan: CampaignPlan) -> list[Item]:
+    """Items with the number of labels each gets; those with one more are drawn by the seed."""
+    draw = chance(plan.seed, "overlap", items[0].slots[0].name if items else "")
+    more = set(draw.sample(range(len(items)), round(len(items) * plan.overlap)))
+    return [
+        Item(item.instance, item.slots, item.order, wanted=plan.labels + (k in more)) for k, item in enumerate(items)
+    ]
+
+
+def shown_order(order: Sequence[int], label: int) -> tuple[int, ...]:
+    """The order in which a label sees an item's slots: turned by one place each time, so none is always first."""
+    turn = label % len(order)
+    return (*order[turn:], *order[:turn])
+
+
+def slot_document(slot: Slot) -> dict[str, Any]:
+    """A slot as it is kept."""
+    return {key: getattr(slot, key) for key in ("source", "name", "instance", "text", "version")}
+
+
+def read_slot(document: Mapping[str, Any]) -> Slot:
+    return Slot(**document)

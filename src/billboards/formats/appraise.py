@@ -1,0 +1,117 @@
+"""Score files of Appraise, as its ESA, MQM and direct-assessment campaigns export them.
+
+A CSV file without a header, one answer a line: annotator, system, item, kind of item, source and target language,
+score, document, whether the whole document is meant, error spans as JSON, and when the answer was begun and given. An
+item may be answered again; every answer is kept, in the file's order, and `last_answers` picks the ones that count.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from billboards.errors import ImportRefused
+from billboards.importers.base import read_source, refuse_errors
+from billboards.reading.lines import Problems, shown
+
+#: Direct assessments have no spans, and in old files no times.
+WIDTHS = (9, 11, 12)
+_TRUTH = {"true": True, "false": False, "1": True, "0": False}
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorSpan:
+    """Characters of an output that are wrong, from `start` to before `end`; None where something is missing there."""
+
+    start: int | None
+    end: int | None
+    severity: str
+    error_type: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class AppraiseAnswer:
+    """One line: who scored what; times are seconds since 1970, NaN where the file has none."""
+
+    line: int
+    annotator: str
+    system: str
+    item: str
+    kind: str
+    source_language: str
+    target_language: str
+    score: float
+    document: str
+    is_document: bool
+    spans: tuple[ErrorSpan, ...]
+    started: float
+    ended: float
+
+
+def read_appraise(path: Path) -> tuple[AppraiseAnswer, ...]:
+    """Every answer of a score file, in its order; mistakes are refused with file and line."""
+    problems = Problems(limit=3)
+    answers = tuple(_answers(read_source(path), str(path), problems))
+    refuse_errors(problems)
+    return answers
+
+
+def last_answers(answers: Sequence[AppraiseAnswer]) -> tuple[AppraiseAnswer, ...]:
+    """The latest answer of each annotator to each item; the later line where times are equal or absent."""
+    latest: dict[tuple[str, str, str, bool], AppraiseAnswer] = {}
+    for one in answers:
+        key = one.annotator, one.document, one.item, one.is_document
+        if key not in latest or not one.ended < latest[key].ended:
+            latest[key] = one
+    return tuple(latest.values())
+
+
+def _answers(raw: bytes, name: str, problems: Problems) -> Iterator[AppraiseAnswer]:
+    try:
+        reader = csv.reader(io.StringIO(raw.decode("utf-8-sig"), newline=""), strict=True)
+        for cells in filter(None, reader):
+            if (answer := _answer(cells, reader.line_num, name, problems)) is not None:
+                yield answer
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise ImportRefused(f"{name}: not a CSV file in UTF-8: {error}; export the scores again") from error
+
+
+def _answer(cells: list[str], line: int, name: str, problems: Problems) -> AppraiseAnswer | None:
+    if len(cells) not in WIDTHS:
+        problems.error(name, line, f"{len(cells)} cells where a score file of Appraise has 9, 11 or 12")
+        return None
+    annotator, system, item, kind, source, target, score, document, is_document = cells[:9]
+    spans = cells[9] if len(cells) == 12 else "[]"
+    started, ended = cells[-2:] if len(cells) > 9 else ("", "")
+    try:
+        return AppraiseAnswer(
+            line, annotator, system, item, kind, source, target, _score(score), document, _truth(is_document),
+            tuple(map(_span, json.loads(spans))), float(started or "nan"), float(ended or "nan"),
+        )  # fmt: skip
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
+        problems.error(name, line, f"not an answer of Appraise ({error}): {shown(cells)}")
+        return None
+
+
+def _score(text: str) -> float:
+    score = float(text)
+    if not math.isfinite(score):
+        raise ValueError(f"score {text!r}")
+    return score
+
+
+def _truth(text: str) -> bool:
+    if text.lower() not in _TRUTH:
+        raise ValueError(f"{text!r} is neither True nor False")
+    return _TRUTH[text.lower()]
+
+
+def _span(found: dict[str, Any]) -> ErrorSpan:
+    start, end = (None if found[key] == "missing" else int(found[key]) for key in ("start_i", "end_i"))
+    return ErrorSpan(start, end, str(found["severity"]), found.get("error_type"))

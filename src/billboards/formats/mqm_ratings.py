@@ -1,0 +1,121 @@
+"""MQM error annotations as the WMT publishes them: a line for every error that a rater marked (Freitag et al., 2021).
+
+    system  doc  doc_id  seg_id  rater  source  target  category  severity
+
+The error stands between <v> and </v> in the target, or in the source where something was left out. A segment without
+errors has one line of severity no-error. A rater's score is minus the sum of the weights: 25 for a non-translation, 5
+for a major error, 1 for a minor one (punctuation 0.1), never below -25.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from billboards.board import Aggregate, Board, Judgment
+from billboards.formats.base import need_columns, one_generator, read_delimited, say, text_of, write_delimited
+from billboards.importers.base import refuse_errors
+from billboards.importers.judgments import Given, JudgmentSource
+from billboards.importers.mqm import AGGREGATE, DIMENSION
+from billboards.reading.lines import Problems, shown, whole_number
+
+COLUMNS = ("system", "doc", "doc_id", "seg_id", "rater", "source", "target", "category", "severity")
+SEVERITIES = ("no-error", "neutral", "minor", "major", "critical")
+LEAST = -25.0
+_MARK = re.compile(r"</?v>")
+
+
+def weight_of(category: str, severity: str) -> float:
+    """What an error takes off."""
+    if severity in ("no-error", "neutral"):
+        return 0.0
+    if category.lower().startswith("non-translation"):
+        return 25.0
+    if severity == "minor":
+        return 0.1 if category.lower() == "fluency/punctuation" else 1.0
+    return 5.0
+
+
+def read(path: Path, board: Board, campaign: str) -> JudgmentSource:
+    """A score with its spans for every rater's segment; `seg_id` is an instance's id, or its place from 1."""
+    problems = Problems()
+    rows = list(read_delimited(path, "\t"))
+    need_columns(path, rows[0][1] if rows else (), COLUMNS, "file of MQM ratings")
+    errors: dict[tuple[str, str, str], list[tuple[int, dict[str, str]]]] = {}
+    for line, row in rows:
+        errors.setdefault((row["system"], _instance(board, row["seg_id"]), row["rater"]), []).append((line, row))
+    given = tuple(_given(path, key, found, campaign, problems) for key, found in errors.items())
+    refuse_errors(problems)
+    aggregate = Aggregate(AGGREGATE.name, (DIMENSION.name,), (campaign,))
+    about = f"Campaign {campaign}: MQM error annotations, one score a rater."
+    return JudgmentSource(str(path), (DIMENSION,), (aggregate,), given, about, complete=False)
+
+
+def _instance(board: Board, written: str) -> str:
+    if written in board.position or not 1 <= (whole_number(written) or 0) <= len(board.instances):
+        return written
+    return board.instances[int(written) - 1].id
+
+
+def _given(
+    path: Path, key: tuple[str, str, str], rows: list[tuple[int, dict[str, str]]], campaign: str, problems: Problems
+) -> Given:
+    system, instance, rater = key
+    total, spans = 0.0, []
+    for line, row in rows:
+        severity = row["severity"].strip().lower()
+        if severity not in SEVERITIES:
+            say(problems, path, line, f"severity {shown(row['severity'])} is none of {', '.join(SEVERITIES)}")
+        total += weight_of(row["category"], severity)
+        if severity != "no-error":
+            spans.append(_span(row, severity))
+    values = {DIMENSION.name: max(LEAST, -total) + 0.0}
+    text = _MARK.sub("", rows[0][1]["target"])
+    return Given(rows[0][0], system, instance, values, campaign, rater or None, text, {"spans": spans} if spans else {})
+
+
+def _span(row: Mapping[str, str], severity: str) -> dict[str, Any]:
+    """An error's place in the text; what was left out is marked in the source."""
+    named = {"category": row["category"], "severity": severity}
+    for side in ("target", "source"):
+        start, end = row[side].find("<v>"), row[side].find("</v>")
+        if 0 <= start < end:
+            place: dict[str, Any] = {"start": start, "end": end - len("<v>")}
+            return {**place, **named} if side == "target" else {**place, **named, "missing": True}
+    return named
+
+
+def write(board: Board, judgments: Iterable[Judgment]) -> str:
+    """A line for every error, and one for each output without."""
+    return write_delimited(COLUMNS, (row for one in judgments for row in _rows(board, one)), "\t")
+
+
+def _rows(board: Board, judgment: Judgment) -> Iterator[dict[str, Any]]:
+    generator = one_generator(judgment, "mqm")
+    instance = board.instances[board.position[judgment.instance]]
+    source, target = instance.input or "", text_of(board, judgment.instance, generator)
+    common = {
+        "system": generator,
+        "doc": instance.document or "",
+        "doc_id": instance.document or "",
+        "seg_id": judgment.instance,
+        "rater": judgment.annotator or "",
+    }
+    for span in judgment.details.get("spans") or ({"severity": "no-error", "category": "No-error"},):
+        is_in_source = bool(span.get("missing"))
+        yield {
+            **common,
+            "source": _marked(source, span if is_in_source else {}),
+            "target": _marked(target, {} if is_in_source else span),
+            "category": span.get("category") or "Other",
+            "severity": span["severity"],
+        }
+
+
+def _marked(text: str, span: Mapping[str, Any]) -> str:
+    if not {"start", "end"} <= span.keys():
+        return text
+    start, end = span["start"], span["end"]
+    return f"{text[:start]}<v>{text[start:end]}</v>{text[end:]}"

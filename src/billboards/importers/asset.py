@@ -1,0 +1,205 @@
+"""ASSET (Alva-Manchego et al., 2020): simplified sentences, rated from 0 to 100, and compared in pairs.
+
+`asset.test.orig` and `asset.test.simp.0` to `.9` have a line per sentence; `human_ratings.csv` rates systems' outputs
+on three aspects (`original`, `simplification`, `original_sentence_id`, `aspect`, `worker_id`, `rating`), and
+`pairwise_vs_turkcorpus_hsplit.csv` says which of two human simplifications is better. The systems are not named. Where
+people compared ASSET's own simplifications, these are no references of their sentence: a metric would compare them with
+themselves.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from billboards.board import DataCard, Dimension, Instance, Judgment, Reference
+from billboards.errors import ImportRefused, UnknownName
+from billboards.importers.assembling import (
+    Cells,
+    Facts,
+    LooseOutputs,
+    assemble,
+    counts,
+    read_cells,
+    read_lines,
+    refuse_twice,
+    value_within,
+)
+from billboards.importers.base import Imported, find_file, refuse_errors
+from billboards.reading.lines import Problems, shown, whole_number
+
+ASPECTS = {
+    "meaning": "The simplified sentence expresses the meaning of the original.",
+    "fluency": "The simplified sentence is fluent: there are no grammatical errors.",
+    "simplicity": "The simplified sentence is easier to understand than the original.",
+}
+RATED = tuple(Dimension(name, (0.0, 100.0), definition=text) for name, text in ASPECTS.items())
+COMPARED = tuple(
+    Dimension(name, definition=f"{text} Which of the two does so better?", kind="preference")
+    for name, text in ASPECTS.items()
+)
+_SOURCE = "https://github.com/facebookresearch/asset"
+_CITATION = "Alva-Manchego et al. (2020): ASSET: A Dataset for Tuning and Evaluation of Sentence Simplification Models"
+_LICENCE = "CC-BY-NC-4.0"
+RATINGS = DataCard(
+    title="ASSET, ratings of simplified sentences",
+    task="Rewrite a sentence so that it is easier to understand",
+    source=_SOURCE,
+    licence=_LICENCE,
+    citation=_CITATION,
+    protocol="Workers saw original and simplification and said on a slider how far they agree with a statement on each "
+    "aspect, from 0 (strongly disagree) to 100 (strongly agree)",
+    annotators="15 workers of Amazon Mechanical Turk per aspect and sentence, who passed a qualification test",
+    comments="The systems behind the simplifications are not named. References are ASSET's ten simplifications.",
+)
+PAIRS = DataCard(
+    title="ASSET, human simplifications compared",
+    task=RATINGS.task,
+    source=_SOURCE,
+    licence=_LICENCE,
+    citation=_CITATION,
+    protocol="Workers saw an original with a simplification from ASSET and one from TurkCorpus or HSplit, and said for "
+    "each aspect which is better, or that they are similar",
+    annotators="Workers of Amazon Mechanical Turk who passed a qualification test, one per pair and aspect",
+    comments="Every text compared is human. A simplification of ASSET's that was compared is no reference of its "
+    "sentence here.",
+)
+OUTCOMES = {"asset": 0, "turkcorpus": 1, "hsplit": 1}
+SIMILAR = "similar"
+
+
+def import_board(source: Path, *, judgments: str = "ratings") -> Imported:
+    """The board of rated outputs, or that of compared pairs."""
+    if judgments not in ("ratings", "pairwise"):
+        raise UnknownName("kind of judgments", judgments, ("ratings", "pairwise"))
+    folder = find_file(source, ("asset.test.orig",), "ASSET's sentences").parent
+    problems, notes = Problems(), list[str]()
+    known = sentences(folder, problems, notes)
+    return (_rated if judgments == "ratings" else _compared)(source, known, problems, notes)
+
+
+Sentences = list[tuple[str, list[Reference]]]
+
+
+def sentences(folder: Path, problems: Problems, notes: list[str]) -> Sentences:
+    """Each original with its simplifications, line by line."""
+    originals = [text for _, text in read_lines(folder / "asset.test.orig", problems, notes)]
+    columns: list[tuple[str, list[str]]] = []
+    for path in sorted(folder.glob("asset.test.simp.*"), key=lambda path: (len(path.name), path.name)):
+        lines = [text.strip() for _, text in read_lines(path, problems, notes)]
+        if len(lines) != len(originals) and not problems.errors:
+            problems.error(str(path), None, f"{len(lines)} lines where {len(originals)} originals are; fetch it again")
+        columns.append((path.name.removeprefix("asset.test."), lines))
+    if not columns:
+        raise ImportRefused(f"{folder}: holds no simplifications (looked for asset.test.simp.0)")
+    refuse_errors(problems)
+    return [
+        (text, [Reference(name, lines[k]) for name, lines in columns if lines[k]]) for k, text in enumerate(originals)
+    ]
+
+
+def _rated(source: Path, known: Sentences, problems: Problems, notes: list[str]) -> Imported:
+    path = find_file(source, ("human_ratings.csv",), "ASSET's ratings")
+    columns = ("original", "simplification", "original_sentence_id", "aspect", "worker_id", "rating")
+    said: dict[tuple[int, str], list[Judgment]] = {}
+    for line, cells, k in _rows(path, columns, "original_sentence_id", "original", known, problems, notes):
+        dimension = next((d for d in RATED if d.name == cells["aspect"]), None)
+        if dimension is None:
+            problems.error(str(path), line, f"aspect {shown(cells['aspect'])} is none of {', '.join(ASPECTS)}")
+            continue
+        values = {dimension.name: value_within(cells["rating"], dimension, str(path), line, problems)}
+        judgment = Judgment(str(k), (), values, cells["worker_id"], "ratings")
+        said.setdefault((k, cells["simplification"].strip()), []).append(judgment)
+    refuse_errors(problems)
+    outputs, judgments = LooseOutputs(), list[Judgment]()
+    for k, text in sorted(said):
+        row = outputs.add(str(k), text)
+        judgments += [Judgment(one.instance, (row,), one.values, one.annotator, one.campaign) for one in said[k, text]]
+    instances = [_instance(k, known[k]) for k in sorted({k for k, _ in said})]
+    facts = Facts(RATINGS, RATED, "meaning", (), "en", "en")
+    board = assemble("asset", facts, instances, outputs.rows(instances), judgments)
+    return Imported(board, (counts(path, board), *notes))
+
+
+def _compared(source: Path, known: Sentences, problems: Problems, notes: list[str]) -> Imported:
+    path = find_file(source, ("pairwise_vs_turkcorpus_hsplit.csv",), "ASSET's comparisons")
+    pair = ("asset_simplification", "other_simplification")
+    columns = ("worker_id", "sentence_id", "aspect", "source", "other_dataset", *pair, "winner")
+    said: list[tuple[int, Cells]] = []
+    texts: dict[int, set[str]] = {}
+    same = 0
+    for line, cells, k in _rows(path, columns, "sentence_id", "source", known, problems, notes):
+        _check_comparison(cells, str(path), line, problems)
+        first, second = (cells[column].strip() for column in pair)
+        if first == second:
+            same += 1
+            continue
+        said.append((k, cells))
+        texts.setdefault(k, set()).update((first, second))
+    refuse_errors(problems)
+    outputs = LooseOutputs()
+    place = {
+        (k, text): (outputs.add(str(k), text), n) for k in sorted(texts) for n, text in enumerate(sorted(texts[k]), 1)
+    }
+    instances = [_instance(k, known[k], without=texts[k]) for k in sorted(texts)]
+    judgments = [_preference(k, cells, [place[k, cells[column].strip()] for column in pair]) for k, cells in said]
+    facts = Facts(PAIRS, COMPARED, "simplicity", (), "en", "en")
+    board = assemble("asset-pairwise", facts, instances, outputs.rows(instances), judgments)
+    if same:
+        notes.append(f"{path}: left out {same} comparisons of a text with itself")
+    left = sum(len(known[k][1]) for k in texts) - sum(len(instance.references) for instance in instances)
+    notes.append(f"{left} references are compared texts themselves; they are left out, sentence by sentence")
+    return Imported(board, (counts(path, board), *notes))
+
+
+def _preference(k: int, cells: Cells, compared: Sequence[tuple[str, int]]) -> Judgment:
+    """One comparison: the better of two outputs, or none of them where they are similar."""
+    chosen = OUTCOMES.get(cells["winner"])
+    prefers = [] if chosen is None else f"{k}.{compared[chosen][1]}"
+    details = {"dimension": cells["aspect"], "prefers": prefers}
+    return Judgment(str(k), tuple(row for row, _ in compared), {}, cells["worker_id"], "pairwise", details)
+
+
+def _check_comparison(cells: Cells, path: str, line: int, problems: Problems) -> None:
+    if cells["aspect"] not in ASPECTS:
+        problems.error(path, line, f"aspect {shown(cells['aspect'])} is none of {', '.join(ASPECTS)}")
+    if cells["winner"] not in ("asset", SIMILAR, cells["other_dataset"]):
+        expected = f"asset, {SIMILAR} or {cells['other_dataset']}"
+        problems.error(path, line, f"winner must be {expected}; found {shown(cells['winner'])}")
+
+
+def _rows(
+    path: Path,
+    columns: Sequence[str],
+    key: str,
+    original: str,
+    known: Sentences,
+    problems: Problems,
+    notes: list[str],
+) -> Iterator[tuple[int, Cells, int]]:
+    """Rows with the place of their sentence, whose words must be those of the original there."""
+    seen: dict[tuple[str, ...], int] = {}
+    for line, cells in read_cells(path, columns, problems, notes):
+        said = tuple(cells[column] for column in columns if column not in ("rating", "winner"))
+        refuse_twice(seen, said, "this judgment", str(path), line, problems)
+        k = whole_number(cells[key])
+        if k is None or k >= len(known):
+            problems.error(str(path), line, f"{key} {shown(cells[key])} is no line of asset.test.orig, from 0 on")
+        elif _letters(cells[original]) != _letters(known[k][0]):
+            problems.error(
+                str(path), line, f"{original} is not sentence {k} of asset.test.orig; are the files of one set?"
+            )
+        else:
+            yield line, cells, k
+
+
+def _letters(text: str) -> str:
+    """Letters and digits alone: the release writes its sentences with several cases and spacings."""
+    return re.sub(r"[\W_]+", "", text.casefold())
+
+
+def _instance(k: int, sentence: tuple[str, Sequence[Reference]], without: set[str] | None = None) -> Instance:
+    text, found = sentence
+    judged = {_letters(one) for one in without or ()}
+    return Instance(str(k), tuple(one for one in found if _letters(one.text) not in judged), text)

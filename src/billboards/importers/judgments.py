@@ -1,0 +1,205 @@
+"""Laying judgments from a public source on a board: by the names of systems and segments, never by guesswork.
+
+MQM, THumB and direct assessment come without texts of their own, so each is read into a `JudgmentSource` and laid on a
+board that has the texts. What is judged twice, unknown, incomplete, or said of another text than the board's is named.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from billboards.board import Aggregate, Board, DataCard, Dimension, Judgment
+from billboards.board.judgment_columns import JudgmentColumns
+from billboards.errors import ImportRefused
+from billboards.importers.base import Imported, folder_order, is_human, plain_name, refuse_errors, some
+from billboards.reading.lines import Problems
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """One judgment as its source gives it; without values, the source says that nobody judged."""
+
+    line: int
+    system: str
+    segment: str
+    values: Mapping[str, float]
+    campaign: str
+    annotator: str | None = None
+    text: str | None = field(default=None, repr=False)
+    #: What the source says beyond values: spans, the kind of test question, the time, the template.
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class JudgmentSource:
+    """All judgments of a file, with the scales they are on; the first aggregate is the one meant to rank."""
+
+    path: str
+    dimensions: tuple[Dimension, ...]
+    aggregates: tuple[Aggregate, ...]
+    given: tuple[Given, ...]
+    about: str
+    #: Whether the format promises every segment for every system that it names.
+    complete: bool = True
+    notes: tuple[str, ...] = ()
+
+    @property
+    def campaigns(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(one.campaign for one in self.given))
+
+    @property
+    def systems(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(one.system for one in self.given))
+
+    def ranking_as(self, name: str) -> JudgmentSource:
+        """The same source with its first aggregate under another name."""
+        first, *others = self.aggregates
+        return replace(self, aggregates=(replace(first, name=name), *others))
+
+
+def lay_judgments(board: Board, source: JudgmentSource, *, may_lack_systems: bool) -> Imported:
+    """The board with a source's judgments added; systems it lacks are noted, or refused unless people wrote them."""
+    problems = Problems()
+    _check_new(board, source, problems)
+    rows = _matched(board, source)
+    unknown = [system for system in source.systems if system not in rows]
+    for system in unknown:
+        if not may_lack_systems and not is_human(system):
+            problems.error(source.path, None, f"judges system {system!r}, which has no outputs on board {board.name}")
+    if not rows:
+        raise ImportRefused(f"{source.path}: judges {some(unknown)}, none of which is on board {board.name}")
+    known = [one for one in source.given if one.system in rows]
+    _check_segments(board, source, known, rows, problems)
+    refuse_errors(problems)
+    judged = [one for one in known if one.values or one.details]
+    if not judged:
+        raise ImportRefused(f"{source.path}: says of every output on board {board.name} that nobody judged it")
+    kept, notes = _of_the_same_text(board, source, judged, rows)
+    systems = {one.system for one in kept}
+    notes += (f"{source.path}: {len(kept)} judgments of {len(systems)} systems in {' and '.join(source.campaigns)}",)
+    if unknown:
+        notes += (f"{source.path}: left out the judgments of {some(unknown)}: no texts on board {board.name}",)
+    if len(judged) < len(known):
+        notes += (f"{source.path}: {len(known) - len(judged)} lines say that nobody judged; they stay missing",)
+    return Imported(_with(board, source, kept, rows), (*source.notes, *notes))
+
+
+def _check_new(board: Board, source: JudgmentSource, problems: Problems) -> None:
+    for campaign in source.campaigns:
+        if campaign in board.judgments.campaigns:
+            problems.error(source.path, None, f"board {board.name} has judgments of campaign {campaign!r} already")
+    for dimension in source.dimensions:
+        # Two sources may describe one scale in different words; the board's stand.
+        own = board.dimensions.get(dimension.name, dimension)
+        if replace(own, definition=dimension.definition) != dimension:
+            problems.error(source.path, None, f"board {board.name} declares {dimension.name} on another scale")
+    for aggregate in source.aggregates:
+        if board.aggregates.get(aggregate.name, aggregate) != aggregate:
+            problems.error(source.path, None, f"board {board.name} has another aggregate named {aggregate.name}")
+
+
+def _matched(board: Board, source: JudgmentSource) -> dict[str, str]:
+    """The row of each system that is on the board: the exact name first, else the name without WMT's number."""
+    rows: dict[str, str] = {}
+    for system in source.systems:
+        for name in (system, plain_name(system)):
+            if system not in rows and name in board.row_position:
+                rows[system] = name
+    return rows
+
+
+def _check_segments(
+    board: Board, source: JudgmentSource, known: Iterable[Given], rows: Mapping[str, str], problems: Problems
+) -> None:
+    lines: dict[tuple[str, str, str, str | None], int] = {}
+    judged: dict[str, set[str]] = {}
+    for one in known:
+        key = (rows[one.system], one.segment, one.campaign, one.annotator)
+        if one.segment not in board.position:
+            problems.error(source.path, one.line, f"segment {one.segment!r} is not on board {board.name}")
+        elif key in lines:
+            first = lines[key]
+            problems.error(
+                source.path, one.line, f"{one.system} is judged twice on {one.segment!r}, first on line {first}"
+            )
+        lines[key] = one.line
+        judged.setdefault(one.system, set()).add(one.segment)
+    for system, segments in judged.items():
+        missing = [i.id for i in board.instances if i.id not in segments]
+        if source.complete and missing:
+            problems.error(
+                source.path,
+                None,
+                f"{system}: no judgment of {len(missing)} of {len(board.instances)} segments, first {missing[0]!r}; "
+                "the file may be cut off",
+            )
+
+
+def _of_the_same_text(
+    board: Board, source: JudgmentSource, known: list[Given], rows: Mapping[str, str]
+) -> tuple[list[Given], tuple[str, ...]]:
+    """The judgments of the very texts on the board, where the source repeats the text that was judged."""
+    kept: list[Given] = []
+    others: list[Given] = []
+    for one in known:
+        own = board.row(rows[one.system]).texts[board.position[one.segment]]
+        same = one.text is None or (own is not None and one.text.split() == own.split())
+        (kept if same else others).append(one)
+    if not others:
+        return kept, ()
+    other = others[0]
+    said = f"another text of {other.system} on {other.segment!r} than board {board.name} has (line {other.line})"
+    if not kept:
+        raise ImportRefused(f"{source.path}: every judgment is of another text, as {said}; is it the right board?")
+    return kept, (f"{source.path}: left out {len(others)} judgments, the first of {said}",)
+
+
+def _with(board: Board, source: JudgmentSource, kept: list[Given], rows: Mapping[str, str]) -> Board:
+    dimensions = {**board.dimensions, **{d.name: d for d in source.dimensions if d.name not in board.dimensions}}
+    aggregates = {**board.aggregates, **{a.name: a for a in source.aggregates}}
+    new = (
+        Judgment(one.segment, (rows[one.system],), one.values, one.annotator, one.campaign, one.details)
+        for one in sorted(kept, key=lambda one: _place(board, one, rows))
+    )
+    every = (*_existing(board), *new)
+    told = replace(
+        board,
+        dimensions=dimensions,
+        aggregates=aggregates,
+        ranks=board.ranks or source.aggregates[0].name,
+        card=_told(board.card, source.about),
+        home=None,
+    )
+    return judgment_columns(told, every)
+
+
+def _place(board: Board, one: Given, rows: Mapping[str, str]) -> tuple[int, int, str]:
+    """Where a judgment stands among those of its campaign, whatever the order of the file's lines."""
+    return board.row_position[rows[one.system]], board.position[one.segment], one.annotator or ""
+
+
+def _existing(board: Board) -> Iterator[Judgment]:
+    return board.judgments.each(tuple(i.id for i in board.instances), tuple(row.name for row in board.rows))
+
+
+def judgment_columns(board: Board, judgments: Iterable[Judgment]) -> Board:
+    """The board with these judgments as columns, campaign by campaign as a board folder keeps them in files."""
+    columns = JudgmentColumns(tuple(board.dimensions))
+    for one in sorted(judgments, key=lambda one: folder_order(one.campaign or "judgments")):
+        first, *others = (board.row_position[name] for name in one.outputs)
+        details = {**one.details, "others": tuple(others)} if others else one.details
+        columns.add(
+            board.position[one.instance],
+            first,
+            {name: value + 0.0 for name, value in one.values.items()},  # a rating of -0.0 is 0
+            annotator=one.annotator,
+            campaign=one.campaign,
+            details=details,
+        )
+    return replace(board, judgments=columns.build())
+
+
+def _told(card: DataCard, about: str) -> DataCard:
+    return replace(card, comments=about if card.comments is None else f"{card.comments}\n{about}")

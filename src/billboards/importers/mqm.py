@@ -1,0 +1,71 @@
+"""MQM averages of WMT systems by professional translators (google/wmt-mqm-human-evaluation; Freitag et al., 2021).
+
+The files hold `system mqm_avg_score seg_id`, blanks between, where seg_id counts the test set's segments from 1 and
+None says that nobody judged. Scores run from -25 (worst) to 0 and are mapped to 0-100 as the Billboards paper does.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from billboards.board import Aggregate, Dimension
+from billboards.board.folder import open_board
+from billboards.importers.base import Imported, find_file, read_columns, read_number, refuse_errors
+from billboards.importers.judgments import Given, JudgmentSource, lay_judgments
+from billboards.reading.lines import Problems, shown
+
+CAMPAIGN = "mqm"
+DIMENSION = Dimension(
+    "mqm",
+    range=(-25.0, 0.0),
+    to_100=(4.0, 100.0),
+    definition="Minus the weighted errors that a professional translator marked in context: a major error counts 5, "
+    "a minor one 1 (punctuation 0.1), a text beyond repair 25; averaged over annotators.",
+)
+AGGREGATE = Aggregate("mqm", ("mqm",), (CAMPAIGN,))
+ABOUT = (
+    "Campaign mqm: MQM error annotation by professional translators with document context; averages over annotators."
+)
+HEADER = ("system", "mqm_avg_score", "seg_id")
+
+
+def import_board(source: Path, *, into: Path) -> Imported:
+    """A board folder's board with MQM averages added; segment n is the n-th instance of the board."""
+    board = open_board(into)
+    numbers = {str(k): instance.id for k, instance in enumerate(board.instances, 1)}
+    found = lay_judgments(board, read_mqm(find_mqm(source, board.name), numbers), may_lack_systems=True)
+    note = f"MQM numbers its segments: number n was taken for the n-th instance of {into}"
+    return Imported(found.board, (*found.notes, note))
+
+
+def find_mqm(source: Path, board: str) -> Path:
+    """The file of averages for a board such as wmt20-zh-en, in a clone of the repository or below."""
+    known = re.fullmatch(r"wmt(\d\d)-(\w+)-(\w+)", board)
+    name = f"mqm_newstest20{known[1]}_{known[2]}{known[3]}" if known else "*"
+    return find_file(source, (f"{name}.avg_seg_scores.tsv",), "MQM averages")
+
+
+def read_mqm(path: Path, segments: Mapping[str, str]) -> JudgmentSource:
+    """The averages in a file, given the instance id of each segment number."""
+    problems = Problems()
+    rows = read_columns(path, HEADER, problems)
+    found = [_read_line(cells, segments, str(path), number, problems) for number, cells in rows]
+    refuse_errors(problems)
+    return JudgmentSource(str(path), (DIMENSION,), (AGGREGATE,), tuple(one for one in found if one), ABOUT)
+
+
+def _read_line(
+    cells: list[str], segments: Mapping[str, str], path: str, number: int, problems: Problems
+) -> Given | None:
+    system, score, segment = cells
+    value = read_number(score, "mqm_avg_score", path, number, problems)
+    if not math.isnan(value) and not -25 <= value <= 0:
+        problems.error(path, number, f"mqm_avg_score {score} lies outside -25 to 0")
+    if segment not in segments:
+        problems.error(path, number, f"seg_id {shown(segment)} is no segment of the board, which has {len(segments)}")
+        return None
+    values = {} if math.isnan(value) else {DIMENSION.name: value}
+    return Given(number, system, segments[segment], values, CAMPAIGN)

@@ -1,0 +1,402 @@
+"""A test set in the layout of mt-metrics-eval v2 (google-research/mt-metrics-eval), for one language pair; both ways.
+
+    sources/LP.txt, references/LP.NAME.txt, system-outputs/LP/SYSTEM.txt      a line per segment
+    documents/LP.docs                                                         domain, document
+    human-scores/LP.NAME.seg.score, metric-scores/LP/METRIC-REF.seg.score     system, score or None, in line order
+
+Lines have no ids there, so the n-th segment of a document gets the id `DOCUMENT::n`. REF names the references a metric
+used, joined by dots, or is `all`, or `src` for none. A system that bears a reference's name is that reference.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from billboards.board import (
+    Board,
+    Dimension,
+    Generator,
+    ImportedColumn,
+    Instance,
+    Judgments,
+    Outputs,
+    Reference,
+    Texts,
+)
+from billboards.board.judgment_columns import JudgmentColumns
+from billboards.board.writing import new_folder, write_lines
+from billboards.errors import ImportRefused, InvalidInput, UnknownName
+from billboards.importers.base import (
+    Floats,
+    Imported,
+    board_name,
+    check_ended,
+    check_name,
+    default_metrics,
+    folder_order,
+    generator_rows,
+    in_folder_order,
+    is_statistic,
+    read_number,
+    read_source,
+    refuse_errors,
+    score_column,
+    some,
+)
+from billboards.importers.mtme_facts import card_of, definition_of
+from billboards.reading.lines import Problems, numbered_lines, shown
+
+#: How the layout writes an output that was never given.
+NO_TRANSLATION = "[No translation supplied]"
+
+
+def import_board(
+    source: Path, *, language_pair: str | None = None, judgments: str | None = None, name: str | None = None
+) -> Imported:
+    """The board of one language pair of a test set."""
+    pair = _language_pair(source, language_pair)
+    instances = _read_instances(source, pair)
+    texts = _read_outputs(source, pair, len(instances))
+    references = tuple(dict.fromkeys(ref.name for instance in instances for ref in instance.references))
+    generators = {system: Generator(system, "human" if system in references else "machine") for system in texts}
+    rows = generator_rows(generators, instances, texts)
+    human = _read_human_scores(source, pair, [row.name for row in rows], len(instances))
+    columns = _read_metrics(source, pair, [row.name for row in rows], len(instances), references)
+    input_language, _, output_language = pair.partition("-")
+    board = Board(
+        board_name(name or _default_name(source, pair)),
+        instances,
+        rows,
+        _judgments(human, rows),
+        {name: Dimension(name, definition=definition_of(name)) for name in human},
+        {},
+        _ranking(human, judgments),
+        default_metrics(instances),
+        columns,
+        input_language=input_language,
+        output_language=output_language,
+        card=card_of(source, pair),
+    )
+    return Imported(board, tuple(_notes(source, pair, board)))
+
+
+def _language_pair(source: Path, wanted: str | None) -> str:
+    pairs = sorted(path.stem for path in (source / "sources").glob("*.txt"))
+    if not pairs:
+        raise ImportRefused(f"{source}: has no sources/LANGUAGE-PAIR.txt; give a test set's folder, such as wmt23")
+    if wanted is None and len(pairs) > 1:
+        raise ImportRefused(f"{source}: holds {len(pairs)} language pairs, {some(pairs)}; choose with --language-pair")
+    if wanted is not None and wanted not in pairs:
+        raise UnknownName("language pair", wanted, pairs)
+    return wanted or pairs[0]
+
+
+def _read_instances(source: Path, pair: str) -> tuple[Instance, ...]:
+    problems = Problems()
+    inputs = _read_texts(source / "sources" / f"{pair}.txt", None, problems)
+    references = {
+        path.name.removeprefix(f"{pair}.").removesuffix(".txt"): _read_texts(path, len(inputs), problems)
+        for path in sorted((source / "references").glob(f"{pair}.*.txt"))
+    }
+    documents = _read_documents(source / "documents" / f"{pair}.docs", len(inputs), problems)
+    for name in references:
+        check_name("reference", name, f"references/{pair}.{name}.txt", None, problems)
+    refuse_errors(problems)
+    return tuple(
+        Instance(
+            key,
+            tuple(Reference(n, text) for n, texts in references.items() if (text := texts[k]) != NO_TRANSLATION),
+            inputs[k],
+            document=document,
+            domain=domain,
+        )
+        for k, (key, domain, document) in enumerate(documents)
+    )
+
+
+def _read_texts(path: Path, count: int | None, problems: Problems) -> list[str]:
+    """A line per segment, as many as the sources have."""
+    raw = read_source(path)
+    check_ended(raw, str(path), problems)
+    lines = [line for _, line in numbered_lines(raw, str(path), problems)]
+    if count is not None and len(lines) != count:
+        problems.error(str(path), None, f"has {len(lines)} lines where the sources have {count}; cut off?")
+        refuse_errors(problems)
+    return lines
+
+
+def _read_documents(path: Path, count: int, problems: Problems) -> list[tuple[str, str | None, str | None]]:
+    """The id, domain and document of each segment; without the file, segments are numbered."""
+    if not path.is_file():
+        return [(str(k), None, None) for k in range(1, count + 1)]
+    seen: Counter[str] = Counter()
+    found: list[tuple[str, str | None, str | None]] = []
+    for number, line in enumerate(_read_texts(path, count, problems), 1):
+        cells = line.split()
+        if len(cells) != 2:
+            problems.error(str(path), number, f"must hold a domain and a document; found {shown(line)}")
+            continue
+        seen[cells[1]] += 1
+        found.append((f"{cells[1]}::{seen[cells[1]]}", cells[0], cells[1]))
+    return found
+
+
+def _read_outputs(source: Path, pair: str, count: int) -> dict[str, Texts]:
+    problems = Problems()
+    folder = source / "system-outputs" / pair
+    found: dict[str, Texts] = {}
+    for path in sorted(folder.glob("*.txt")):
+        check_name("generator", path.stem, str(path), None, problems)
+        lines = _read_texts(path, count, problems)
+        found[path.stem] = tuple(None if line == NO_TRANSLATION else line for line in lines)
+    if not found:
+        raise ImportRefused(f"{folder}: holds no system output such as SYSTEM.txt")
+    refuse_errors(problems)
+    return found
+
+
+def _read_human_scores(source: Path, pair: str, systems: Sequence[str], count: int) -> dict[str, dict[str, Floats]]:
+    files, problems = _score_files(source / "human-scores", f"{pair}."), Problems()
+    for name, path in files.items():
+        check_name("campaign", name, str(path), None, problems)
+    refuse_errors(problems)
+    return {name: _read_scores(files[name], systems, count) for name in sorted(files, key=folder_order)}
+
+
+def _read_metrics(
+    source: Path, pair: str, systems: Sequence[str], count: int, references: tuple[str, ...]
+) -> tuple[ImportedColumn, ...]:
+    columns, problems = [], Problems()
+    for name, path in _score_files(source / "metric-scores" / pair, "").items():
+        used = _references_used(name, path, references)
+        check_name("scores", name, str(path), None, problems)
+        columns.append(
+            score_column(
+                name,
+                _read_scores(path, systems, count),
+                references=used,
+                needs_references=bool(used),
+                needs_input=not used,
+                is_statistic=is_statistic(name.removesuffix("-src")),
+            )
+        )
+    refuse_errors(problems)
+    return in_folder_order(columns)
+
+
+def _score_files(folder: Path, prefix: str) -> dict[str, Path]:
+    """Files of segment scores by the name of what they hold, plain or gzipped."""
+    found: dict[str, Path] = {}
+    for path in sorted((*folder.glob(f"{prefix}*.seg.score"), *folder.glob(f"{prefix}*.seg.score.gz"))):
+        name = path.name.removeprefix(prefix).removesuffix(".gz").removesuffix(".seg.score")
+        if name in found:
+            raise ImportRefused(f"{folder}: holds {found[name].name} and {path.name}; keep one of them")
+        found[name] = path
+    return found
+
+
+def _references_used(name: str, path: Path, references: tuple[str, ...]) -> tuple[str, ...]:
+    _, dash, said = name.rpartition("-")
+    if dash and said == "src":
+        return ()
+    names = references if said == "all" else tuple(said.split("."))
+    if not dash or not names or not set(names) <= set(references):
+        raise ImportRefused(
+            f"{path}: must be named METRIC-REF.seg.score with REF a reference ({some(references) or 'none here'}), "
+            "several joined by dots, `all`, or `src`"
+        )
+    return tuple(reference for reference in references if reference in names)
+
+
+def _read_scores(path: Path, systems: Sequence[str], count: int) -> dict[str, Floats]:
+    """Each system's scores in the order of its lines, NaN for None."""
+    problems = Problems()
+    raw = read_source(path)
+    check_ended(raw, str(path), problems)
+    found: dict[str, list[float]] = {}
+    for number, line in numbered_lines(raw, str(path), problems):
+        cells = line.split()
+        if len(cells) != 2:
+            problems.error(str(path), number, f"must hold a system and a score; found {shown(line)}")
+            continue
+        if cells[0] not in systems and cells[0] not in found:
+            problems.error(str(path), number, f"system {cells[0]!r} has no file in system-outputs/")
+        found.setdefault(cells[0], []).append(read_number(cells[1], "score", str(path), number, problems))
+    for system, scores in found.items():
+        if len(scores) != count:
+            problems.error(str(path), None, f"has {len(scores)} scores of {system} for {count} segments; cut off?")
+    refuse_errors(problems)
+    return {system: np.array(scores) for system, scores in found.items()}
+
+
+def _judgments(human: Mapping[str, Mapping[str, Floats]], rows: Sequence[Outputs]) -> Judgments:
+    """Each human score as one judgment in a campaign of its name; the layout doesn't say by whom."""
+    columns = JudgmentColumns(tuple(human))
+    for name, scores in human.items():
+        for r, row in enumerate(rows):
+            given = scores.get(row.name, np.empty(0))
+            for k in np.flatnonzero(~np.isnan(given)):
+                columns.add(int(k), r, {name: float(given[k]) + 0.0}, campaign=name)
+    return columns.build()
+
+
+def _ranking(human: Iterable[str], wanted: str | None) -> str | None:
+    names = list(human)
+    if wanted is not None and wanted not in names:
+        raise UnknownName("human score", wanted, names)
+    if wanted is not None:
+        return wanted
+    return "mqm" if "mqm" in names else next(iter(names), None)
+
+
+def _default_name(source: Path, pair: str) -> str:
+    folder = re.sub(r"[^\w.-]+", "-", source.resolve().name)
+    return folder if folder.endswith(pair) else f"{folder}-{pair}"
+
+
+def _notes(source: Path, pair: str, board: Board) -> Iterator[str]:
+    yield (
+        "instances are named DOCUMENT::n, the n-th segment of its document"
+        if any(instance.document for instance in board.instances)
+        else "there is no documents file: instances are named by line number"
+    )
+    yield "system- and domain-level scores and error spans were not read: they follow from, or add to, segment scores"
+    if len(board.dimensions) > 1:
+        others = some([name for name in board.dimensions if name != board.ranks])
+        yield f"{board.ranks} ranks; {others} can be chosen with --judgments or as `ranks` in board.toml"
+    columns = {column.source_name for column in board.imported}
+    files = (source / "metric-scores" / pair).glob("*.sys.score*")
+    system_only = sorted({path.name.partition(".sys.score")[0] for path in files} - columns)
+    if system_only:
+        yield f"no segment scores, so not imported: {some(system_only)}"
+    for column in board.imported:
+        missing = sum(int(np.isnan(scores).sum()) for scores in column.values.values())
+        if missing:
+            yield f"{missing} scores of {column.source_name} are None; they stay missing"
+
+
+def export_board(board: Board, target: Path, *, language_pair: str | None = None, replace: bool = False) -> Path:
+    """Write a board as a test set of this layout, with its judgments' means and imported scores; all of it or nothing.
+
+    References and the people who wrote them lose dashes and dots from their names, which the layout forbids there.
+    """
+    pair = _pair_of(board, language_pair)
+    names = _layout_names(board)
+    with new_folder(target, replace=replace, mark="sources") as root:
+        write_lines(root / "sources" / f"{pair}.txt", _source_lines(board))
+        write_lines(root / "documents" / f"{pair}.docs", _document_lines(board))
+        for reference in board.reference_names:
+            lines = _text_lines(board, f"reference {reference}", _reference_column(board, reference))
+            write_lines(root / "references" / f"{pair}.{names[reference]}.txt", lines)
+        for row in board.rows:
+            lines = _text_lines(board, f"generator {row.name}", row.texts)
+            write_lines(root / "system-outputs" / pair / f"{names[row.name]}.txt", lines)
+        for name, human in _human_columns(board):
+            _write_scores(root / "human-scores" / f"{pair}.{name}", human, names)
+        for column in board.imported:
+            path = root / "metric-scores" / pair / _metric_name(column, board, names)
+            _write_scores(path, column.values, names)
+    return target
+
+
+def _pair_of(board: Board, wanted: str | None) -> str:
+    pair = wanted or f"{board.input_language or ''}-{board.output_language or ''}"
+    if not re.fullmatch(r"[^\s/.-]+-[^\s/.]+", pair):
+        raise InvalidInput(f"board {board.name}: {pair!r} is no language pair; give one such as en-de")
+    return pair
+
+
+def _layout_names(board: Board) -> dict[str, str]:
+    """The name of every system and reference in the layout."""
+    for row in board.rows:
+        if row.generator is None:
+            raise InvalidInput(f"board {board.name}: has outputs without a generator, for which mtme has no place")
+    names = {row.name: row.name for row in board.rows}
+    names |= {reference: re.sub(r"[-.]", "_", reference) for reference in board.reference_names}
+    for name in names.values():
+        if re.search(r"[\s/]", name) or name in ("", "all", "src"):
+            raise InvalidInput(f"board {board.name}: {name!r} can't be a name in mtme's layout; rename it first")
+    twice = [name for name, count in Counter(names.values()).items() if count > 1]
+    if twice:
+        raise InvalidInput(f"board {board.name}: two systems or references would be named {twice[0]!r}; rename one")
+    return names
+
+
+def _source_lines(board: Board) -> Iterator[str]:
+    for instance in board.instances:
+        if instance.input is None:
+            raise InvalidInput(f"board {board.name}: instance {instance.id!r} has no input text, which mtme needs")
+        yield _one_line(instance.input, f"the input of {instance.id!r}")
+
+
+def _document_lines(board: Board) -> Iterator[str]:
+    for instance in board.instances:
+        cells = (instance.domain or "all", instance.document or "all")
+        if any(len(cell.split()) != 1 for cell in cells):
+            raise InvalidInput(f"instance {instance.id!r}: mtme allows no blanks in domain and document; found {cells}")
+        yield "\t".join(cells)
+
+
+def _reference_column(board: Board, name: str) -> Texts:
+    return tuple(next((r.text for r in i.references if r.name == name), None) for i in board.instances)
+
+
+def _text_lines(board: Board, whose: str, texts: Texts) -> Iterator[str]:
+    for instance, text in zip(board.instances, texts, strict=True):
+        yield NO_TRANSLATION if text is None else _one_line(text, f"the text of {whose} on {instance.id!r}")
+
+
+def _one_line(text: str, what: str) -> str:
+    if "\n" in text or "\r" in text:
+        raise InvalidInput(f"{what} holds a line end, and mtme keeps one text per line; remove it first")
+    return text
+
+
+def _human_columns(board: Board) -> Iterator[tuple[str, dict[str, Floats]]]:
+    """The means of each dimension, apart for each campaign where several judged it; higher is better."""
+    shape = (len(board.rows), len(board.instances))
+    whole = not board.judgments.campaigns or bool((board.judgments.campaign < 0).any())
+    for dimension in board.dimensions.values():
+        sign = 1.0 if dimension.higher_is_better else -1.0
+        groups = [None] if whole else [(campaign,) for campaign in board.judgments.campaigns]
+        found = {group: board.judgments.means(dimension, shape, group) * sign for group in groups}
+        found = {group: means for group, means in found.items() if not np.isnan(means).all()}
+        for group, means in found.items():
+            name = dimension.name if len(found) == 1 or group is None else f"{group[0]}-{dimension.name}"
+            judged = {row.name: m for row, m in zip(board.rows, means, strict=True) if not np.isnan(m).all()}
+            yield re.sub(r"[\s/]+", "_", name), judged
+
+
+def _metric_name(column: ImportedColumn, board: Board, names: Mapping[str, str]) -> str:
+    base = re.sub(r"[\s/]+", "_", column.source_name)
+    if not column.needs_references:
+        return base if base.endswith("-src") else f"{base}-src"
+    if not column.references:
+        raise InvalidInput(f"scores {column.source_name}: it is not known which references were used; mtme needs it")
+    used = ".".join(names[reference] for reference in column.references)
+    said = [used, "all"] if column.references == board.reference_names else [used]
+    return base if any(base.endswith(f"-{one}") for one in said) else f"{base}-{used}"
+
+
+def _write_scores(stem: Path, scores: Mapping[str, Floats], names: Mapping[str, str]) -> None:
+    """Segment scores, and beside them each system's mean over the segments that have one."""
+    if stem.with_name(f"{stem.name}.seg.score").exists():
+        raise InvalidInput(f"two columns of scores would be named {stem.name} in mtme's layout; rename one")
+    segments = (f"{names[system]}\t{_cell(score)}" for system, values in scores.items() for score in values)
+    write_lines(stem.with_name(f"{stem.name}.seg.score"), segments)
+    means = (f"{names[system]}\t{_cell(_mean(values))}" for system, values in scores.items())
+    write_lines(stem.with_name(f"{stem.name}.sys.score"), means)
+
+
+def _mean(values: Floats) -> float:
+    present = values[~np.isnan(values)]
+    return float(present.mean()) if len(present) else float("nan")
+
+
+def _cell(score: float) -> str:
+    return "None" if np.isnan(score) else repr(float(score))

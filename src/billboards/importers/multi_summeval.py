@@ -1,0 +1,236 @@
+"""Multi-SummEval (Koto et al., 2021): two systems' summaries in eight languages, rated for focus and coverage.
+
+A clone holds `resulting_data/LANG/{gold,pred_BERT,pred_PG}/ID`, and below `mturk/` or beside it
+`annotation_result/LANG/` with `human_focus_final.csv`, `human_coverage_final.csv` (`id`, `model`, `score`) and, for all
+but English, `analysis_clean.csv` with every worker's standardised scores. The texts may also come as one file
+`texts.jsonl` (`lang`, `doc_id`, `gold`, `pred_BERT`, `pred_PG`).
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from billboards.board import DataCard, Dimension, Generator, Instance, Judgment, Reference
+from billboards.errors import ImportRefused, UnknownName
+from billboards.importers.assembling import (
+    Facts,
+    assemble,
+    counts,
+    read_cells,
+    refuse_twice,
+    rows_of_generators,
+    text_in,
+    value_within,
+)
+from billboards.importers.base import Imported, check_name, read_source, refuse_errors
+from billboards.reading.lines import Problems, json_lines, shown
+from billboards.reading.values import is_number
+
+CAMPAIGN = "mturk"
+LANGUAGES = {
+    "DE": "German",
+    "EN": "English",
+    "ES": "Spanish",
+    "FR": "French",
+    "ID": "Indonesian",
+    "RU": "Russian",
+    "TR": "Turkish",
+    "ZH": "Mandarin Chinese",
+}
+FOCUS = Dimension(
+    "focus", definition="Precision: how much of what the summary says the reference says, standardised by worker."
+)
+COVERAGE = Dimension(
+    "coverage", definition="Recall: how much of what the reference says the summary says, standardised by worker."
+)
+MODELS = {
+    "BERT": Generator("BERT", description="BERT-based extractive or abstractive summariser"),
+    "PG": Generator("PG", description="Pointer-generator network"),
+}
+CARD = DataCard(
+    title="Multi-SummEval",
+    task="Summarise a news article",
+    source="https://github.com/fajri91/Multi_SummEval",
+    licence="None stated",
+    citation="Koto, Lau and Baldwin (2021): Evaluating the Efficacy of Summarization Evaluation across Languages, "
+    "Findings of ACL",
+    protocol="Workers saw a system's summary and the reference, without the article, and said on a slider from 1 to "
+    "100 how much of the one the other holds; scores are standardised by worker",
+    annotators="Three workers of Amazon Mechanical Turk per summary and dimension, native speakers who passed 7 of 10 "
+    "quality checks",
+    comments="The release has no articles. Means of the workers' scores are the published scores.",
+)
+_TOLERANCE = 1e-6
+_KEY = re.compile(r"([A-Z]{2})-(.+)-(REFERENCE-SYSTEM|SYSTEM-REFERENCE)-(BERT|PG)")
+
+Texts = Mapping[str, str]
+Judged = tuple[str, str, str]
+
+
+def import_board(source: Path, *, language: str | None = None) -> Imported:
+    """The board of one language, or of all of them with the language as domain."""
+    known = _languages(source)
+    if language is not None and language.upper() not in known:
+        raise UnknownName("language", language, known)
+    wanted = known if language is None else (language.upper(),)
+    problems, notes = Problems(), list[str]()
+    texts = _texts(source, wanted, problems)
+    judgments = [one for code in wanted for one in _judgments(source, code, texts, problems, notes)]
+    refuse_errors(problems)
+    instances = tuple(
+        Instance(key, (Reference("gold", said["gold"]),), domain=key[:2].lower()) for key, said in texts.items()
+    )
+    outputs = {model: {key: said[f"pred_{model}"] for key, said in texts.items()} for model in MODELS}
+    name = "multi-summeval" if language is None else f"multi-summeval-{language.lower()}"
+    facts = _facts(wanted, language)
+    board = assemble(name, facts, instances, rows_of_generators(instances, outputs, MODELS), judgments)
+    return Imported(board, (counts(source, board), *notes))
+
+
+def _facts(wanted: tuple[str, ...], language: str | None) -> Facts:
+    languages = ", ".join(LANGUAGES.get(code, code) for code in wanted)
+    code = None if language is None else language.lower()
+    card = replace(CARD, title=f"{CARD.title}: {languages}" if language else CARD.title, languages=languages)
+    return Facts(card, (FOCUS, COVERAGE), FOCUS.name, (), code, code)
+
+
+def _languages(source: Path) -> tuple[str, ...]:
+    folders = (path.name for path in _results(source).iterdir() if path.is_dir())
+    return tuple(sorted(name for name in folders if re.fullmatch("[A-Z]{2}", name)))
+
+
+def _results(source: Path) -> Path:
+    for folder in (source / "annotation_result", source / "mturk" / "annotation_result"):
+        if folder.is_dir():
+            return folder
+    raise ImportRefused(f"{source}: holds no annotation_result; give a clone of the Multi_SummEval repository")
+
+
+def _texts(source: Path, wanted: tuple[str, ...], problems: Problems) -> dict[str, Texts]:
+    """The three texts of every document, by language and id."""
+    listed = source / "texts.jsonl"
+    found = _listed_texts(listed, wanted, problems) if listed.exists() else _single_texts(source, wanted)
+    for key in found:
+        check_name("instance", key, str(listed if listed.exists() else source), None, problems)
+    return {key: found[key] for key in sorted(found)}
+
+
+def _listed_texts(path: Path, wanted: tuple[str, ...], problems: Problems) -> dict[str, Texts]:
+    found: dict[str, Texts] = {}
+    seen: dict[str, int] = {}
+    for line, item in json_lines(read_source(path), str(path), problems):
+        said = {
+            key: text_in(item, key, str(path), line, problems).strip()
+            for key in ("lang", "doc_id", "gold", "pred_BERT", "pred_PG")
+        }
+        key = f"{said['lang']}-{said['doc_id']}"
+        refuse_twice(seen, key, f"document {shown(key)}", str(path), line, problems)
+        if said["lang"] in wanted:
+            found[key] = said
+    return found
+
+
+def _single_texts(source: Path, wanted: tuple[str, ...]) -> dict[str, Texts]:
+    found: dict[str, Texts] = {}
+    for code in wanted:
+        folder = source / "resulting_data" / code
+        for path in sorted((folder / "gold").glob("*")):
+            files = {kind: folder / kind / path.name for kind in ("gold", "pred_BERT", "pred_PG")}
+            found[f"{code}-{path.stem}"] = {kind: _whole(file) for kind, file in files.items()}
+        if not any(key.startswith(code) for key in found):
+            raise ImportRefused(f"{folder / 'gold'}: holds no texts; give a clone of the Multi_SummEval repository")
+    return found
+
+
+def _whole(path: Path) -> str:
+    try:
+        return read_source(path).decode().strip()
+    except UnicodeDecodeError as error:
+        raise ImportRefused(f"{path}: not UTF-8; fetch the file again") from error
+
+
+def _judgments(
+    source: Path, code: str, texts: Mapping[str, Texts], problems: Problems, notes: list[str]
+) -> Iterator[Judgment]:
+    """Every worker's scores, which must average to the published ones; these alone where no others are."""
+    folder = _results(source) / code
+    final = {
+        judged: value
+        for dimension in (FOCUS, COVERAGE)
+        for judged, value in _final(folder, code, dimension, texts, problems, notes)
+    }
+    every = folder / "analysis_clean.csv"
+    if not every.exists():
+        notes.append(f"{folder}: only mean scores, no worker's own")
+        yield from (_judgment(judged, value, None) for judged, value in final.items())
+        return
+    given: dict[Judged, list[float]] = {}
+    for judged, value, worker in _workers(every, problems, notes):
+        given.setdefault(judged, []).append(value)
+        yield _judgment(judged, value, f"{code}-{worker}")
+    if not problems.errors:
+        _compare(every, given, final, problems)
+
+
+def _judgment(judged: Judged, value: float, annotator: str | None) -> Judgment:
+    key, model, dimension = judged
+    return Judgment(key, (model,), {dimension: value}, annotator, CAMPAIGN)
+
+
+def _final(
+    folder: Path, code: str, dimension: Dimension, texts: Mapping[str, Texts], problems: Problems, notes: list[str]
+) -> Iterator[tuple[Judged, float]]:
+    path = folder / f"human_{dimension.name}_final.csv"
+    seen: dict[Judged, int] = {}
+    for line, cells in read_cells(path, ("id", "model", "score"), problems, notes):
+        judged = (f"{code}-{cells['id']}", cells["model"], dimension.name)
+        refuse_twice(seen, judged, f"{cells['model']} on {cells['id']}", str(path), line, problems)
+        if judged[0] not in texts or cells["model"] not in MODELS:
+            problems.error(str(path), line, f"there is no text of {shown(cells['model'])} for {shown(judged[0])}")
+        yield judged, value_within(cells["score"], dimension, str(path), line, problems)
+    missing = sorted(key for key in texts for model in MODELS if (key, model, dimension.name) not in seen)
+    if any(key.startswith(f"{code}-") for key in missing) and not problems.errors:
+        first = next(key for key in missing if key.startswith(f"{code}-"))
+        problems.error(str(path), None, f"has no {dimension.name} of {first}; the file may be cut off")
+
+
+def _workers(path: Path, problems: Problems, notes: list[str]) -> Iterator[tuple[Judged, float, str]]:
+    """What each worker said of each summary, from Python's notation of a dictionary."""
+    seen: dict[str, int] = {}
+    for line, cells in read_cells(path, ("worker_id", "assignment_id", "annotation_res"), problems, notes):
+        refuse_twice(seen, cells["assignment_id"], f"assignment {cells['assignment_id']}", str(path), line, problems)
+        try:
+            answers = ast.literal_eval(cells["annotation_res"])
+        except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
+            answers = None
+        if not isinstance(answers, dict):
+            problems.error(str(path), line, f"annotation_res must hold scores by item; found {shown(answers)}")
+            continue
+        for item, value in answers.items():
+            match = _KEY.fullmatch(str(item))
+            if match is None or not is_number(value):
+                problems.error(str(path), line, f"{shown(item)} is no summary with a score; found {shown(value)}")
+                continue
+            dimension = FOCUS if match[3] == "REFERENCE-SYSTEM" else COVERAGE
+            yield (f"{match[1]}-{match[2]}", match[4], dimension.name), float(value), cells["worker_id"]
+
+
+def _compare(
+    path: Path, given: Mapping[Judged, list[float]], final: Mapping[Judged, float], problems: Problems
+) -> None:
+    for judged in sorted(final.keys() | given.keys()):
+        values = given.get(judged, [])
+        mean = math.fsum(values) / len(values) if values else math.nan
+        if not abs(mean - final.get(judged, math.nan)) <= _TOLERANCE:
+            key, model, dimension = judged
+            problems.error(
+                str(path),
+                None,
+                f"workers' {dimension} of {model} on {key} is {mean:.4f}, but the published mean "
+                f"{final.get(judged, math.nan):.4f}; the file may be cut off",
+            )

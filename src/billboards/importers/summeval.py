@@ -1,0 +1,154 @@
+"""SummEval (Fabbri et al., 2021): summaries of 100 news articles by 16 or more systems, rated on four dimensions.
+
+Two layouts are read, known by their keys. The authors' release has a line per summary with every rating
+(`model_annotations.aligned.jsonl`: `id`, `model_id`, `decoded`, `references`, `expert_annotations`,
+`turker_annotations`, and `text` once paired with the articles). The other has a line per article with all summaries and
+the experts' means (`doc_id`, `src`, `ref_summs`, `sys_summs`), as released with BARTScore.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from billboards.board import DataCard, Generator, Instance, Judgment, Reference
+from billboards.importers.assembling import (
+    Facts,
+    assemble,
+    counts,
+    refuse_twice,
+    rows_of_generators,
+    text_in,
+    texts_in,
+)
+from billboards.importers.base import Imported, check_name, find_file, read_source, refuse_errors
+from billboards.importers.thumb import CROWD, EXPERT, SUMMARIES, summary_rating
+from billboards.reading.lines import Problems, json_lines, shown
+
+#: The systems by the number they have in the release.
+SYSTEMS = {
+    "M0": "Lead-3",
+    "M1": "NEUSUM",
+    "M2": "BanditSum",
+    "M5": "RNES",
+    "M8": "Pointer-Generator",
+    "M9": "Fast-abs-rl",
+    "M10": "Bottom-Up",
+    "M11": "Improve-abs",
+    "M12": "Unified-ext-abs",
+    "M13": "ROUGESal",
+    "M14": "Multi-task-Ent-QG",
+    "M15": "Closed-book-decoder",
+    "M17": "T5",
+    "M20": "GPT-2-zero-shot",
+    "M22": "BART",
+    "M23": "Pegasus-huge-news",
+}
+CARD = DataCard(
+    title="SummEval",
+    task="Summarise a news article in a few sentences",
+    source="https://github.com/Yale-LILY/SummEval; articles and first references: CNN/DailyMail",
+    licence="MIT (ratings and code); the articles are CNN's and the Daily Mail's",
+    citation="Fabbri et al. (2021): SummEval: Re-evaluating Summarization Evaluation, TACL 9; further references: "
+    "Kryściński et al. (2019)",
+    protocol="Each summary is rated beside its article on four dimensions from 1 to 5; experts rated in two rounds and "
+    "saw one another's scores where they lay far apart",
+    annotators="Three experts and five crowd workers per summary",
+    comments="The first reference is the article's own highlights, the other ten were written by crowd workers. What "
+    "stands as expert1 to expert3 and turker1 to turker5 are places in the released lists, not persons.",
+)
+FACTS = Facts(CARD, SUMMARIES, "expert", (EXPERT,), "en", "en")
+WITH_CROWD = Facts(CARD, SUMMARIES, "expert", (EXPERT, CROWD), "en", "en")
+
+
+@dataclass
+class _Found:
+    """What the lines read so far say."""
+
+    instances: dict[str, Instance] = field(default_factory=dict)
+    texts: dict[str, dict[str, str]] = field(default_factory=dict)
+    judgments: list[Judgment] = field(default_factory=list)
+    lines: dict[Any, int] = field(default_factory=dict)
+
+
+def import_board(source: Path) -> Imported:
+    """The board of the release, with every rating where the file has them and the experts' means else."""
+    path = find_file(source, ("model_annotations*.jsonl", "*summeval*.jsonl"), "SummEval's annotations")
+    problems, found = Problems(), _Found()
+    for line, item in json_lines(read_source(path), str(path), problems):
+        (_read_summary if "model_id" in item else _read_article)(item, found, str(path), line, problems)
+    if not found.judgments and not problems.errors:
+        problems.error(str(path), None, "holds no ratings; fetch the file again")
+    refuse_errors(problems)
+    single = any(judgment.annotator is not None for judgment in found.judgments)
+    instances = tuple(found.instances.values())
+    generators = {name: Generator(name, description=_described(name)) for name in found.texts}
+    rows = rows_of_generators(instances, found.texts, generators)
+    board = assemble("summeval", WITH_CROWD if single else FACTS, instances, rows, found.judgments)
+    note = "annotators are places in the lists, not persons" if single else "the ratings are means over three experts"
+    return Imported(board, (counts(path, board), f"{path}: {note}", *_gaps(path, found)))
+
+
+def _described(name: str) -> str | None:
+    return next((f"{key} in the release" for key, system in SYSTEMS.items() if system == name), None)
+
+
+def _gaps(path: Path, found: _Found) -> Iterator[str]:
+    for name, texts in found.texts.items():
+        if len(texts) < len(found.instances):
+            yield f"{path}: {name} has no summary of {len(found.instances) - len(texts)} articles"
+
+
+def _read_article(item: Mapping[str, Any], found: _Found, path: str, line: int, problems: Problems) -> None:
+    """An article with every system's summary and mean ratings."""
+    key, summaries = text_in(item, "doc_id", path, line, problems), item.get("sys_summs")
+    if not isinstance(summaries, dict) or not all(isinstance(one, dict) for one in summaries.values()):
+        problems.error(path, line, f'"sys_summs" must hold summaries by system; found {shown(summaries)}')
+        return
+    if not refuse_twice(found.lines, key, f"article {shown(key)}", path, line, problems):
+        texts = texts_in(item, "ref_summs", path, line, problems)
+        found.instances[key] = _instance(key, text_in(item, "src", path, line, problems), texts, path, line, problems)
+        for system, said in summaries.items():
+            name = _system(system, path, line, problems)
+            found.texts.setdefault(name, {})[key] = text_in(said, "sys_summ", path, line, problems)
+            values = summary_rating(said.get("scores"), system, path, line, problems)
+            found.judgments.append(Judgment(key, (name,), values, None, "expert"))
+
+
+def _read_summary(item: Mapping[str, Any], found: _Found, path: str, line: int, problems: Problems) -> None:
+    """One system's summary with every annotator's ratings."""
+    key = text_in(item, "id", path, line, problems)
+    name = _system(text_in(item, "model_id", path, line, problems), path, line, problems)
+    if refuse_twice(found.lines, (key, name), f"{name}'s summary of {shown(key)}", path, line, problems):
+        return
+    article = item.get("text")
+    texts = texts_in(item, "references", path, line, problems)
+    instance = _instance(key, article if isinstance(article, str) else None, texts, path, line, problems)
+    if found.instances.setdefault(key, instance) != instance:
+        problems.error(path, line, f"article or references of {shown(key)} differ from another line's")
+    found.texts.setdefault(name, {})[key] = text_in(item, "decoded", path, line, problems)
+    for campaign, prefix in (("expert", "expert"), ("crowd", "turker")):
+        ratings = item.get(f"{prefix}_annotations")
+        if not isinstance(ratings, list) or not ratings:
+            problems.error(path, line, f'"{prefix}_annotations" must be a list of ratings; found {shown(ratings)}')
+            continue
+        for k, rating in enumerate(ratings, 1):
+            values = summary_rating(rating, f"{prefix}{k}", path, line, problems)
+            found.judgments.append(Judgment(key, (name,), values, f"{prefix}{k}", campaign))
+
+
+def _instance(key: str, article: str | None, texts: list[str], path: str, line: int, problems: Problems) -> Instance:
+    check_name("instance", key, path, line, problems)
+    if not texts or not all(text.strip() for text in texts):
+        problems.error(path, line, f"article {shown(key)} needs references, none of them empty")
+    names = ("original", *(f"crowd{k}" for k in range(1, len(texts))))
+    named = tuple(Reference(name, text) for name, text in zip(names, texts, strict=False))
+    return Instance(key, named, article)
+
+
+def _system(key: str, path: str, line: int, problems: Problems) -> str:
+    name = SYSTEMS.get(key, key)
+    check_name("generator", name, path, line, problems)
+    return name

@@ -1,0 +1,150 @@
+"""WebNLG 2017 (Shimorina et al., 2018): nine systems and the references put 223 sets of triples into words.
+
+The release has a row per rating (`all_data_final_scores_anonymised.csv`: `X_worker_id`, `mr`, `team`, `text`,
+`fluency`, `grammaticality`, `semantic_adequacy` and more), and files with a line per input: `MRs.txt`,
+`sample-ids.txt` and up to three references each (`gold-sample-reference0.lex` and on; a blank line is no reference).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import zip_longest
+from pathlib import Path
+
+from billboards.board import Aggregate, DataCard, Dimension, Generator, Instance, Judgment, Reference
+from billboards.errors import ImportRefused
+from billboards.importers.assembling import (
+    Cells,
+    Facts,
+    assemble,
+    counts,
+    read_cells,
+    read_lines,
+    refuse_twice,
+    rows_of_generators,
+    value_within,
+)
+from billboards.importers.base import Imported, check_name, find_file, refuse_errors
+from billboards.reading.lines import Problems, shown
+
+CAMPAIGN = "crowd"
+SCALE = (1.0, 3.0)
+FLUENCY = Dimension("fluency", SCALE, definition="Does the text sound fluent and natural?")
+GRAMMAR = Dimension("grammar", SCALE, definition="Is the text grammatical: no errors of spelling or grammar?")
+SEMANTICS = Dimension("semantics", SCALE, definition="Does the text correctly represent the meaning in the data?")
+COLUMNS = {"fluency": FLUENCY, "grammaticality": GRAMMAR, "semantic_adequacy": SEMANTICS}
+NEEDED = ("X_worker_id", "mr", "team", "text", "category", "type", "triplesize", *COLUMNS)
+HUMAN = "webnlg"
+CARD = DataCard(
+    title="WebNLG 2017, human evaluation",
+    task="Put one to five RDF triples into words",
+    source="https://gitlab.com/webnlg/webnlg-human-evaluation",
+    licence="None stated for the ratings; the WebNLG corpus is CC-BY-NC-SA-4.0",
+    citation="Shimorina et al. (2018): WebNLG Challenge: Human Evaluation Results; Gardent et al. (2017): The WebNLG "
+    "Challenge: Generating Text from RDF Data",
+    protocol="Workers saw the triples and one text and answered three questions, each on a scale from 1 to 3",
+    annotators="Crowd workers of CrowdFlower from English-speaking countries, three per text after the unreliable "
+    "ones were removed; some texts kept fewer or more",
+    comments="Texts and references are lowercased and tokenised as the challenge scored them. The generator webnlg is "
+    "the first reference.",
+)
+FACTS = Facts(
+    CARD,
+    (FLUENCY, GRAMMAR, SEMANTICS),
+    "quality",
+    (Aggregate("quality", (FLUENCY.name, GRAMMAR.name, SEMANTICS.name)),),
+    output_language="en",
+)
+
+
+@dataclass
+class _Found:
+    """What the rows read so far say, by the place of the input among the lines."""
+
+    about: dict[str, tuple[str, str, str]] = field(default_factory=dict)
+    texts: dict[str, dict[str, str]] = field(default_factory=dict)
+    judgments: list[Judgment] = field(default_factory=list)
+    kinds: dict[str, str] = field(default_factory=dict)
+
+
+def import_board(source: Path) -> Imported:
+    """The board of the release, every worker's ratings on it."""
+    ratings = find_file(source, ("all_data_final_scores_anonymised.csv",), "WebNLG 2017's ratings")
+    problems, notes = Problems(), list[str]()
+    inputs = _inputs(ratings.parent, problems, notes)
+    named = {text: key for key, text in inputs.items()}
+    found = _Found()
+    seen: dict[tuple[str, ...], int] = {}
+    for line, cells in read_cells(ratings, NEEDED, problems, notes):
+        if not refuse_twice(seen, tuple(cells.values()), "this very row", str(ratings), line, problems):
+            _read_rating(cells, named, found, str(ratings), line, problems)
+    refuse_errors(problems)
+    instances = _instances(ratings.parent, inputs, found, problems, notes)
+    refuse_errors(problems)
+    generators = {name: _generator(name, found.kinds[name]) for name in found.texts}
+    rows = rows_of_generators(instances, found.texts, generators)
+    board = assemble("webnlg-2017", FACTS, instances, rows, found.judgments)
+    return Imported(board, (counts(ratings, board), *notes))
+
+
+def _generator(name: str, kind: str) -> Generator:
+    if name == HUMAN:
+        return Generator(name, "human", "The first reference")
+    return Generator(name, description=f"System type: {kind}" if kind else None)
+
+
+def _inputs(folder: Path, problems: Problems, notes: list[str]) -> dict[str, str]:
+    """The sampled inputs by their ids, in the order of the lines."""
+    ids = [(line, key) for line, key in read_lines(folder / "sample-ids.txt", problems, notes) if key.strip()]
+    texts = [text for _, text in read_lines(folder / "MRs.txt", problems, notes)]
+    if len(ids) != len(texts) and not problems.errors:
+        raise ImportRefused(f"{folder}: sample-ids.txt has {len(ids)} lines and MRs.txt {len(texts)}; fetch them again")
+    found: dict[str, str] = {}
+    seen: dict[str, int] = {}
+    for (line, key), text in zip_longest(ids, texts, fillvalue=(0, "")):
+        check_name("instance", str(key), str(folder / "sample-ids.txt"), int(line), problems)
+        refuse_twice(seen, key, f"id {shown(key)}", str(folder / "sample-ids.txt"), int(line), problems)
+        refuse_twice(seen, f"input {text}", f"input {shown(text)}", str(folder / "MRs.txt"), int(line), problems)
+        found[str(key)] = str(text)
+    return found
+
+
+def _read_rating(cells: Cells, named: dict[str, str], found: _Found, path: str, line: int, problems: Problems) -> None:
+    key, team = named.get(cells["mr"]), cells["team"]
+    if key is None:
+        problems.error(path, line, f"input {shown(cells['mr'])} is not among the lines of MRs.txt")
+        return
+    check_name("generator", team, path, line, problems)
+    about = (cells["category"], cells["type"], cells["triplesize"])
+    if found.about.setdefault(key, about) != about:
+        problems.error(path, line, f"category, type or size of {shown(cells['mr'])} differ from another row's")
+    text = cells["text"].strip()
+    if found.texts.setdefault(team, {}).setdefault(key, text) != text:
+        problems.error(path, line, f"{team} has two texts for one input")
+    found.kinds[team] = cells.get("systemtype", "")
+    values = {d.name: value_within(cells[column], d, path, line, problems) for column, d in COLUMNS.items()}
+    found.judgments.append(Judgment(key, (team,), values, cells["X_worker_id"], CAMPAIGN))
+
+
+def _instances(
+    folder: Path, inputs: dict[str, str], found: _Found, problems: Problems, notes: list[str]
+) -> tuple[Instance, ...]:
+    files = sorted(folder.glob("gold-sample-reference*.lex"))
+    if not files:
+        raise ImportRefused(f"{folder}: holds no references (looked for gold-sample-reference0.lex)")
+    columns = []
+    for path in files:
+        lines = [text.strip() for _, text in read_lines(path, problems, notes)]
+        if len(lines) != len(inputs) and not problems.errors:
+            problems.error(str(path), None, f"{len(lines)} lines where {len(inputs)} inputs are; fetch the file again")
+        columns.append((path.stem.removeprefix("gold-sample-"), [*lines, *[""] * (len(inputs) - len(lines))]))
+    return tuple(
+        Instance(
+            key,
+            tuple(Reference(name, lines[k]) for name, lines in columns if lines[k]),
+            text,
+            domain=found.about[key][0] if key in found.about else None,
+            tags=found.about[key][1:] if key in found.about else (),
+        )
+        for k, (key, text) in enumerate(inputs.items())
+    )

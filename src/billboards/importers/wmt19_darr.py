@@ -1,0 +1,102 @@
+"""WMT19 DArr (Ma et al., 2019): pairs of translations, one of them rated at least 25 points above the other.
+
+A file per language pair, `gu-en.jsonl` and so on (it may be gzipped), has a line per pair: `src`, `ref`, `better_sys`,
+`better`, `worse_sys`, `worse`. The lines have no segment ids, so a segment is its source sentence, numbered in order of
+appearance; a sentence that occurs twice in the test set is one instance here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from billboards.board import DataCard, Dimension, Instance, Judgment, Reference
+from billboards.errors import ImportRefused
+from billboards.importers.assembling import Facts, assemble, counts, rows_of_generators, text_in
+from billboards.importers.base import Imported, check_name, find_file, read_source, refuse_errors
+from billboards.reading.lines import Problems, json_lines, shown
+
+CAMPAIGN = "darr"
+BETTER = Dimension(
+    "better",
+    kind="preference",
+    definition="The translation whose meaning is closer to the reference's: the one that was rated at least 25 of 100 "
+    "points higher.",
+)
+NAMES = {"gu": "Gujarati", "kk": "Kazakh", "lt": "Lithuanian", "de": "German", "fi": "Finnish", "ru": "Russian"}
+NAMES |= {"zh": "Chinese", "en": "English", "cs": "Czech", "fr": "French"}
+KEYS = ("src", "ref", "better_sys", "better", "worse_sys", "worse")
+
+
+@dataclass
+class _Found:
+    """What the lines read so far say, by the place of the sentence."""
+
+    place: dict[str, str] = field(default_factory=dict)
+    instances: dict[str, Instance] = field(default_factory=dict)
+    texts: dict[str, dict[str, str]] = field(default_factory=dict)
+    judgments: list[Judgment] = field(default_factory=list)
+    pairs: dict[tuple[str, str, str], int] = field(default_factory=dict)
+    again: int = 0
+
+
+def import_board(source: Path, *, language_pair: str | None = None) -> Imported:
+    """The board of one language pair."""
+    pattern = f"{language_pair or '*-*'}.jsonl"
+    path = find_file(source, (pattern, f"{pattern}.gz"), "DArr pairs of a language pair")
+    pair = path.name.partition(".")[0]
+    languages = pair.split("-")
+    if len(languages) != 2 or (language_pair or pair) != pair:
+        raise ImportRefused(f"{path}: its name must be that of its language pair, as in gu-en.jsonl")
+    problems, found = Problems(), _Found()
+    for line, item in json_lines(read_source(path), str(path), problems):
+        said = {key: text_in(item, key, str(path), line, problems) for key in KEYS}
+        if item.get("lp", pair) != pair:
+            problems.error(str(path), line, f'"lp" is {shown(item["lp"])} in a file of {pair}')
+        _read_pair(said, found, str(path), line, problems)
+    if not found.judgments and not problems.errors:
+        problems.error(str(path), None, "holds no pairs; fetch the file again")
+    refuse_errors(problems)
+    instances = tuple(found.instances.values())
+    facts = Facts(_card(*languages), (BETTER,), BETTER.name, (), *languages)
+    rows = rows_of_generators(instances, found.texts)
+    board = assemble(f"wmt19-darr-{pair}", facts, instances, rows, found.judgments)
+    again = (
+        (f"{path}: {found.again} pairs are stated again or the other way round; each counts",) if found.again else ()
+    )
+    return Imported(board, (counts(path, board), *again))
+
+
+def _read_pair(said: dict[str, str], found: _Found, path: str, line: int, problems: Problems) -> None:
+    key = found.place.setdefault(said["src"], str(len(found.place) + 1))
+    instance = Instance(key, (Reference("ref", said["ref"]),), said["src"])
+    if found.instances.setdefault(key, instance) != instance:
+        problems.error(path, line, f"{shown(said['src'])} has another reference on another line")
+    for side in ("better", "worse"):
+        system, text = said[f"{side}_sys"], said[side]
+        check_name("generator", system, path, line, problems)
+        if found.texts.setdefault(system, {}).setdefault(key, text) != text:
+            problems.error(path, line, f"{system} has two translations of {shown(said['src'])}")
+    better, worse = said["better_sys"], said["worse_sys"]
+    if better == worse:
+        problems.error(path, line, f"{better} is compared with itself")
+    first, second = sorted((better, worse))
+    found.again += found.pairs.setdefault((key, first, second), line) != line
+    details = {"dimension": BETTER.name, "prefers": better}
+    found.judgments.append(Judgment(key, (better, worse), {}, None, CAMPAIGN, details))
+
+
+def _card(source: str, target: str) -> DataCard:
+    names = f"{NAMES.get(source, source)} to {NAMES.get(target, target)}"
+    return DataCard(
+        title=f"WMT19 DArr, {names}",
+        task=f"Translate news from {names}, sentence by sentence",
+        source="WMT19 metrics task (https://www.statmt.org/wmt19/results.html), pairs as released with BARTScore",
+        licence="None stated for the judgments; WMT's data are free for research",
+        citation="Ma, Wei, Bojar and Graham (2019): Results of the WMT19 Metrics Shared Task: Segment-Level and Strong "
+        "MT Systems Pose Big Challenges",
+        protocol="Direct assessment: a translation was rated against the reference from 0 to 100; two translations of "
+        "a sentence whose mean ratings lie at least 25 points apart make a pair, the higher one the better",
+        annotators="Crowd workers who passed quality control; mostly one rating per translation",
+        comments="The ratings behind the pairs are not part of this release, nor are pairs less than 25 points apart.",
+    )

@@ -1,0 +1,211 @@
+"""A submitted program as a metric: a folder with `run.sh`, or a Python file with one function (Billboards, §2.1).
+
+The program is given three files of JSON lines and writes one score per line. It sees the outputs, and of references and
+inputs only what it declared to need; it never sees who wrote an output, a judgment, or another submission. Its
+signature carries digests of the folder and of its environment, so a changed program is another column.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import platform
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from billboards.board import MetricCard
+from billboards.errors import InvalidSubmission, MetricFailed, Problem
+from billboards.metrics.base import Batch, Metric
+from billboards.run.environments import Environment
+from billboards.run.manifest import SHELL, Manifest, read_manifest
+from billboards.run.sandbox import Limits, Listener, Outcome, Places, Work, run
+from billboards.run.scores_file import parse_scores
+
+Floats = NDArray[np.float64]
+
+SOURCE, GENERATOR, REFERENCES, DRIVER = "source.jsonl", "generator.jsonl", "references.jsonl", "driver.py"
+DEFAULT_LIMITS = Limits()
+READABLE, OPEN = 0o004, 0o005
+#: Line ends of Unicode, at which JSON does not end but many a program's lines do.
+_ESCAPED = {ord(character): f"\\u{ord(character):04x}" for character in "\x85\u2028\u2029"}
+_BLOCK = 1 << 20
+
+
+@dataclass(frozen=True)
+class ProgramMetric(Metric):
+    """A program that scores; called once per generator, with every reference of each output."""
+
+    card: MetricCard  # type: ignore[misc]  # a program's card is its own, not its class's
+    folder: Path
+    entry: str
+    environment: Environment | None = None
+    trusted: bool = False
+    limits: Limits = DEFAULT_LIMITS
+    multiple_references: ClassVar[Literal["own", "best"]] = "own"
+    needs_corpus: ClassVar[bool] = True
+    # Its folder, its environment and its sandbox are here.
+    travels: ClassVar[bool] = False
+
+    @property
+    def name(self) -> str:
+        return self.card.name
+
+    @cached_property
+    def digest(self) -> str:
+        """A digest of the folder's content."""
+        return folder_digest(self.folder)
+
+    @property
+    def signature(self) -> str:
+        """Everything that a score can depend on; limits and trust decide only whether there is one."""
+        needs = ((self.card.needs_references, "references"), (self.card.needs_input, "input"))
+        parts = {
+            "program": self.digest[:32],
+            "entry": self.entry,
+            "environment": "none" if self.environment is None else self.environment.digest[:32],
+            "python": platform.python_version(),
+            "needs": "+".join(need for is_needed, need in needs if is_needed) or "none",
+            "higher_is_better": "yes" if self.card.higher_is_better else "no",
+        }
+        return "|".join((self.card.name, *(f"{key}:{value}" for key, value in parts.items())))
+
+    def score(self, batch: Batch) -> Floats:
+        done = run_program(self, batch)
+        if done.scores is None:
+            raise MetricFailed(str(done.problem))
+        return done.scores
+
+
+@dataclass(frozen=True)
+class ProgramRun:
+    """One run of a program: its scores, or the sentence that says why there are none."""
+
+    scores: Floats | None
+    problem: str | None
+    outcome: Outcome
+
+
+def open_program(
+    folder: Path,
+    *,
+    manifest: Manifest | None = None,
+    environment: Environment | None = None,
+    trusted: bool = False,
+    limits: Limits | None = None,
+) -> ProgramMetric:
+    """The metric in a folder, by its `metric.toml` or the manifest given; `InvalidSubmission` if it can't be run."""
+    manifest = read_manifest(folder) if manifest is None else manifest
+    _check_doors(folder)
+    return ProgramMetric(manifest.card, folder, manifest.entry, environment, trusted, limits or DEFAULT_LIMITS)
+
+
+def run_program(
+    program: ProgramMetric,
+    batch: Batch,
+    *,
+    listen: Listener | None = None,
+    cancelled: Callable[[], bool] | None = None,
+    quoting: bool = True,
+) -> ProgramRun:
+    """Run a program on one generator's outputs; whatever goes wrong in there is the result, never an exception.
+
+    Without `quoting` the problem holds nothing that the program wrote: it may be a reference that nobody shall see.
+    """
+    if not len(batch):
+        raise MetricFailed(f"{program.name}: there is no output to score")
+    outcome = run(
+        _work(program, batch),
+        limits=program.limits,
+        trusted=program.trusted,
+        listen=listen,
+        cancelled=cancelled,
+        quoting=quoting,
+    )
+    if outcome.result is None:
+        return ProgramRun(None, f"{program.name}: {outcome.problem}", outcome)
+    try:
+        return ProgramRun(parse_scores(outcome.result, len(batch), quoting=quoting), None, outcome)
+    except MetricFailed as error:
+        return ProgramRun(None, f"{program.name}: {error}", outcome)
+
+
+def folder_digest(folder: Path) -> str:
+    """A digest of names, contents and executable bits in a folder."""
+    whole = hashlib.sha256()
+    for path in _files(folder):
+        name = path.relative_to(folder).as_posix()
+        mark = "x" if path.stat().st_mode & 0o111 else "-"
+        whole.update(f"{len(name)}:{name}:{mark}:{_file_digest(path)}\n".encode("utf-8", "surrogateescape"))
+    return whole.hexdigest()
+
+
+def given_files(card: MetricCard, batch: Batch) -> dict[str, bytes]:
+    """The three files a program reads, line by line for the same output; what it doesn't need is empty in them."""
+    nothing = [""] * len(batch)
+    inputs: Sequence[str] = batch.inputs if card.needs_input and batch.inputs else nothing
+    references: Sequence[Sequence[str]] = batch.references if card.needs_references and batch.references else nothing
+    outputs = ({"seg_id": str(k), "set_id": k, "hyp": text} for k, text in enumerate(batch.outputs))
+    return {
+        SOURCE: _json_lines({"src": text} for text in inputs),
+        GENERATOR: _json_lines(outputs),
+        REFERENCES: _json_lines({"refs": list(texts)} for texts in references),
+    }
+
+
+def _work(program: ProgramMetric, batch: Batch) -> Work:
+    files = given_files(program.card, batch)
+
+    def arguments(places: Places) -> list[str]:
+        return [*(f"{places.given}/{name}" for name in (SOURCE, GENERATOR, REFERENCES)), places.result]
+
+    def shell(places: Places) -> list[str]:
+        return ["/bin/sh", SHELL, *arguments(places)]
+
+    def python(places: Places) -> list[str]:
+        driver, source = f"{places.given}/{DRIVER}", f"{places.folder}/{program.entry}"
+        return [places.python, "-B", driver, source, *arguments(places)]
+
+    environment = None if program.environment is None else program.environment.folder
+    if program.entry == SHELL:
+        return Work(program.folder, shell, files, environment)
+    driver = {DRIVER: Path(__file__).with_name(DRIVER).read_bytes()}
+    return Work(program.folder, python, {**files, **driver}, environment)
+
+
+def _json_lines(lines: Iterator[dict[str, object]]) -> bytes:
+    text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+    return text.translate(_ESCAPED).encode("utf-8", "replace")
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    """Plain files below a folder in a fixed order; links lead nowhere and are left out."""
+    for where, folders, names in os.walk(folder):
+        folders.sort()
+        for name in sorted(names):
+            path = Path(where, name)
+            if path.is_file() and not path.is_symlink():
+                yield path
+
+
+def _file_digest(path: Path) -> str:
+    content = hashlib.sha256()
+    with path.open("rb") as file:
+        while block := file.read(_BLOCK):
+            content.update(block)
+    return content.hexdigest()
+
+
+def _check_doors(folder: Path) -> None:
+    """A program runs as a user of its own, who must be able to read it."""
+    closed = [path for path in _files(folder) if not path.stat().st_mode & READABLE]
+    closed += [Path(where) for where, _, _ in os.walk(folder) if Path(where).stat().st_mode & OPEN != OPEN]
+    if closed:
+        message = f"is closed to other users; open it with `chmod -R a+rX {folder.name}`"
+        raise InvalidSubmission([Problem(str(path.relative_to(folder.parent)), None, message) for path in closed])

@@ -1,0 +1,312 @@
+"""Running a submitted program so that it can do no harm, whatever it does.
+
+The program runs behind the walls of `confinement`, watched from outside; its output is drained and mostly dropped, so
+that a flood costs neither memory nor disk. All that can happen to it is an `Outcome` with one sentence for the
+submitter; an exception means that the platform, not the program, is at fault.
+"""
+
+from __future__ import annotations
+
+import codecs
+import os
+import re
+import selectors
+import signal
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from threading import Event, Thread
+from typing import Literal
+
+from billboards.errors import MissingPart
+from billboards.run.confinement import PRIVATE, Places, Started, Work, start_confined, start_unconfined
+from billboards.run.limits import Limits
+from billboards.run.verdicts import Ending, Outcome, Report, Verdict, outcome_of, read_report
+from billboards.run.watching import ProcessView, Tally
+
+__all__ = ["Availability", "Limits", "Outcome", "Places", "Work", "run", "sandbox_available"]
+
+Stream = Literal["stdout", "stderr"]
+Listener = Callable[[Stream, str], None]
+#: How often the watch looks, and the caller is asked whether to go on, in seconds.
+PAUSE = 0.05
+#: How long the walls may take to stand, and what is left in pipes to come, in seconds.
+START, LEFTOVERS = 30.0, 5.0
+BLOCK = 1 << 18
+HEADER_BYTES = 1 << 12
+
+
+@dataclass(frozen=True, slots=True)
+class Availability:
+    """Whether programs can be confined here; if not, the reason and what to do."""
+
+    reason: str | None = None
+
+    def __bool__(self) -> bool:
+        return self.reason is None
+
+
+@cache
+def sandbox_available() -> Availability:
+    """Whether programs can be confined here, found out by confining one."""
+    try:
+        outcome = _confine_something()
+    except MissingPart as error:
+        return Availability(str(error))
+    if outcome.result == b"works\n":
+        return Availability()
+    return Availability(
+        f"bubblewrap is installed but can't build a sandbox here ({outcome.problem}); allow user namespaces to the "
+        "server's user (in a container: run it with the right to create them), or mark programs as trusted"
+    )
+
+
+def _confine_something() -> Outcome:
+    with tempfile.TemporaryDirectory(prefix="billboards-") as folder:
+        # The folder of a program must be readable by the user it becomes.
+        Path(folder).chmod(0o755)
+        work = Work(Path(folder), lambda places: ("/bin/sh", "-c", f"echo works > {places.result}"))
+        return _run(work, Limits(wall_seconds=20, cpu_seconds=20), None, None, confined=True)
+
+
+def run(
+    work: Work,
+    *,
+    limits: Limits | None = None,
+    trusted: bool = False,
+    listen: Listener | None = None,
+    cancelled: Callable[[], bool] | None = None,
+    quoting: bool = True,
+) -> Outcome:
+    """Run a program to its end, confined; where no sandbox can be built only a trusted one runs, unconfined.
+
+    `listen` hears what the program writes, up to the limit; `cancelled` is asked all the time and ends the program.
+    Without `quoting` the outcome's sentence holds nothing that the program wrote, which may be what it was given.
+    """
+    available = sandbox_available()
+    if not available and not trusted:
+        raise MissingPart(str(available.reason))
+    return _run(work, limits or Limits(), listen, cancelled, confined=bool(available), quoting=quoting)
+
+
+def _run(
+    work: Work,
+    limits: Limits,
+    listen: Listener | None,
+    cancelled: Callable[[], bool] | None,
+    *,
+    confined: bool,
+    quoting: bool = True,
+) -> Outcome:
+    with ExitStack() as stack:
+        started = _start(work, limits, stack, confined=confined)
+        attendant = stack.enter_context(_attending(started, limits))
+        attendant.attend(listen, cancelled)
+        return outcome_of(attendant.ending(), limits, Path(work.result).name, quoting=quoting)
+
+
+def _start(work: Work, limits: Limits, stack: ExitStack, *, confined: bool) -> Started:
+    try:
+        if confined:
+            return start_confined(work, limits, stack)
+        folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="billboards-"))
+        return start_unconfined(work, limits, stack, Path(folder))
+    except OSError as error:
+        raise MissingPart(f"the server has no room to start a program: {error}; try again later") from error
+
+
+class _Tail:
+    """The end of what a stream carried, and how much that was; the listener hears its beginning."""
+
+    def __init__(self, name: Stream, kept: int, listen: Listener | None) -> None:
+        self.name, self.kept, self.listen = name, kept, listen
+        self.total = 0
+        self._end = bytearray()
+        # A letter may be cut in two by the end of a block.
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+
+    def add(self, block: bytes) -> None:
+        if self.listen is not None and self.total < self.kept:
+            self.listen(self.name, _shown(self._decoder.decode(block[: self.kept - self.total])))
+        self.total += len(block)
+        self._end += block[-self.kept :]
+        del self._end[: -self.kept]
+
+    @property
+    def text(self) -> str:
+        dropped = self.total - len(self._end)
+        before = f"[{dropped} earlier bytes left out]\n" if dropped else ""
+        return before + _shown(self._end.decode("utf-8", "replace"))
+
+
+class _Watch(Thread):
+    """Ends a program that uses more than it may, and remembers of what."""
+
+    def __init__(self, limits: Limits, view: ProcessView | None, end: Callable[[], None]) -> None:
+        super().__init__(name="sandbox-watch", daemon=True)
+        self.limits, self.view, self.end = limits, view, end
+        self.verdict: Verdict | None = None
+        self.peak = self.cpu_seconds = 0.0
+        self.over = Event()
+        self._began = time.monotonic()
+
+    def run(self) -> None:
+        try:
+            while self.verdict is None and not self.over.wait(PAUSE):
+                self.verdict = self._excess()
+        except OSError:
+            # Nothing runs unwatched.
+            self.verdict = "broken"
+        if self.verdict is not None:
+            self.end()
+
+    def _excess(self) -> Verdict | None:
+        used = Tally() if self.view is None else self.view.tally()
+        self.peak = max(self.peak, used.memory)
+        self.cpu_seconds = max(self.cpu_seconds, used.cpu_seconds)
+        if time.monotonic() - self._began > self.limits.wall_seconds:
+            return "wall time"
+        if used.cpu_seconds > self.limits.cpu_seconds:
+            return "cpu time"
+        # The first process and the launcher are ours.
+        if used.threads - 2 > self.limits.processes:
+            return "processes"
+        if used.files > self.limits.tmp_files:
+            return "files"
+        return "memory" if self._too_much_memory(used) else None
+
+    def _too_much_memory(self, used: Tally) -> bool:
+        limit = self.limits.memory_bytes
+        return self.view is not None and used.memory > limit and self.view.exact_memory() > limit
+
+
+class _Attendant:
+    """Drains what a program writes until it has ended, and ends it when told to."""
+
+    def __init__(self, started: Started, limits: Limits) -> None:
+        self.started, self.limits, self.process = started, limits, started.process
+        self.confined = started.info is not None
+        self.report = bytearray()
+        self.watch: _Watch | None = None
+        self.cancelled = self.ended_by_us = False
+        self.seconds = 0.0
+        self._began = time.monotonic()
+        self._stack = ExitStack()
+
+    def attend(self, listen: Listener | None, cancelled: Callable[[], bool] | None) -> None:
+        kept = self.limits.output_bytes
+        self.tails = _Tail("stdout", kept, listen), _Tail("stderr", kept, listen)
+        with selectors.DefaultSelector() as selector:
+            assert self.process.stdout is not None
+            assert self.process.stderr is not None
+            selector.register(self.process.stdout, selectors.EVENT_READ, self.tails[0].add)
+            selector.register(self.process.stderr, selectors.EVENT_READ, self.tails[1].add)
+            selector.register(self.started.pipe, selectors.EVENT_READ, self._hear)
+            for _ in self._ticks(selector):
+                if cancelled is not None and not self.cancelled and cancelled():
+                    self.cancelled = True
+                    self.end()
+                if self.watch is None and time.monotonic() - self._began > START:
+                    self.end()
+        self.process.wait()
+        self.seconds = time.monotonic() - self._began
+
+    def end(self) -> None:
+        """Kill it. Everything in a sandbox dies with its outermost process."""
+        self.ended_by_us = True
+        if self.confined:
+            self.process.kill()
+        elif self.process.poll() is None:
+            with suppress(ProcessLookupError):
+                os.killpg(self.process.pid, signal.SIGKILL)
+
+    def close(self) -> None:
+        """Leave nothing behind, also when the caller's own code raised."""
+        if self.watch is not None:
+            self.watch.over.set()
+            self.watch.join()
+        if self.process.poll() is None:
+            self.end()
+            self.process.wait()
+        for stream in (self.process.stdout, self.process.stderr):
+            assert stream is not None
+            stream.close()
+        self._stack.close()
+
+    def ending(self) -> Ending:
+        ready, report = self._reported()
+        return Ending(
+            ready=ready,
+            report=report,
+            stopped="cancelled" if self.cancelled else None if self.watch is None else self.watch.verdict,
+            killed_from_outside=self.process.returncode == -signal.SIGKILL and not self.ended_by_us,
+            stdout=self.tails[0].text,
+            stderr=self.tails[1].text,
+            seconds=self.seconds,
+            cpu_seconds=0.0 if self.watch is None else self.watch.cpu_seconds,
+            peak_memory=0 if self.watch is None else int(self.watch.peak),
+        )
+
+    def _ticks(self, selector: selectors.BaseSelector) -> Iterator[None]:
+        """Read whatever comes; now and then, and at least as often as the watch looks, let the caller act."""
+        tick, ended = time.monotonic(), None
+        while selector.get_map():
+            for key, _ in selector.select(PAUSE):
+                block = os.read(key.fd, BLOCK)
+                key.data(block) if block else selector.unregister(key.fileobj)
+            now = time.monotonic()
+            if now - tick >= PAUSE:
+                tick = now
+                yield
+                ended = ended or (now if self.process.poll() is not None else None)
+            # A trusted program may leave others behind that hold the pipes; in a sandbox nobody is left.
+            if ended is not None and now - ended > LEFTOVERS:
+                return
+
+    def _hear(self, block: bytes) -> None:
+        """The launcher's words, of which there may be no more than a result and its header."""
+        self.report += block[: self.limits.result_bytes + HEADER_BYTES - len(self.report)]
+        if self.watch is None and self.report.startswith(b"ready\n"):
+            self.watch = _Watch(self.limits, self._view(), self.end)
+            self.watch.start()
+
+    def _view(self) -> ProcessView | None:
+        if self.started.info is None:
+            return None
+        try:
+            return self._stack.enter_context(ProcessView(_first_process(self.started.info), PRIVATE))
+        except (FileNotFoundError, ProcessLookupError):
+            # It has ended already.
+            return None
+        except PermissionError as error:
+            raise MissingPart(f"the server may not look into its sandboxes, so it can't watch them: {error}") from error
+
+    def _reported(self) -> tuple[bool, Report | None]:
+        ready, _, rest = bytes(self.report).partition(b"\n")
+        return ready == b"ready", read_report(rest)
+
+
+@contextmanager
+def _attending(started: Started, limits: Limits) -> Iterator[_Attendant]:
+    attendant = _Attendant(started, limits)
+    try:
+        yield attendant
+    finally:
+        attendant.close()
+
+
+def _first_process(info: int) -> int:
+    """The process that bubblewrap named as the first inside; it did so before the launcher began."""
+    said = b""
+    while (found := re.search(rb'"child-pid":\s*(\d+)[^\d]', said)) is None:
+        said += os.read(info, HEADER_BYTES) or b'"child-pid": 0 '
+    return int(found[1])
+
+
+def _shown(text: str) -> str:
+    """Text that any log can store."""
+    return text.replace("\0", "\N{REPLACEMENT CHARACTER}")

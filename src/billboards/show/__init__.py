@@ -1,0 +1,1 @@
+"""Results made readable: one neutral table or chart, and every format that renders it."""

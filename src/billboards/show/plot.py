@@ -1,0 +1,148 @@
+"""What all charts have in common: colours, sizes, titles, and how one becomes a picture.
+
+Charts are specified once in Vega-Lite for the HTML report, notebooks and sites alike. Each says its finding in its
+title, uses one accent colour and one for people, tells both apart by more than colour, and comes light or dark on a
+transparent ground. Names from boards enter only as data and titles, never as fields or expressions, so that a metric
+may be called anything.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import altair as alt
+
+from billboards.show.words import one_line
+
+Theme = Literal["light", "dark"]
+Points = list[dict[str, Any]]
+
+#: Width of a plot and height of one of its rows, in pixels: with labels, what a phone shows without shrinking much.
+WIDTH = 300
+ROW = 22
+#: Letters to a line of a title.
+LINE = 48
+
+
+@dataclass(frozen=True, slots=True)
+class Palette:
+    """The colours of a theme; accent and people are blue and orange, which every eye tells apart.
+
+    `turn` is the correlation from which a heat map's figures change between black and white to stay legible.
+    """
+
+    text: str
+    faint: str
+    grid: str
+    figures: tuple[str, str]
+    turn: float
+    plain: str
+    accent: str
+    people: str
+    lines: tuple[str, ...]
+
+
+PALETTES: Mapping[Theme, Palette] = {
+    "light": Palette(
+        text="#1f2328",
+        faint="#59636e",
+        grid="#e4e7eb",
+        figures=("#000000", "#ffffff"),
+        turn=0.83,
+        plain="#8491a0",
+        accent="#0b62b5",
+        people="#c2500a",
+        lines=("#0b62b5", "#c2500a", "#0a7d5c", "#a1487e", "#8a6d00", "#3a8fca"),
+    ),
+    "dark": Palette(
+        text="#e6e9ed",
+        faint="#9aa4af",
+        grid="#2f353d",
+        figures=("#ffffff", "#000000"),
+        turn=0.57,
+        plain="#6f7b88",
+        accent="#5aa9f2",
+        people="#f2954a",
+        lines=("#5aa9f2", "#f2954a", "#3cc69a", "#df8fc0", "#d9b93b", "#b7d9f5"),
+    ),
+}
+
+
+def themed(chart: alt.LayerChart, theme: Theme, title: str, subtitle: str, words: str) -> alt.LayerChart:
+    """A chart with its title, its text alternative and the common look."""
+    colours = PALETTES[theme]
+    lines, below = (textwrap.wrap(t, n, break_long_words=False) for t, n in ((title, LINE), (subtitle, LINE + 10)))
+    heading = alt.TitleParams(lines, subtitle=below)
+    axis = {
+        "labelColor": colours.text,
+        "titleColor": colours.faint,
+        "titleFontWeight": "normal",
+        "gridColor": colours.grid,
+        "domainColor": colours.grid,
+        "tickColor": colours.grid,
+        "labelFontSize": 12,
+        "titleFontSize": 12,
+        "labelLimit": 150,
+    }
+    titles = {"anchor": "start", "frame": "bounds", "offset": 12, "fontSize": 14, "subtitleFontSize": 12}
+    return chart.properties(title=heading, description=f"{title}. {words}").configure(
+        background="transparent",
+        font="system-ui, sans-serif",
+        # Room for a reader's font that is wider than the one a picture was measured with.
+        padding={"left": 16, "right": 24, "top": 6, "bottom": 6},
+        axis=axis,
+        axisX={"labelFlush": False},
+        axisY={"grid": False, "ticks": False, "labelPadding": 6},
+        view={"stroke": None},
+        text={"fontSize": 12},
+        title=titles | {"color": colours.text, "subtitleColor": colours.faint},
+    )
+
+
+def to_svg(chart: alt.TopLevelMixin, *, titled: bool = True) -> str:
+    """A chart as a static picture, for which nothing is fetched; without its title where a page states it as text."""
+    import vl_convert
+
+    specification = chart.to_dict(validate=False)
+    # A picture is described as a whole; a description of each of its points would only make it large.
+    specification["config"]["aria"] = False
+    if not titled:
+        del specification["title"]
+    wanted = ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
+    known = vl_convert.get_vegalite_versions()
+    version = wanted if wanted in known else known[-1]
+    return str(vl_convert.vegalite_to_svg(specification, vl_version=version, allowed_base_urls=[]))
+
+
+def role_colour(roles: Mapping[str, str]) -> alt.Color:
+    return alt.Color("role:N", scale=alt.Scale(domain=list(roles), range=list(roles.values())), legend=None)
+
+
+def cycle(colours: tuple[str, ...], count: int) -> list[str]:
+    return [colours[k % len(colours)] for k in range(count)]
+
+
+def distinct(names: Iterable[str]) -> list[str]:
+    """Names as labels that differ: a metric that stands twice on a board is two bars, not one."""
+    seen: Counter[str] = Counter()
+    labels = []
+    for name in map(one_line, names):
+        seen[name] += 1
+        labels.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
+    return labels
+
+
+def apart(values: Sequence[float], gap: float) -> list[float]:
+    """Ascending values moved as little as it takes to be a gap apart: neighbours that are too close part evenly."""
+    places = list(values)
+    for _ in range(100):
+        for k in range(len(places) - 1):
+            short = gap - (places[k + 1] - places[k])
+            if short > 0:
+                places[k] -= short / 2
+                places[k + 1] += short / 2
+    return places

@@ -1,0 +1,96 @@
+"""Tables in a terminal, as wide as it is and no wider.
+
+Where a table has more columns than fit, the ones that matter least are left out, and a line says how many and how to
+see them. Names are written as they are, never as markup, so a generator called `[red]` stays one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from billboards.show.table import Table, TableColumn, shown
+from billboards.show.words import MISSING, one_line
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table as RichTable
+
+#: Blanks between two columns.
+GAP = 2
+#: A text wider than this is folded rather than allowed to push other columns out.
+WIDEST = 44
+
+
+def print_table(table: Table, console: Console | None = None, *, wide: bool = False) -> None:
+    """A table with its title and notes; `wide` shows every column, even beyond the terminal's edge."""
+    from rich.console import Console
+    from rich.text import Text
+
+    console = console or Console()
+    columns = table.visible if wide else fitting(table, console.width)
+    console.print(Text(one_line(table.title), style="bold"))
+    with _as_wide_as(console, _natural(table, columns) if wide else 0):
+        console.print(rich_table(table, columns))
+    for note in (*_hidden_note(table, columns), *table.notes):
+        console.print(Text(one_line(note), style="dim"))
+    console.print()
+
+
+def rich_table(table: Table, columns: tuple[TableColumn, ...]) -> RichTable:
+    """Some columns of a table for rich: a rule under the header, numbers to the right, missing values dim."""
+    from rich import box
+    from rich.table import Table as RichTable
+    from rich.text import Text
+
+    drawn = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold", show_edge=False)
+    drawn.show_header = any(column.header for column in columns)
+    for column in columns:
+        folds = column.align == "left"
+        limit = WIDEST if folds else None
+        drawn.add_column(Text(column.header), justify=column.align, no_wrap=not folds, overflow="fold", max_width=limit)
+    places = [table.visible.index(column) for column in columns]
+    for texts in shown(table):
+        drawn.add_row(*(Text(texts[k], style="dim" if texts[k] == MISSING else "") for k in places))
+    return drawn
+
+
+def fitting(table: Table, width: int) -> tuple[TableColumn, ...]:
+    """The columns that fit, in their order, dropping those of the highest priority number first."""
+    columns = table.visible
+    while _natural(table, columns) > width and any(column.priority for column in columns):
+        least = max(columns, key=lambda column: column.priority)
+        columns = tuple(column for column in columns if column is not least)
+    return columns
+
+
+@contextmanager
+def _as_wide_as(console: Console, width: int) -> Iterator[None]:
+    """Lines may be longer than the terminal for a while; rich has no option for that but the console's own width."""
+    own = console.width
+    console.width = max(own, width)
+    try:
+        yield
+    finally:
+        console.width = own
+
+
+def _natural(table: Table, columns: tuple[TableColumn, ...]) -> int:
+    """How wide some columns are when no number is cut."""
+    from rich.cells import cell_len
+
+    texts = list(zip(*shown(table), strict=True)) or [()] * len(table.visible)
+    widths = {
+        column.key: max(map(cell_len, (column.header, *cells)))
+        for column, cells in zip(table.visible, texts, strict=True)
+    }
+    limits = (min(widths[c.key], WIDEST) if c.align == "left" else widths[c.key] for c in columns)
+    return sum(limits) + GAP * len(columns)
+
+
+def _hidden_note(table: Table, columns: tuple[TableColumn, ...]) -> tuple[str, ...]:
+    hidden = len(table.visible) - len(columns)
+    if not hidden:
+        return ()
+    return (f"{hidden} of {len(table.visible)} columns don't fit here; --wide shows all.",)

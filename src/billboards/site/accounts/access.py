@@ -1,0 +1,280 @@
+"""Who may do what, from one table.
+
+A viewer is somebody with a role, or a visitor without one. What an action needs stands in `PERMISSIONS`; where it says
+`team`, the submission must be the viewer's own team's. Where no log-in is required, because only this machine can come
+in, everybody is the owner called `local`.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+from urllib.parse import urlsplit
+
+from sqlalchemy import Connection
+
+from billboards.errors import InvalidInput, NotAllowed, Refused
+from billboards.site.accounts import records as accounts
+from billboards.site.accounts.records import Account, Role, Session, Token
+from billboards.site.admin import deliveries
+from billboards.site.admin.deliveries import Webhook
+from billboards.site.boards import registry
+from billboards.site.boards.snapshots import Audience
+from billboards.site.site import Site
+from billboards.site.submissions.records import Submission
+
+LOCAL = "local"
+
+Action = Literal[
+    "read", "read-hidden", "submit", "see-submission", "change-submission", "annotate", "own-account", "administer"
+]
+
+#: What each action needs; `team` is a submitter on what its own team sent in.
+PERMISSIONS: Mapping[Action, frozenset[str]] = {
+    "read": frozenset({"visitor", "annotator", "submitter", "owner"}),
+    "own-account": frozenset({"annotator", "submitter", "owner"}),
+    "annotate": frozenset({"annotator", "owner"}),
+    "submit": frozenset({"submitter", "owner"}),
+    "see-submission": frozenset({"team", "owner"}),
+    "change-submission": frozenset({"team", "owner"}),
+    "read-hidden": frozenset({"owner"}),
+    "administer": frozenset({"owner"}),
+}
+
+
+@dataclass(frozen=True)
+class Viewer:
+    """Somebody who asks; without an account, a visitor."""
+
+    account: Account | None = None
+
+    @property
+    def role(self) -> str:
+        return "visitor" if self.account is None else self.account.role
+
+    @property
+    def name(self) -> str:
+        return "visitor" if self.account is None else self.account.name
+
+    @property
+    def audience(self) -> Audience:
+        """Which boards and rankings this viewer is shown."""
+        return "owners" if may(self, "read-hidden") else "public"
+
+
+VISITOR = Viewer()
+
+
+def may(viewer: Viewer, action: Action, submission: Submission | None = None) -> bool:
+    """Whether a viewer may do something, to a submission where it is about one."""
+    allowed = PERMISSIONS[action]
+    if viewer.role in allowed:
+        return True
+    own = viewer.account is not None and submission is not None and viewer.account.team_id == submission.team_id
+    return own and "team" in allowed
+
+
+def require(viewer: Viewer, action: Action, submission: Submission | None = None) -> Account:
+    """The viewer's account, where the viewer may do this; else `NotAllowed`."""
+    if viewer.account is not None and may(viewer, action, submission):
+        return viewer.account
+    what = action.replace("-", " ")
+    needed = " or ".join(sorted(PERMISSIONS[action]))
+    raise NotAllowed(f"{viewer.name} may not {what}: that takes {needed}; log in with an account that may")
+
+
+def local_viewer(site: Site) -> Viewer:
+    """The owner of a site that only this machine can reach."""
+    with site.database.reading() as connection:
+        known = accounts.account_named(connection, LOCAL)
+    if known is None:
+        with site.database.writing() as connection:
+            known = accounts.account_named(connection, LOCAL) or accounts.add_account(
+                connection, LOCAL, "owner", actor="site", now=site.clock()
+            )
+    return Viewer(known)
+
+
+def viewer_of_token(site: Site, text: str) -> Viewer | None:
+    """Who holds a token; None where it opens nothing."""
+    now = site.clock()
+    with site.database.reading() as connection:
+        found = accounts.account_of_token(connection, text, now=now)
+    if found is None:
+        return None
+    account, to_note = found
+    if to_note:
+        with site.database.writing() as connection:
+            accounts.note_use(connection, text, now=now)
+    return Viewer(account)
+
+
+def nobody(site: Site) -> Viewer:
+    """Who comes without token or session: a visitor, or the owner where no log-in is required."""
+    return VISITOR if site.login_required else local_viewer(site)
+
+
+def log_in(site: Site, token: str) -> tuple[str, str] | None:
+    """A session for who holds a token: its cookie's text and the text its forms send along."""
+    viewer = viewer_of_token(site, token)
+    return None if viewer is None or viewer.account is None else begin_session(site, viewer.account)
+
+
+def begin_session(site: Site, account: Account) -> tuple[str, str]:
+    """Log a browser in as an account."""
+    with site.database.writing() as connection:
+        return accounts.begin_session(connection, account.id, now=site.clock(), seconds=site.settings.session_seconds)
+
+
+def session_of(site: Site, cookie: str) -> Session | None:
+    """The session behind a cookie, unless it is over."""
+    with site.database.reading() as connection:
+        return accounts.session(connection, cookie, now=site.clock())
+
+
+def log_out(site: Site, cookie: str) -> None:
+    with site.database.writing() as connection:
+        accounts.end_session(connection, cookie)
+
+
+def account_of_oidc(site: Site, subject: str, name: str, email: str | None) -> Account:
+    """The account of somebody who logged in elsewhere; made on the first visit, under a name that is free."""
+    email = email if email is not None and _EMAIL.fullmatch(email) else None
+    with site.database.writing() as connection:
+        known = accounts.account_of_subject(connection, subject)
+        if known is not None:
+            return known
+        free = name
+        while accounts.account_named(connection, free) is not None:
+            free = f"{name}-{secrets.token_hex(3)}"
+        role: Role = "submitter" if site.settings.oidc is None else _role(site.settings.oidc.role)
+        return accounts.add_account(
+            connection, free, role, actor="oidc", now=site.clock(), email=email, oidc_subject=subject
+        )
+
+
+def _role(name: str) -> Role:
+    return next((role for role in accounts.ROLES if role == name), "submitter")
+
+
+def login_configured(site: Site) -> bool:
+    """Whether anybody could log in."""
+    with site.database.reading() as connection:
+        return site.settings.oidc is not None or accounts.has_tokens(connection)
+
+
+def login_expected(site: Site) -> bool:
+    """Whether somebody else than this machine's own owner was let in: then even this machine has to log in."""
+    with site.database.reading() as connection:
+        others = [account for account in accounts.list_accounts(connection) if account.name != LOCAL]
+    return site.settings.oidc is not None or bool(others)
+
+
+def add_account(
+    site: Site, viewer: Viewer, name: str, role: Role, *, team: str | None = None, email: str | None = None
+) -> Account:
+    """An owner lets somebody in."""
+    require(viewer, "administer")
+    _check_word(name, "person")
+    _check_email(email)
+    with site.database.writing() as connection:
+        return accounts.add_account(connection, name, role, actor=viewer.name, now=site.clock(), team=team, email=email)
+
+
+def change_account(
+    site: Site,
+    viewer: Viewer,
+    account_id: int,
+    *,
+    role: Role | None = None,
+    team: str | None = None,
+    email: str | None = None,
+) -> Account:
+    """An owner gives somebody another role or team; everybody may change the own address."""
+    own = require(viewer, "own-account")
+    if role is not None or team is not None or account_id != own.id:
+        require(viewer, "administer")
+    if team is not None:
+        _check_word(team, "team")
+    _check_email(email)
+    with site.database.writing() as connection:
+        if role not in (None, "owner"):
+            _check_other_owner(connection, account_id)
+        return accounts.change_account(
+            connection, account_id, actor=viewer.name, now=site.clock(), role=role, team=team, email=email
+        )
+
+
+def _check_other_owner(connection: Connection, account_id: int) -> None:
+    others = [one for one in accounts.list_accounts(connection) if one.role == "owner" and one.id != account_id]
+    if not others:
+        raise Refused("this is the only owner; make another one first")
+
+
+def add_token(site: Site, viewer: Viewer, label: str, *, account_id: int | None = None) -> tuple[Token, str]:
+    """A token for the viewer, or by an owner for somebody; its text is shown now and never again."""
+    own = require(viewer, "own-account")
+    if account_id is not None and account_id != own.id:
+        require(viewer, "administer")
+    with site.database.writing() as connection:
+        owner = accounts.account(connection, own.id if account_id is None else account_id)
+        return accounts.add_token(connection, owner.id, label[:200], actor=viewer.name, now=site.clock())
+
+
+def revoke_token(site: Site, viewer: Viewer, token_id: int, *, account_id: int | None = None) -> None:
+    """Make a token useless."""
+    own = require(viewer, "own-account")
+    if account_id is not None and account_id != own.id:
+        require(viewer, "administer")
+    with site.database.writing() as connection:
+        owner = own.id if account_id is None else account_id
+        if not accounts.revoke_token(connection, token_id, owner, actor=viewer.name, now=site.clock()):
+            raise Refused(f"there is no token {token_id} in use; list the tokens to see which there are")
+
+
+def new_owner_token(site: Site, name: str) -> str:
+    """A token for an owner, from whoever can write the data folder: how the first one comes in."""
+    _check_word(name, "person")
+    now = site.clock()
+    with site.database.writing() as connection:
+        known = accounts.account_named(connection, name)
+        known = known or accounts.add_account(connection, name, "owner", actor="site", now=now)
+        if known.role != "owner":
+            raise Refused(f"account {name} is a {known.role}, not an owner; choose another name")
+        return accounts.add_token(connection, known.id, "from the command line", actor="site", now=now)[1]
+
+
+def add_webhook(site: Site, viewer: Viewer, url: str, *, board: str | None = None) -> Webhook:
+    """Let an address hear of the viewer's submissions (an owner's, of all); its secret signs what is sent."""
+    own = require(viewer, "own-account")
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise InvalidInput(f"{url!r} is no web address; give one as in https://example.org/hook")
+    with site.database.writing() as connection:
+        if board is not None:
+            registry.board(connection, board)
+        return deliveries.add_webhook(connection, own.id, url, secrets.token_urlsafe(32), board=board, now=site.clock())
+
+
+def remove_webhook(site: Site, viewer: Viewer, webhook_id: int) -> None:
+    own = require(viewer, "own-account")
+    with site.database.writing() as connection:
+        if not deliveries.remove_webhook(connection, webhook_id, own.id):
+            raise Refused(f"there is no webhook {webhook_id} of yours")
+
+
+#: One address, which can't smuggle another one or a header into a mail.
+_EMAIL = re.compile(r"[^\s@<>,;:\"()\[\]\\]{1,64}@[A-Za-z0-9.-]{1,253}")
+
+
+def _check_email(email: str | None) -> None:
+    if email is not None and not _EMAIL.fullmatch(email):
+        raise InvalidInput(f"{email!r} is no e-mail address; write it as in ann@example.org")
+
+
+def _check_word(name: str, what: str) -> None:
+    if not name.strip() or len(name) > 100 or any(ord(letter) < 32 for letter in name):
+        raise InvalidInput(f"{name!r} can't be the name of a {what}; use one line of at most 100 characters")

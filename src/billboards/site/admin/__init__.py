@@ -1,0 +1,1 @@
+"""What an operator needs: backups, health, logs, notices, retention, deletion on request."""

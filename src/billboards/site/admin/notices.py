@@ -1,0 +1,145 @@
+"""Notices sent: webhooks and e-mail, from the outbox, until they are taken or given up.
+
+A webhook is a POST of the event as JSON, signed with the webhook's secret (`X-Billboards-Signature: sha256=…`, an HMAC
+of the body), so that the receiver can tell it from a forgery. What is not taken is tried again, later each time. A
+webhook that is not an owner's may not point into the server's own network.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import ipaddress
+import json
+import smtplib
+import socket
+from dataclasses import dataclass
+from email.message import EmailMessage
+from typing import Any
+from urllib.parse import urlsplit
+
+from sqlalchemy import select
+
+from billboards.site.admin import deliveries
+from billboards.site.admin.deliveries import Delivery
+from billboards.site.database.schema import accounts, webhooks
+from billboards.site.settings import MailSettings, moment
+from billboards.site.site import Site
+
+SIGNATURE = "X-Billboards-Signature"
+#: Seconds a receiver has to answer, those before the second attempt (twice as many before each next), and attempts.
+PATIENCE, FIRST_WAIT, ATTEMPTS = 10.0, 10.0, 8
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """Why a receiver did not take a notice; `final` where trying again is no use."""
+
+    reason: str
+    final: bool = False
+
+
+def send_due(site: Site) -> int:
+    """Send every notice whose time has come; returns how many were taken."""
+    with site.database.reading() as connection:
+        waiting = deliveries.due(connection, now=site.clock())
+    return sum(_send(site, delivery) for delivery in waiting)
+
+
+def _send(site: Site, delivery: Delivery) -> bool:
+    now = site.clock()
+    later = now + FIRST_WAIT * 2**delivery.attempts
+    with site.database.writing() as connection:
+        if not deliveries.claim(connection, delivery, until=max(later, now + 3 * PATIENCE)):
+            return False
+    refusal = _mail(site, delivery) if delivery.is_mail else _post(site, delivery)
+    with site.database.writing() as connection:
+        if refusal is None:
+            deliveries.settle(connection, delivery.id, "sent")
+        elif refusal.final or delivery.attempts + 1 >= ATTEMPTS:
+            deliveries.settle(connection, delivery.id, "given up", reason=refusal.reason)
+        else:
+            deliveries.postpone(connection, delivery.id, until=later, reason=refusal.reason)
+    return refusal is None
+
+
+def sign(secret: str, body: bytes) -> str:
+    """What a webhook's receiver compares: an HMAC of the body under the webhook's secret."""
+    return "sha256=" + hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
+
+
+def _post(site: Site, delivery: Delivery) -> Refusal | None:
+    import httpx
+
+    if delivery.secret is None:
+        return Refusal("the webhook was removed", final=True)
+    if not _is_owners(site, delivery) and (inside := _inside(delivery.target)):
+        return inside
+    message: dict[str, Any] = {"event": delivery.event, "id": delivery.id, "submission": dict(delivery.payload)}
+    body = json.dumps(message, ensure_ascii=False, sort_keys=True).encode()
+    headers = {"Content-Type": "application/json", SIGNATURE: sign(delivery.secret, body)}
+    try:
+        answer = httpx.post(
+            delivery.target, content=body, headers=headers, timeout=PATIENCE, follow_redirects=False, trust_env=False
+        )
+    except (httpx.HTTPError, httpx.InvalidURL) as error:
+        return Refusal(f"{type(error).__name__}: {error}")
+    return None if answer.is_success else Refusal(f"answered {answer.status_code}", final=answer.status_code == 410)
+
+
+def _is_owners(site: Site, delivery: Delivery) -> bool:
+    query = select(accounts.c.role).join(webhooks, webhooks.c.account_id == accounts.c.id)
+    with site.database.reading() as connection:
+        return connection.execute(query.where(webhooks.c.id == delivery.webhook_id)).scalar() == "owner"
+
+
+def _inside(url: str) -> Refusal | None:
+    """What speaks against an address that is not an owner's: it lies in the server's own network, or nowhere."""
+    parts = urlsplit(url)
+    try:
+        found = socket.getaddrinfo(parts.hostname, parts.port or 443, type=socket.SOCK_STREAM)
+    except (OSError, ValueError) as error:
+        return Refusal(f"{parts.hostname}: {error}")
+    addresses = (ipaddress.ip_address(str(address[0]).partition("%")[0]) for *_, address in found)
+    if all(address.is_global for address in addresses):
+        return None
+    return Refusal(f"{parts.hostname} lies in the server's own network", final=True)
+
+
+def _mail(site: Site, delivery: Delivery) -> Refusal | None:
+    settings = site.settings.mail
+    if settings is None:
+        return Refusal("there is no [mail] in site.toml", final=True)
+    try:
+        with smtplib.SMTP(settings.host, settings.port, timeout=PATIENCE) as server:
+            _log_in(server, settings)
+            server.send_message(_message(site, settings, delivery))
+    except smtplib.SMTPRecipientsRefused as error:
+        return Refusal(f"refused: {error}", final=True)
+    except (smtplib.SMTPException, OSError) as error:
+        return Refusal(f"{type(error).__name__}: {error}")
+    return None
+
+
+def _log_in(server: smtplib.SMTP, settings: MailSettings) -> None:
+    if settings.starttls:
+        server.starttls()
+    if settings.user is not None:
+        server.login(settings.user, settings.password or "")
+
+
+def _message(site: Site, settings: MailSettings, delivery: Delivery) -> EmailMessage:
+    said = delivery.payload
+    message = EmailMessage()
+    message["From"], message["To"] = settings.sender, delivery.target.removeprefix("mailto:")
+    name = " ".join(str(said["name"]).split())
+    message["Subject"] = f"[{said['board']}] {name} is {said['state']}"
+    lines = [f"{said['kind']} {name}, version {said['version']}, on board {said['board']}: {said['state']}"]
+    lines += [f"Reason: {said['reason']}"] if said["reason"] else []
+    lines += ["The platform was at fault; this did not cost any quota."] if said["platform"] else []
+    lines.append(f"At {moment(said['changed'])}.")
+    if site.settings.base_url:
+        path = said.get("path", f"/submissions/{said['id']}")
+        lines.append(f"{site.settings.base_url.rstrip('/')}{path}")
+    message.set_content("\n".join(lines))
+    return message

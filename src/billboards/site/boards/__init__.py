@@ -1,0 +1,1 @@
+"""Boards on a site: the live board, what each audience may see of it, and its rankings."""

@@ -1,0 +1,207 @@
+"""The live board: the folder's board with a row for every generator that came in, and what campaigns said of them.
+
+What people see is made of what is finished: scored submissions, the latest version of each name, not withdrawn, and
+not of a blind phase that isn't revealed (owners see those too). It is kept in the process until the board's generation
+rises. A submission that wants to stay anonymous stands on the board under a pseudonym, so that nothing made from the
+board can give its name away.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from billboards.board import Board, Generator, Outputs, Texts
+from billboards.board.folder import open_board
+from billboards.board.judgment_columns import JudgmentColumns
+from billboards.board.output_lines import read_texts
+from billboards.board.parts import LISTED
+from billboards.errors import InvalidBoard, InvalidInput, MissingPart
+from billboards.metrics.base import Metric
+from billboards.metrics.discovery import metric
+from billboards.reading.lines import Problems
+from billboards.site.boards import registry, snapshots
+from billboards.site.boards.snapshots import Audience, Snapshot
+from billboards.site.campaigns.judgments import with_campaigns
+from billboards.site.settings import BoardSettings, read_board_settings
+from billboards.site.site import Site
+from billboards.site.submissions import records as submissions
+from billboards.site.submissions.blobs import BlobStore
+from billboards.site.submissions.records import Submission
+from billboards.site.work.sql_cells import SqlCells
+
+
+@dataclass(frozen=True)
+class LiveBoard:
+    """A board of the site as one audience sees it at one moment."""
+
+    site: Site
+    name: str
+    audience: Audience
+    board: Board
+    #: Cells of finished metrics only.
+    cells: SqlCells
+    generation: int
+    settings: BoardSettings
+    #: The submission behind a row or a metric, by its name on the board; those of the folder have none.
+    generators: Mapping[str, Submission]
+    metrics: Mapping[str, Submission]
+    #: Metrics the board names that can't run here, and why.
+    unavailable: Mapping[str, str]
+    #: The latest ranking; owners are shown the public one where nothing is hidden.
+    snapshot: Snapshot | None
+
+    @cached_property
+    def document(self) -> dict[str, Any] | None:
+        """The latest snapshot's document: `ranking` and `overrating`; None before the first."""
+        if self.snapshot is None:
+            return None
+        with self.site.database.reading() as connection:
+            return snapshots.document(connection, self.snapshot)
+
+    @cached_property
+    def shown(self) -> Board:
+        """The board as this audience may read and download it: without references and judgments that are hidden."""
+        board = self.board
+        if self.audience == "owners":
+            return board
+        if self.settings.hidden_references:
+            board = without_references(board)
+        if self.settings.hidden_judgments:
+            board = replace(board, judgments=JudgmentColumns(board.judgments.dimensions).build())
+        return board
+
+
+def without_references(board: Board) -> Board:
+    """A board whose references nobody can read, neither where they stand nor as the outputs of who wrote them."""
+    rows = [
+        replace(row, load=_NoTexts(len(board.instances))) if board.is_reference(row, board.reference_names) else row
+        for row in board.rows
+    ]
+    instances = tuple(replace(instance, references=()) for instance in board.instances)
+    return replace(board, instances=instances, rows=tuple(rows), references_used=None)
+
+
+@dataclass(frozen=True)
+class _NoTexts:
+    instances: int
+
+    def __call__(self) -> Texts:
+        return (None,) * self.instances
+
+
+@dataclass(frozen=True)
+class BlobTexts:
+    """Reads a submitted generator's texts when they are first needed."""
+
+    blobs: BlobStore
+    blob: str
+    position: Mapping[str, int]
+
+    def __call__(self) -> Texts:
+        problems = Problems(LISTED)
+        texts = read_texts(self.blobs.read(self.blob), self.blob, self.position, problems)
+        if problems.errors:
+            raise InvalidBoard(self.blob, problems.errors)
+        return texts
+
+
+def live_board(site: Site, name: str, *, audience: Audience = "public") -> LiveBoard:
+    """The board as an audience sees it now; costs one look at its generation where nothing changed."""
+    with site.database.reading() as connection:
+        known = registry.board(connection, name)
+    cached: LiveBoard | None = site.cache.get((name, audience))
+    if cached is not None and cached.generation == known.generation:
+        return cached
+    with site.lock:
+        site.cache[name, audience] = live = _build(site, known, audience)
+    return live
+
+
+def live_with_excluded(site: Site, name: str) -> LiveBoard:
+    """The owners' board as it would be with the answers of annotators who were excluded from campaigns."""
+    with site.database.reading() as connection:
+        known = registry.board(connection, name)
+    return _build(site, known, "owners", with_excluded=True)
+
+
+def _build(site: Site, known: registry.Registered, audience: Audience, *, with_excluded: bool = False) -> LiveBoard:
+    board = folder_board(site, known)
+    settings = read_board_settings(known.settings)
+    with site.database.reading() as connection:
+        scored = submissions.find(connection, board=known.name, states=("scored",))
+        everything = latest_versions(scored)
+        public = latest_versions(one for one in scored if not settings.hides(one.phase))
+        differs = {one.id for one in everything} != {one.id for one in public}
+        head = snapshots.latest(connection, known.name, audience if differs else "public")
+    seen = everything if audience == "owners" else public
+    generators = {one.public_name: one for one in seen if one.kind == "generator"}
+    programs = {str(one.settings["column"]): one for one in seen if one.kind == "metric"}
+    own, unavailable = board_metrics(board)
+    signatures = [one.signature for one in own] + [str(one.settings["signature"]) for one in programs.values()]
+    rows = (submitted_row(site, board, one, name) for name, one in sorted(generators.items()))
+    board = replace(board, rows=(*board.rows, *rows))
+    with site.database.reading() as connection:
+        judged = with_campaigns(connection, board, site.cache, ranks=settings.ranks, with_excluded=with_excluded)
+    return LiveBoard(
+        site,
+        known.name,
+        audience,
+        judged,
+        site.cells(known.name).only(signatures),
+        known.generation,
+        settings,
+        generators,
+        programs,
+        unavailable,
+        head,
+    )
+
+
+def folder_board(site: Site, known: registry.Registered) -> Board:
+    """The board as its owner wrote it; opened again when the folder has changed."""
+    key = ("folder", known.name)
+    with site.lock:
+        cached = site.cache.get(key)
+        if cached is None or cached[0] != (known.folder, known.fingerprint):
+            cached = site.cache[key] = ((known.folder, known.fingerprint), open_board(Path(known.folder)))
+    board: Board = cached[1]
+    return board
+
+
+def submitted_row(site: Site, board: Board, submission: Submission, name: str) -> Outputs:
+    """A submission as a row of the board; its version is the digest of its lines, as for a file of the folder."""
+    said = submission.settings
+    generator = Generator(
+        name,
+        "human" if said.get("human") else "machine",
+        said.get("description"),
+        None if submission.anonymous else said.get("paper"),
+        None if submission.anonymous else said.get("url"),
+    )
+    return Outputs(name, generator, submission.blob[:16], BlobTexts(site.blobs, submission.blob, board.position))
+
+
+def board_metrics(board: Board) -> tuple[tuple[Metric, ...], dict[str, str]]:
+    """The metrics a board names, each once, and why some of them can't run here."""
+    found: dict[str, Metric] = {}
+    unavailable = {}
+    for spec in board.metrics:
+        try:
+            one = metric(spec)
+        except (InvalidInput, MissingPart) as error:
+            unavailable[spec] = str(error)
+        else:
+            found[one.signature] = one
+    return tuple(found.values()), unavailable
+
+
+def latest_versions(found: Iterable[Submission]) -> list[Submission]:
+    """Of each kind and name, the submission with the highest version."""
+    best: dict[tuple[str, str], Submission] = {}
+    for one in sorted(found, key=lambda one: one.version):
+        best[one.kind, one.name] = one
+    return list(best.values())

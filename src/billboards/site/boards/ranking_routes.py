@@ -1,0 +1,198 @@
+"""What a board says now and has said: rankings, ensembles, and how places moved."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated, Any, Literal
+
+from fastapi import Depends, Request, Response
+from pydantic import BaseModel, Field
+
+from billboards.analyses.documents import ensemble_document, ranking_document, ranking_from_document
+from billboards.errors import UnknownName
+from billboards.site.accounts.access import Viewer
+from billboards.site.accounts.permissions import Permission, look_of, site_of
+from billboards.site.boards import snapshots
+from billboards.site.boards.masked import Look
+from billboards.site.boards.snapshots import Snapshot
+from billboards.site.web.api_paging import (
+    MOST,
+    Cursor,
+    Limit,
+    Page,
+    list_of,
+    page_at,
+    page_of,
+    read_cursor,
+    write_cursor,
+)
+from billboards.site.web.api_tagging import tagged_router
+
+router = tagged_router("rankings")
+Reader = Annotated[Viewer, Depends(Permission("read"))]
+
+#: Moves of each ranking in a list; the ranking itself has all of them.
+MOST_MOVES = 100
+
+
+class Move(BaseModel):
+    """Who changed place; null where it was or is not ranked."""
+
+    side: str
+    name: str
+    before: int | None
+    after: int | None
+
+
+class RankingHead(BaseModel):
+    """A kept ranking in a list."""
+
+    id: str = Field(description="a digest of all it says; the same content has the same id")
+    number: int
+    created: float
+    cause: dict[str, Any] = Field(description="what came in or went since the one before")
+    moves: list[Move] = Field(description=f"who changed place; in a list of rankings the first {MOST_MOVES} of them")
+    moved: int = Field(description="how many changed place")
+    ensemble: str | None = Field(description="the ensemble's signature")
+
+
+class RankingFacts(RankingHead):
+    """A kept ranking with everything it says."""
+
+    ranking: dict[str, Any]
+    overrating: dict[str, Any] | None
+
+
+class PlaceFacts(BaseModel):
+    """Where somebody stood in one ranking; `value` is a correlation, or a mean score."""
+
+    number: int
+    name: str
+    rank: int | None
+    value: float | None
+
+
+class EnsembleFacts(BaseModel):
+    """An ensemble that was fitted, complete enough to be applied."""
+
+    signature: str
+    created: float
+    ensemble: dict[str, Any]
+
+
+@router.get("/boards/{board}/ranking")
+def read_ranking(request: Request, board: str, viewer: Reader) -> RankingFacts:
+    """What the board says now."""
+    look = look_of(request, board, viewer)
+    snapshot, document = look.live.snapshot, look.live.document
+    if snapshot is None or document is None:
+        raise UnknownName(f"ranking of {board}", "latest", ())
+    return _facts(look, snapshot, document)
+
+
+@router.get("/boards/{board}/rankings")
+def list_rankings(
+    request: Request, board: str, viewer: Reader, limit: Limit = 20, cursor: Cursor = None
+) -> Page[RankingHead]:
+    """Every ranking the board has had, the latest first."""
+    look = look_of(request, board, viewer)
+    place = read_cursor(cursor, int)
+    with site_of(request).database.reading() as connection:
+        found = snapshots.list_snapshots(
+            connection, look.name, look.told, before=place[0] if place else None, limit=limit + 1
+        )
+    page: Page[RankingHead] = page_of(
+        found, limit, lambda one: _head(one, MOST_MOVES), lambda one: write_cursor(one.number)
+    )
+    return page
+
+
+@router.get("/boards/{board}/rankings/{key}")
+def read_past_ranking(request: Request, board: str, key: str, viewer: Reader) -> RankingFacts:
+    """A kept ranking, by its id or its number."""
+    look = look_of(request, board, viewer)
+    number = int(key) if key.isdecimal() and key.isascii() and len(key) < 10 else None
+    with site_of(request).database.reading() as connection:
+        kept = snapshots.snapshot(connection, look.name, key if number is None else number, look.told)
+        document = snapshots.document(connection, kept)
+    return _facts(look, kept, document)
+
+
+@router.get("/boards/{board}/ranking/generators")
+def list_standings(
+    request: Request, board: str, viewer: Reader, limit: Limit = 100, cursor: Cursor = None
+) -> Page[dict[str, Any]]:
+    """The generators of the latest ranking in their order, each as the ranking has it: for boards of many."""
+    look = look_of(request, board, viewer)
+    if look.ranking is None:
+        raise UnknownName(f"ranking of {board}", "latest", ())
+    page: Page[dict[str, Any]] = page_at(look.ranking.generators, limit, cursor, asdict)
+    return page
+
+
+@router.get("/boards/{board}/history/{side}")
+def read_history(
+    request: Request,
+    response: Response,
+    board: str,
+    side: Literal["metric", "generator"],
+    viewer: Reader,
+    name: str | None = None,
+    limit: Limit = MOST,
+    cursor: Cursor = None,
+) -> list[PlaceFacts]:
+    """Every place of every metric or generator (or of one), by name and ranking; the header Link leads on."""
+    look = look_of(request, board, viewer)
+    place = read_cursor(cursor, str, int)
+    after = None if place is None else (place[0], place[1])
+    with site_of(request).database.reading() as connection:
+        found = snapshots.history(
+            connection, look.name, side, name=name, audience=look.told, after=after, limit=limit + 1
+        )
+    page: Page[PlaceFacts] = page_of(
+        found,
+        limit,
+        lambda p: PlaceFacts(number=p.number, name=p.name, rank=p.rank, value=p.value),
+        lambda p: write_cursor(p.name, p.number),
+    )
+    return list_of(request, response, page)
+
+
+@router.get("/boards/{board}/ensembles")
+def list_ensembles(
+    request: Request, response: Response, board: str, viewer: Reader, limit: Limit = MOST, cursor: Cursor = None
+) -> list[EnsembleFacts]:
+    """Every ensemble ever fitted on the board, the latest first; the header Link leads on where there are more."""
+    look = look_of(request, board, viewer)
+    place = read_cursor(cursor, float, str)
+    before = None if place is None else (place[0], place[1])
+    with site_of(request).database.reading() as connection:
+        found = snapshots.list_ensembles(
+            connection, look.name, hidden=viewer.audience == "owners", before=before, limit=limit + 1
+        )
+    page: Page[EnsembleFacts] = page_of(
+        found,
+        limit,
+        lambda one: EnsembleFacts(signature=one[0].signature, created=one[1], ensemble=ensemble_document(one[0])),
+        lambda one: write_cursor(one[1], one[0].signature),
+    )
+    return list_of(request, response, page)
+
+
+def _head(snapshot: Snapshot, most: int | None = None) -> RankingHead:
+    return RankingHead(
+        id=snapshot.id,
+        number=snapshot.number,
+        created=snapshot.created,
+        cause=dict(snapshot.cause),
+        moves=[Move(**{key: move[key] for key in Move.model_fields}) for move in snapshot.moves[:most]],
+        moved=len(snapshot.moves),
+        ensemble=snapshot.ensemble,
+    )
+
+
+def _facts(look: Look, snapshot: Snapshot, document: dict[str, Any]) -> RankingFacts:
+    """A ranking with what this audience may not see taken out."""
+    said = document["ranking"]
+    masked = said if look.judged else ranking_document(look.masked(ranking_from_document(said)))
+    return RankingFacts(**_head(snapshot).model_dump(), ranking=masked, overrating=document.get("overrating"))

@@ -1,0 +1,188 @@
+"""A new ranking when a board's cells are complete: metrics, ensemble, generators and overrating, and who moved.
+
+The ranking is computed on what an audience sees and kept as an immutable snapshot, together with the ensemble under its
+version, in one transaction on the condition that the lease for it is still held. `basis` names everything it rests on:
+as long as that is the same there is nothing to do.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from billboards.analyses.audit.columns import audit_columns
+from billboards.analyses.audit.results import MetricAudit
+from billboards.analyses.documents import audit_document, overrating_document, ranking_document
+from billboards.analyses.overrating import measure_overrating
+from billboards.analyses.ranking import rank_board
+from billboards.analyses.ranking_results import Ranking
+from billboards.board import Board, digest
+from billboards.board.matrix import board_scores
+from billboards.errors import InvalidInput
+from billboards.site.boards import snapshots
+from billboards.site.boards.kept_scores import KeptScores
+from billboards.site.boards.live import LiveBoard, board_metrics, live_board
+from billboards.site.boards.snapshots import Audience, Snapshot
+from billboards.site.site import Site
+from billboards.site.work import leases
+from billboards.site.work.leases import Lease
+from billboards.site.work.planning import compared_human
+
+
+def basis(live: LiveBoard) -> str:
+    """A digest of everything a ranking of this board depends on."""
+    said = live.settings
+    options = json.dumps([said.k, said.method, said.by, said.draws, said.seed, live.board.ranks, said.reference_free])
+    return digest((live.board.version, *sorted(live.cells.signatures or ()), options))
+
+
+def is_due(live: LiveBoard) -> bool:
+    """Whether what the board last said rests on something else than what it holds now."""
+    kept = live.snapshot
+    return kept is None or kept.audience != live.audience or kept.basis != basis(live)
+
+
+def refresh(site: Site, name: str, audience: Audience, lease: Lease) -> Snapshot | None:
+    """Rank a board and keep what it says; None where another worker has taken the job meanwhile."""
+    live = _keeping(site, live_board(site, name, audience=audience))
+    audits, refused = audit_live(live)
+    ranking = rank_live(live, barred(live, audits, refused))
+    overrating = _overrating(live)
+    now = site.clock()
+    with site.database.writing() as connection:
+        if not leases.holds(connection, lease):
+            return None
+        leases.release(connection, lease)
+        if ranking.ensemble is not None:
+            kept = snapshots.keep_ensemble(connection, ranking.ensemble, public=audience == "public", now=now)
+            ranking = replace(ranking, ensemble=kept)
+        document = _document(live, ranking, overrating, audits)
+        last = snapshots.latest(connection, name, audience)
+        before = None if last is None else snapshots.document(connection, last)
+        if last is not None and last.id == snapshots.document_id(document):
+            snapshots.rebase(connection, last, basis(live), now=now)
+            return last
+        return snapshots.keep(
+            connection,
+            name,
+            audience,
+            document,
+            basis=basis(live),
+            cause=_cause(live, before, document),
+            moves=_moves(before, document),
+            ensemble=None if ranking.ensemble is None else ranking.ensemble.signature,
+            now=now,
+        )
+
+
+def _keeping(site: Site, live: LiveBoard) -> LiveBoard:
+    """A board whose scores stay in this process, so that the next ranking reads only what is new."""
+    kept = site.cache.setdefault(("scores", live.name), KeptScores())
+    return replace(live, cells=live.cells.keeping(kept))
+
+
+def audit_live(live: LiveBoard) -> tuple[dict[str, MetricAudit], dict[str, str]]:
+    """Every reference-free metric of a live board audited on its scores; hidden judgments stay out of what is said."""
+    if not _has_reference_free(live):
+        return {}, {}
+    board = replace(live.board, ranks=None) if live.settings.hidden_judgments else live.board
+    return audit_columns(board, board_scores(live.board, live.cells), seed=live.settings.seed)
+
+
+def _has_reference_free(live: LiveBoard) -> bool:
+    """Whether there is anything to audit; where there isn't, the matrix need not be loaded for it."""
+    own, _ = board_metrics(live.board)
+    cards = [one.card for one in own]
+    return (
+        any(not (card.needs_references or card.is_statistic) for card in cards)
+        or any(not (c.needs_references or c.is_statistic or c.is_ensemble) for c in live.board.imported)
+        or any(not one.settings.get("needs_references", True) for one in live.metrics.values())
+    )
+
+
+def barred(live: LiveBoard, audits: Mapping[str, MetricAudit], refused: Mapping[str, str]) -> dict[str, str]:
+    """Submitted reference-free metrics that may not lead: those the audit flags, and those it could not judge."""
+    sent_in = {name for name in live.metrics if not live.metrics[name].settings.get("needs_references", True)}
+    found = dict.fromkeys(sent_in & refused.keys(), "is not audited")
+    return found | {name: "is flagged by its audit" for name in sent_in & audits.keys() if _bars(audits[name])}
+
+
+def _bars(audit: MetricAudit) -> bool:
+    return audit.level == "flagged"
+
+
+def rank_live(live: LiveBoard, barred: Mapping[str, str] | None = None) -> Ranking:
+    """The ranking of a live board by its owner's options; a leader that is not there any more is passed over."""
+    said = live.settings
+    options: dict[str, Any] = {"k": said.k, "method": said.method, "draws": said.draws, "seed": said.seed}
+    try:
+        return rank_board(_ruled(live), live.cells, by=said.by, barred=barred, **options)
+    except InvalidInput as error:
+        if said.by is None:
+            raise
+        ranking = rank_board(_ruled(live), live.cells, barred=barred, **options)
+        return replace(ranking, notes=(*ranking.notes, f"not ranked by {said.by}: {error}"))
+
+
+def _ruled(live: LiveBoard) -> Board:
+    """The board under the rule for reference-free metrics that the site's owner set, if any."""
+    rule = live.settings.reference_free
+    return live.board if rule is None else replace(live.board, reference_free=rule)
+
+
+def _overrating(live: LiveBoard) -> Mapping[str, Any] | None:
+    human = compared_human(live.board)
+    if human is None:
+        return None
+    said = live.settings
+    try:
+        return overrating_document(measure_overrating(live.board, live.cells, human, k=said.k, method=said.method))
+    except InvalidInput:
+        return None
+
+
+def _document(
+    live: LiveBoard, ranking: Ranking, overrating: Mapping[str, Any] | None, audits: Mapping[str, MetricAudit]
+) -> dict[str, Any]:
+    return {
+        "schema": 1,
+        "kind": "snapshot",
+        "board": live.name,
+        "ranking": ranking_document(ranking),
+        "overrating": overrating,
+        "audits": {name: audit_document(one) for name, one in audits.items()},
+        "rows": {row.name: row.version for row in live.board.rows},
+        "columns": {metric.name: metric.signature for metric in ranking.metrics},
+    }
+
+
+def _cause(live: LiveBoard, before: Mapping[str, Any] | None, after: Mapping[str, Any]) -> dict[str, Any]:
+    """Why there is a new ranking: who came, went or sent a new version since the last; else the board itself."""
+    if before is None:
+        return {"first": True, "added": [], "removed": [], "changed": []}
+    found: dict[str, Any] = {"first": False, "added": [], "removed": [], "changed": []}
+    for side, word, entries in (("generator", "rows", live.generators), ("metric", "columns", live.metrics)):
+        old, new = before[word], after[word]
+        for name in sorted(old.keys() | new.keys()):
+            if old.get(name) == new.get(name):
+                continue
+            kind = "added" if name not in old else "removed" if name not in new else "changed"
+            submission = entries[name].id if name in entries else None
+            found[kind].append({"side": side, "name": name, "submission": submission})
+    return found
+
+
+def _moves(before: Mapping[str, Any] | None, after: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Every metric and generator whose rank is another one than before; None is no rank, or no place at all."""
+    moves = []
+    for side, word in (("metric", "metrics"), ("generator", "generators")):
+        old = {} if before is None else {one["name"]: one["rank"] for one in before["ranking"][word]}
+        new = {one["name"]: one["rank"] for one in after["ranking"][word]}
+        for name in [*new, *(name for name in old if name not in new)]:
+            if name not in old or name not in new or old[name] != new[name]:
+                change = "new" if name not in old else "gone" if name not in new else "moved"
+                ranks = {"before": old.get(name), "after": new.get(name), "change": change}
+                moves.append({"side": side, "name": name, **ranks})
+    return moves if before is not None else []

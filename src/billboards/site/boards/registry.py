@@ -1,0 +1,55 @@
+"""The boards of a site: where each one's folder lies, what its owner decided, and how often it has changed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, insert, select, update
+
+from billboards.errors import UnknownName
+from billboards.site.database import trail
+from billboards.site.database.schema import boards
+
+
+@dataclass(frozen=True)
+class Registered:
+    """A board as the site knows it; `fingerprint` changes with the folder, `generation` with anything pages can see."""
+
+    name: str
+    folder: str
+    fingerprint: str
+    settings: Mapping[str, Any]
+    generation: int
+    changed: float
+
+
+def list_boards(connection: Connection) -> tuple[Registered, ...]:
+    """Every board, by name."""
+    return tuple(Registered(**row) for row in connection.execute(select(boards).order_by(boards.c.name)).mappings())
+
+
+def board(connection: Connection, name: str) -> Registered:
+    """A board by its name."""
+    found = connection.execute(select(boards).where(boards.c.name == name)).mappings().one_or_none()
+    if found is None:
+        raise UnknownName("board", name, connection.execute(select(boards.c.name)).scalars())
+    return Registered(**found)
+
+
+def add_board(connection: Connection, name: str, folder: str, fingerprint: str, *, now: float) -> None:
+    """Write a board down."""
+    values = {"folder": folder, "fingerprint": fingerprint, "settings": {}, "generation": 1, "changed": now}
+    connection.execute(insert(boards).values(name=name, **values))
+    trail.note(connection, "site", "board.added", name, now=now, board=name, detail={"folder": folder})
+
+
+def change_board(
+    connection: Connection, name: str, action: str, *, actor: str, now: float, **values: Any
+) -> Registered:
+    """Change what is written of a board, with a line of the audit trail."""
+    connection.execute(update(boards).where(boards.c.name == name).values(**values))
+    trail.note(connection, actor, action, name, now=now, board=name, detail=values)
+    trail.raise_generation(connection, name, now=now)
+    return board(connection, name)

@@ -1,0 +1,1 @@
+"""Campaigns on a site: what owners and annotators do, and what becomes of the answers."""

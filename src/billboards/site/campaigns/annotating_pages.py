@@ -1,0 +1,204 @@
+"""An annotator's pages: one item at a time, kept at every answer, found again after a crash.
+
+The link is the identity, so no address here is shared, kept by a browser or passed on to another site; who has an
+account comes by the campaign's own address instead. Everything works as plain forms, one page load per stage; the
+script adds keys, saving at every answer, the time that was really spent, and marking of errors, which needs it.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+from fastapi import APIRouter
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import JSONResponse, RedirectResponse, Response
+
+from billboards.errors import InvalidInput, Refused
+from billboards.reading.values import decimal_number, whole_number
+from billboards.site.accounts.access import VISITOR
+from billboards.site.campaigns.annotating import (
+    Participant,
+    enter,
+    enter_account,
+    give_back,
+    next_item,
+    save_answer,
+    submit_answer,
+    undo,
+)
+from billboards.site.campaigns.annotating_view import answers_of, paragraphs, view_examples, view_item
+from billboards.site.campaigns.annotators import PATH
+from billboards.site.campaigns.turns import Turn
+from billboards.site.site import Site
+from billboards.site.web import addresses
+from billboards.site.web.asking import Endpoint, check_csrf, viewer_of
+from billboards.site.web.rendering import Body, render, respond
+
+router = APIRouter()
+
+#: Names by which platforms say who comes, in the order they are looked for.
+EXTERNAL = ("PROLIFIC_PID", "external", "workerId")
+#: An address is a secret: no search engine may list it. To other sites no page of this one tells where it was.
+HEAD = (("x-robots-tag", "noindex"),)
+#: What one answer may take, in bytes: 500 spans and some.
+MOST_BYTES = 256 * 1024
+
+Act = Callable[[Site, Participant, Mapping[str, str]], str | None]
+
+
+def external_of(query: Mapping[str, str]) -> str | None:
+    """Who a platform says has come."""
+    return next((query[name] for name in EXTERNAL if query.get(name)), None)
+
+
+async def show(request: Request) -> Response:
+    """The item at hand, or why there is none."""
+    return await run_in_threadpool(_page, request, None, 200)
+
+
+def _page(request: Request, problem: str | None, status: int) -> Response:
+    site, participant = _who(request)
+    turn = next_item(site, participant)
+    campaign = participant.campaign
+    context: dict[str, Any] = {
+        "campaign": campaign.name,
+        "template": campaign.template,
+        "instructions": paragraphs(campaign.template.instructions),
+        "examples": view_examples(campaign.template),
+        "turn": turn,
+        "item": None if turn.item is None else view_item(turn.item, reopened=_stage(request)),
+        "problem": problem,
+        "csrf": request.state.asker[1],
+        "address": _address(request),
+        "query": request.url.query,
+        "answer_id": secrets.token_hex(16),
+        "opened": site.clock(),
+        "is_first": turn.progress.done == 0 and (turn.progress.qualified or (0, 0))[0] == 0,
+        "completion": _completion(site, participant, turn),
+    }
+    body = Body(render("annotate", context), status=status, headers=HEAD)
+    return respond(body, accepts=request.headers.get("accept-encoding", ""), known="", fresh="no-store")
+
+
+def _completion(site: Site, participant: Participant, turn: Turn) -> Any:
+    """What to tell a crowd platform when one's part is done."""
+    from billboards.site.campaigns.crowd import completion
+
+    return completion(site, participant, is_over=turn.item is None)
+
+
+def _stage(request: Request) -> int | None:
+    return whole_number(request.query_params.get("stage", ""))
+
+
+def _address(request: Request) -> str:
+    places = request.path_params
+    return f"{PATH}{places['token']}" if "token" in places else addresses.campaign(places["campaign"], "annotate")
+
+
+def _who(request: Request, word: str | None = None) -> tuple[Site, Participant]:
+    """Who comes: by the link alone, or with an account, whose changes must bring the session's word."""
+    site: Site = request.app.state.site
+    if "token" in request.path_params:
+        request.state.asker = (VISITOR, "")
+        return site, enter(site, request.path_params["token"], external=external_of(request.query_params))
+    viewer, csrf = request.state.asker = viewer_of(request, request.app.state.pages)
+    if word is not None:
+        check_csrf(csrf, word)
+    return site, enter_account(site, viewer, request.path_params["campaign"])
+
+
+def acting(act: Act) -> Endpoint:
+    """An endpoint for one of the page's forms; what is wrong is said on the page, with what was answered kept."""
+
+    async def endpoint(request: Request) -> Response:
+        async with request.form(max_files=0, max_fields=200, max_part_size=MOST_BYTES) as form:
+            sent = {key: value for key, value in form.multi_items() if isinstance(value, str)}
+
+        def run() -> Response:
+            site, participant = _who(request, sent.get("csrf", ""))
+            try:
+                act(site, participant, sent)
+            except (InvalidInput, Refused) as error:
+                return _page(request, str(error), 422 if isinstance(error, InvalidInput) else 409)
+            query = "&".join(part for part in request.url.query.split("&") if part and not part.startswith("stage="))
+            return RedirectResponse(f"{_address(request)}{'?' if query else ''}{query}", 303, headers=dict(HEAD))
+
+        return await run_in_threadpool(run)
+
+    return endpoint
+
+
+def take_answer(site: Site, participant: Participant, sent: Mapping[str, str]) -> None:
+    """Keep the answers of a stage; those of the last one are given for good."""
+    raw = answers_of(participant.campaign.template, sent)
+    stages = participant.campaign.template.stages
+    stage = len(stages) - 1 if (named := whole_number(sent.get("stage", ""))) is None else named
+    asked = [name for one in stages[: stage + 1] for name in one.dimensions]
+    if missing := [name for name in asked if name not in raw]:
+        save_answer(site, participant, *_identity(sent), raw, seconds=_seconds(site, sent))
+        raise InvalidInput(f"Not answered yet: {', '.join(missing)}.")
+    keep = submit_answer if stage >= len(stages) - 1 else save_answer
+    keep(site, participant, *_identity(sent), raw, seconds=_seconds(site, sent))
+
+
+def take_back(site: Site, participant: Participant, sent: Mapping[str, str]) -> None:
+    """Open one's last answer again."""
+    undo(site, participant, sent.get("answer_id", ""))
+
+
+def pass_on(site: Site, participant: Participant, sent: Mapping[str, str]) -> None:
+    """Leave an item to others."""
+    give_back(site, participant, sent.get("assignment", ""))
+
+
+def _identity(sent: Mapping[str, str]) -> tuple[str, str]:
+    return sent.get("assignment", ""), sent.get("answer_id", "")
+
+
+def _seconds(site: Site, sent: Mapping[str, str]) -> float:
+    """The time that was spent: counted by the page while it was in sight, else since the page was opened."""
+    for name, since in (("seconds", 0.0), ("opened", site.clock())):
+        if (found := decimal_number(sent.get(name, ""))) is not None:
+            return max(0.0, found if not since else since - found)
+    return 0.0
+
+
+async def keep_draft(request: Request) -> Response:
+    """Keep what the page has so far; answers in JSON, to a script."""
+    raw = await request.body()
+    if len(raw) > MOST_BYTES:
+        raise InvalidInput(f"an answer takes at most {MOST_BYTES:,} bytes")
+    return await run_in_threadpool(_keep_draft, request, raw)
+
+
+def _keep_draft(request: Request, raw: bytes) -> Response:
+    site, participant = _who(request, request.headers.get("x-csrf-token", ""))
+    try:
+        sent = json.loads(raw)
+        # Half a character is no text, and no database takes it.
+        json.dumps(sent, ensure_ascii=False).encode()
+    except (ValueError, RecursionError) as error:
+        raise InvalidInput(f"this is no JSON: {error}") from error
+    if not isinstance(sent, dict) or not isinstance(sent.get("answers"), dict):
+        raise InvalidInput('send {"assignment": …, "answer_id": …, "answers": {…}, "seconds": …}')
+    identity = (str(sent.get("assignment", "")), str(sent.get("answer_id", "")))
+    seconds = sent.get("seconds")
+    spent = seconds if isinstance(seconds, int | float) and not isinstance(seconds, bool) else 0.0
+    saved = save_answer(site, participant, *identity, sent["answers"], seconds=spent)
+    return JSONResponse({"kept": saved.answer_id, "at": saved.at, "expires": saved.expires}, headers=dict(HEAD))
+
+
+PAGES = (f"{PATH}{{token}}", "/campaigns/{campaign}/annotate")
+_FORMS: Mapping[str, Act] = {"answer": take_answer, "undo": take_back, "skip": pass_on}
+
+for _page_path in PAGES:
+    router.add_route(_page_path, show, methods=["GET"], include_in_schema=False)
+    for _name, _act in _FORMS.items():
+        _endpoint: Callable[[Request], Awaitable[Response]] = acting(_act)
+        router.add_route(f"{_page_path}/{_name}", _endpoint, methods=["POST"], include_in_schema=False)
+    router.add_route(f"{_page_path}/draft", keep_draft, methods=["POST"], include_in_schema=False)

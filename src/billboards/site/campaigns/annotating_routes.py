@@ -1,0 +1,177 @@
+"""Annotating by program: the same verbs as the annotators' pages, by the token of a magic link.
+
+The token in the path is the identity, so no account is asked for; a shared link needs `external`, the platform's id of
+whoever annotates. Of a staged template only what the stage at hand shows is told: keep the answers of a stage, and the
+next one opens. Nothing here tells a test question from any other item.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import Depends, Query, Request
+from pydantic import BaseModel, Field
+
+from billboards.campaigns.templates import Question, Stage
+from billboards.site.accounts.permissions import Permission, site_of
+from billboards.site.accounts.routes import Strict
+from billboards.site.campaigns.annotating import (
+    Participant,
+    enter,
+    give_back,
+    next_item,
+    progress,
+    save_answer,
+    submit_answer,
+    undo,
+)
+from billboards.site.campaigns.answer_keeping import Saved
+from billboards.site.campaigns.shown_items import Shown
+from billboards.site.campaigns.turns import Progress, Turn, TurnState
+from billboards.site.web.api_tagging import tagged_router
+
+router = tagged_router("annotating")
+External = Annotated[str | None, Query(max_length=200, description="who annotates, where the link is shared")]
+
+
+def annotator(request: Request, token: str, external: External = None) -> Participant:
+    """Who comes by a link's token."""
+    return enter(site_of(request), token, external=external)
+
+
+Who = Annotated[Participant, Depends(annotator)]
+#: Everybody may knock; the token decides.
+OPEN = [Depends(Permission("read"))]
+
+
+class TaskFacts(BaseModel):
+    """What is asked in a campaign, and how far one has come."""
+
+    campaign: str
+    state: str = Field(description="qualifying, active, failed or excluded")
+    template: str
+    title: str
+    instructions: str
+    stages: list[Stage]
+    questions: list[Question]
+    progress: Progress
+
+
+class ItemFacts(BaseModel):
+    """What is to be judged, as far as the stage at hand shows it."""
+
+    assignment: str = Field(description="send it with the answer")
+    stage: int
+    stages: int
+    asked: list[str] = Field(description="the dimensions to answer by now")
+    input: str | None
+    image: str | None
+    context: list[str]
+    references: list[str]
+    outputs: list[str] = Field(description="in the order shown; answers speak of these positions")
+    answers: dict[str, Any] = Field(description="what was kept so far")
+    seconds: float
+    expires: float
+
+
+class TurnFacts(BaseModel):
+    """An item, or why there is none and after how many seconds to look again."""
+
+    state: TurnState
+    message: str
+    again: float | None
+    progress: Progress
+    item: ItemFacts | None
+
+
+class Answered(Strict):
+    """Answers by dimension. `answer_id` is yours to make: the same one again is kept once."""
+
+    assignment: Annotated[str, Field(max_length=100)]
+    answer_id: Annotated[str, Field(min_length=1, max_length=64)]
+    answers: dict[str, Any]
+    seconds: Annotated[float, Field(ge=0)] = 0.0
+
+
+class Undone(Strict):
+    answer_id: Annotated[str, Field(min_length=1, max_length=64)]
+
+
+class Skipped(Strict):
+    assignment: Annotated[str, Field(max_length=100)]
+
+
+@router.get("/annotate/{token}", dependencies=OPEN)
+def read_task(request: Request, who: Who) -> TaskFacts:
+    """What is asked, and how far one has come."""
+    template = who.campaign.template
+    return TaskFacts(
+        campaign=who.campaign.name,
+        state=who.state,
+        template=template.signature,
+        title=template.title,
+        instructions=template.instructions,
+        stages=list(template.stages),
+        questions=list(template.dimensions),
+        progress=progress(site_of(request), who),
+    )
+
+
+@router.post("/annotate/{token}/next", dependencies=OPEN)
+def take_next(request: Request, who: Who) -> TurnFacts:
+    """The item one holds, or the next one, or why there is none."""
+    return _turn(next_item(site_of(request), who))
+
+
+@router.post("/annotate/{token}/save", dependencies=OPEN)
+def save(request: Request, sent: Answered, who: Who) -> Saved:
+    """Keep some answers, and the item for longer."""
+    return save_answer(site_of(request), who, sent.assignment, sent.answer_id, sent.answers, seconds=sent.seconds)
+
+
+@router.post("/annotate/{token}/submit", dependencies=OPEN)
+def submit(request: Request, sent: Answered, who: Who) -> Saved:
+    """Give a complete answer; it is on disk when this returns."""
+    return submit_answer(site_of(request), who, sent.assignment, sent.answer_id, sent.answers, seconds=sent.seconds)
+
+
+@router.post("/annotate/{token}/undo", dependencies=OPEN)
+def take_back(request: Request, sent: Undone, who: Who) -> TurnFacts:
+    """Open one's last answer again."""
+    return _turn(undo(site_of(request), who, sent.answer_id))
+
+
+@router.post("/annotate/{token}/skip", dependencies=OPEN, status_code=204)
+def skip(request: Request, sent: Skipped, who: Who) -> None:
+    """Leave an item to others."""
+    give_back(site_of(request), who, sent.assignment)
+
+
+def _turn(turn: Turn) -> TurnFacts:
+    return TurnFacts(
+        state=turn.state,
+        message=turn.message,
+        again=turn.again,
+        progress=turn.progress,
+        item=None if turn.item is None else _item(turn.item),
+    )
+
+
+def _item(shown: Shown) -> ItemFacts:
+    """An item without what later stages show."""
+    stage = shown.stage
+    visible = shown.visible(stage)
+    return ItemFacts(
+        assignment=shown.assignment,
+        stage=stage,
+        stages=len(shown.stages),
+        asked=[name for one in shown.stages[: stage + 1] for name in one.dimensions],
+        input=shown.input if "input" in visible else None,
+        image=shown.image if "image" in visible else None,
+        context=list(shown.context) if "context" in visible else [],
+        references=list(shown.references) if "reference" in visible else [],
+        outputs=list(shown.outputs) if "outputs" in visible else [],
+        answers=dict(shown.answers),
+        seconds=shown.seconds,
+        expires=shown.expires,
+    )

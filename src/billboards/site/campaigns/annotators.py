@@ -1,0 +1,243 @@
+"""Who annotates: invitations, how everybody stands, and what people decide about annotators.
+
+Personal links are made for names the owner knows; a shared one lets a crowd platform's people in under the ids that the
+platform gives them. The annotator model excludes by itself; a person may exclude and readmit, and disputes are a
+person's to decide. Whoever decides gives a reason, and it stays on record.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from sqlalchemy import Connection
+
+from billboards.errors import InvalidInput, Refused
+from billboards.site.accounts.access import Viewer, require
+from billboards.site.campaigns import annotator_records as annotators
+from billboards.site.campaigns import answer_counts
+from billboards.site.campaigns import answer_records as answers
+from billboards.site.campaigns.annotator_records import Annotator, Participation, Ruling, Standing
+from billboards.site.campaigns.campaign import campaign_with_id
+from billboards.site.campaigns.reviewing import judge_task, leave_out
+from billboards.site.database import trail
+from billboards.site.site import Site
+from billboards.stats.annotator_results import AnnotatorVerdict, QuestionStanding
+
+#: Where a link leads, on the site.
+PATH = "/annotate/"
+
+
+@dataclass(frozen=True)
+class Invitation:
+    """A personal link; the token is shown now and never again."""
+
+    name: str
+    pseudonym: str
+    token: str
+
+    @property
+    def path(self) -> str:
+        return f"{PATH}{self.token}"
+
+
+@dataclass(frozen=True)
+class TestCount:
+    """An annotator's test questions of one kind, and what the model makes of them.
+
+    `low` and `high` bound the accuracy by the annotator's own answers: a learned prior knows annotators who are all
+    alike so well that its interval would tell nothing about one of them.
+    """
+
+    __test__ = False
+
+    right: int
+    wrong: int
+    noisy: float | None = None
+    accuracy: float | None = None
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True)
+class AnnotatorLine:
+    """How an annotator stands; `name` is real, for owners only."""
+
+    pseudonym: str
+    name: str
+    state: Standing
+    answers: int
+    median_seconds: float | None
+    positive: TestCount
+    negative: TestCount
+    joined: float
+    reason: str
+
+
+def invite(
+    site: Site, viewer: Viewer, campaign_id: str, names: Sequence[str] | int, *, expires: float | None = None
+) -> tuple[Invitation, ...]:
+    """Personal links for people by name (or e-mail address), or for so many who have no name."""
+    require(viewer, "administer")
+    now = site.clock()
+    with site.database.writing() as connection:
+        campaign = campaign_with_id(connection, campaign_id)
+        if campaign.state == "closed":
+            raise Refused(f"campaign {campaign.name} is closed; nobody can be invited any more")
+        known = len(annotators.in_campaign(connection, campaign_id))
+        wanted = _names(names, campaign.name, known)
+        made = []
+        for name in wanted:
+            who = annotators.annotator_of(connection, name, now=now)
+            state: Standing = "qualifying" if campaign.plan.qualification else "active"
+            annotators.join(connection, campaign_id, who.id, state, now=now)
+            token = annotators.add_link(connection, campaign_id, now=now, annotator_id=who.id, expires=expires)
+            made.append(Invitation(name, who.pseudonym, token))
+        detail = {"annotators": [one.pseudonym for one in made]}
+        trail.note(
+            connection, viewer.name, "annotator.invited", campaign_id, now=now, board=campaign.board, detail=detail
+        )
+    return tuple(made)
+
+
+def _names(names: Sequence[str] | int, campaign: str, known: int) -> list[str]:
+    if isinstance(names, int):
+        if not 1 <= names <= 1000:
+            raise InvalidInput(f"between 1 and 1,000 links are made at a time; found {names}")
+        return [f"{campaign} annotator {known + k + 1}" for k in range(names)]
+    found = [name.strip() for name in names]
+    for name in found:
+        if not name or len(name) > 320 or any(ord(letter) < 32 for letter in name) or ":" in name:
+            raise InvalidInput(f"{name[:80]!r} can't be an annotator's name; use one line without a colon")
+    if len(set(found)) != len(found):
+        raise InvalidInput("a name stands twice; invite everybody once")
+    return found
+
+
+def shared_link(site: Site, viewer: Viewer, campaign_id: str, platform: str) -> str:
+    """One link for everybody who comes from a platform; whoever comes must bring the platform's id."""
+    require(viewer, "administer")
+    if not platform or len(platform) > 100 or ":" in platform:
+        raise InvalidInput(f"{platform[:80]!r} can't be a platform's name; use a short word such as prolific")
+    now = site.clock()
+    with site.database.writing() as connection:
+        campaign = campaign_with_id(connection, campaign_id)
+        token = annotators.add_link(connection, campaign_id, now=now, platform=platform)
+        trail.note(
+            connection,
+            viewer.name,
+            "campaign.shared",
+            campaign_id,
+            now=now,
+            board=campaign.board,
+            detail={"platform": platform},
+        )
+    return token
+
+
+def revoke_link(site: Site, viewer: Viewer, campaign_id: str, pseudonym: str) -> int:
+    """Make an annotator's links useless; answers that were given stay."""
+    require(viewer, "administer")
+    with site.database.writing() as connection:
+        who = annotators.with_pseudonym(connection, campaign_id, pseudonym)
+        count = annotators.revoke_links(connection, campaign_id, who.id, now=site.clock())
+        board = campaign_with_id(connection, campaign_id).board
+        detail = {"annotator": pseudonym, "links": count}
+        trail.note(
+            connection, viewer.name, "annotator.revoked", campaign_id, now=site.clock(), board=board, detail=detail
+        )
+        return count
+
+
+def exclude(site: Site, viewer: Viewer, campaign_id: str, pseudonym: str, reason: str) -> Ruling:
+    """A person leaves an annotator out; their items go to others."""
+    _check_reason(viewer, reason)
+    with site.database.writing() as connection:
+        campaign = campaign_with_id(connection, campaign_id)
+        who, standing = _standing(connection, campaign_id, pseudonym)
+        if standing.state == "excluded":
+            raise Refused(f"{pseudonym} is excluded already")
+        return leave_out(connection, site, campaign, who, reason, actor=viewer.name)
+
+
+def readmit(site: Site, viewer: Viewer, campaign_id: str, pseudonym: str, reason: str) -> Ruling:
+    """A person lets an annotator in again; their answers count again, and the model does not decide about them."""
+    _check_reason(viewer, reason)
+    now = site.clock()
+    with site.database.writing() as connection:
+        campaign = campaign_with_id(connection, campaign_id)
+        who, standing = _standing(connection, campaign_id, pseudonym)
+        if standing.state not in ("excluded", "failed"):
+            raise Refused(f"{pseudonym} takes part; there is nothing to readmit")
+        ruling = annotators.rule(
+            connection, campaign_id, "annotator", pseudonym, "readmitted", reason, actor=viewer.name, now=now
+        )
+        annotators.set_standing(connection, campaign_id, who.id, "active", now=now)
+        restored = answers.set_all(connection, campaign_id, who.id, ("void",), "submitted", now=now)
+        detail = {"annotator": pseudonym, "reason": reason, "answers": restored}
+        action = "annotator.readmitted"
+        trail.note(connection, viewer.name, action, campaign_id, now=now, board=campaign.board, detail=detail)
+        if campaign.state == "closed" or campaign.rolling:
+            trail.raise_generation(connection, campaign.board, now=now)
+        return ruling
+
+
+def rulings(site: Site, viewer: Viewer, campaign_id: str) -> tuple[Ruling, ...]:
+    """Everything that was decided about annotators and answers, the oldest first."""
+    require(viewer, "administer")
+    with site.database.reading() as connection:
+        return annotators.list_rulings(connection, campaign_id)
+
+
+def annotator_lines(site: Site, viewer: Viewer, campaign_id: str) -> tuple[AnnotatorLine, ...]:
+    """How everybody in a campaign stands, with what the annotator model makes of them now."""
+    require(viewer, "administer")
+    with site.database.reading() as connection:
+        campaign = campaign_with_id(connection, campaign_id)
+        people = annotators.in_campaign(connection, campaign_id)
+        standings = annotators.list_participations(connection, campaign_id)
+        ruled = {one.name: one for one in annotators.list_rulings(connection, campaign_id, subject="annotator")}
+        report = judge_task(connection, campaign)
+        given = {one: answer_counts.answered(connection, campaign_id, annotator_id=one) for one in people}
+        spent = {one: answer_counts.seconds_spent(connection, campaign_id, annotator_id=one) for one in people}
+    verdicts = {} if report is None else {one.annotator: one for one in report.verdicts}
+
+    def line(standing: Participation) -> AnnotatorLine:
+        who = people[standing.annotator_id]
+        verdict, ruling = verdicts.get(who.pseudonym), ruled.get(who.pseudonym)
+        return AnnotatorLine(
+            who.pseudonym,
+            who.name,
+            standing.state,
+            sum(given[who.id].values()),
+            median(spent[who.id]) if spent[who.id] else None,
+            _count(verdict, "positive"),
+            _count(verdict, "negative"),
+            standing.joined,
+            ruling.reason if ruling is not None else "" if verdict is None else verdict.reason,
+        )
+
+    return tuple(map(line, standings))
+
+
+def _count(verdict: AnnotatorVerdict | None, kind: str) -> TestCount:
+    found: QuestionStanding | None = None
+    if verdict is not None:
+        found = next(one for one in verdict.standings if one.kind == kind)
+    if found is None or found.right + found.wrong == 0:
+        return TestCount(0, 0)
+    return TestCount(found.right, found.wrong, found.p_noisy, found.accuracy, *found.own_interval)
+
+
+def _standing(connection: Connection, campaign_id: str, pseudonym: str) -> tuple[Annotator, Participation]:
+    who = annotators.with_pseudonym(connection, campaign_id, pseudonym)
+    known = annotators.participation(connection, campaign_id, who.id)
+    assert known is not None, "who has a pseudonym here takes part"
+    return who, known
+
+
+def _check_reason(viewer: Viewer, reason: str) -> None:
+    require(viewer, "administer")
+    if not reason.strip():
+        raise InvalidInput("a decision about an annotator needs a reason, since it stays on record")

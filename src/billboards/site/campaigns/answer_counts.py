@@ -1,0 +1,207 @@
+"""Answers counted and read: what progress, money, the annotator model and results are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, Subquery, func, select
+
+from billboards.errors import UnknownName
+from billboards.site.campaigns.answer_records import ANSWERED, Answer, Assignment
+from billboards.site.database.campaign_schema import annotators, answers, assignments, items, participations
+
+
+@dataclass(frozen=True)
+class Given:
+    """A submitted answer with the item it is about; `state` is its assignment's."""
+
+    answer: Answer
+    state: str
+    item_id: int
+    annotator_id: int
+    shown_order: list[int]
+    purpose: str
+
+
+def _latest(campaign_ids: Collection[str]) -> Subquery:
+    """The last submission of each assignment."""
+    query = select(func.max(answers.c.id).label("id"), answers.c.assignment_id)
+    query = query.where(answers.c.campaign_id.in_(list(campaign_ids)), answers.c.kind == "submitted")
+    return query.group_by(answers.c.assignment_id).subquery()
+
+
+def current_answers(
+    connection: Connection, campaign_id: str, *, states: Collection[str] = ANSWERED, purpose: str | None = None
+) -> Iterator[Given]:
+    """The answers that stand, in the order they were given."""
+    last = _latest([campaign_id])
+    query = (
+        select(
+            answers,
+            assignments.c.state,
+            assignments.c.item_id,
+            assignments.c.shown_order,
+            items.c.purpose,
+        )
+        .join(last, last.c.id == answers.c.id)
+        .join(assignments, assignments.c.id == answers.c.assignment_id)
+        .join(items, items.c.id == assignments.c.item_id)
+        .where(answers.c.campaign_id == campaign_id, assignments.c.state.in_(list(states)))
+    )
+    query = query if purpose is None else query.where(items.c.purpose == purpose)
+    for row in connection.execute(query.order_by(answers.c.id)).mappings():
+        known = {column.name: row[column.name] for column in answers.c}
+        given = Answer(**known)
+        yield Given(given, row["state"], row["item_id"], given.annotator_id, row["shown_order"], row["purpose"])
+
+
+def mark(connection: Connection, campaign_id: str) -> tuple[object, ...]:
+    """What is another whenever the answers that stand, or those who gave them, are; found without reading answers."""
+    held = select(assignments.c.annotator_id, assignments.c.state, func.count(), func.max(assignments.c.changed))
+    held = held.where(assignments.c.campaign_id == campaign_id)
+    held = held.group_by(assignments.c.annotator_id, assignments.c.state)
+    last = select(func.max(answers.c.id)).where(answers.c.campaign_id == campaign_id)
+    people = select(annotators.c.id, annotators.c.pseudonym).join(participations)
+    people = people.where(participations.c.campaign_id == campaign_id).order_by(annotators.c.id)
+    states = sorted(tuple(row) for row in connection.execute(held))
+    return connection.execute(last).scalar(), tuple(states), tuple(tuple(row) for row in connection.execute(people))
+
+
+def submitted(connection: Connection, campaign_id: str, answer_id: str) -> Answer:
+    """A submitted answer of a campaign by the id its client made."""
+    query = select(answers).where(
+        answers.c.campaign_id == campaign_id, answers.c.answer_id == answer_id, answers.c.kind == "submitted"
+    )
+    found = list(connection.execute(query).mappings())
+    if len(found) != 1:
+        raise UnknownName("submitted answer", answer_id, ())
+    return Answer(**found[0])
+
+
+def history(connection: Connection, campaign_id: str) -> Iterator[tuple[Answer, Assignment]]:
+    """Every row ever written, with its assignment, in order."""
+    columns = [column.label(f"held_{column.name}") for column in assignments.c]
+    query = select(answers, *columns).join(assignments, assignments.c.id == answers.c.assignment_id)
+    query = query.where(answers.c.campaign_id == campaign_id).order_by(answers.c.id)
+    for row in connection.execute(query).mappings():
+        answer = Answer(**{column.name: row[column.name] for column in answers.c})
+        yield answer, Assignment(**{column.name: row[f"held_{column.name}"] for column in assignments.c})
+
+
+def counts_of_tests(connection: Connection, campaign_ids: Collection[str]) -> dict[tuple[int, str], tuple[int, int]]:
+    """How many test questions of each kind annotators answered right and wrong: (annotator, kind) → (right, wrong)."""
+    last = _latest(campaign_ids)
+    query = (
+        select(answers.c.annotator_id, items.c.test, answers.c.is_right, func.count())
+        .join(last, last.c.id == answers.c.id)
+        .join(assignments, assignments.c.id == answers.c.assignment_id)
+        .join(items, items.c.id == assignments.c.item_id)
+        .where(
+            answers.c.campaign_id.in_(list(campaign_ids)),
+            items.c.purpose == "test",
+            assignments.c.state.in_(ANSWERED),
+        )
+        .group_by(answers.c.annotator_id, items.c.test, answers.c.is_right)
+    )
+    found: dict[tuple[int, str], tuple[int, int]] = {}
+    for annotator, kind, is_right, count in connection.execute(query):
+        right, wrong = found.get((annotator, kind), (0, 0))
+        found[annotator, kind] = (right + count, wrong) if is_right else (right, wrong + count)
+    return found
+
+
+def last_tests(connection: Connection, campaign_id: str, *, annotator_id: int | None = None) -> dict[int, int]:
+    """The latest answer of each annotator, or of one, to a test question."""
+    query = (
+        select(answers.c.annotator_id, func.max(answers.c.id))
+        .join(assignments, assignments.c.id == answers.c.assignment_id)
+        .join(items, items.c.id == assignments.c.item_id)
+        .where(answers.c.campaign_id == campaign_id, items.c.purpose == "test", answers.c.kind != "draft")
+        .group_by(answers.c.annotator_id)
+    )
+    query = query if annotator_id is None else query.where(answers.c.annotator_id == annotator_id)
+    return {int(annotator): int(last) for annotator, last in connection.execute(query)}
+
+
+def qualification_counts(connection: Connection, campaign_id: str, annotator_id: int) -> tuple[int, int]:
+    """How many questions of the qualification test an annotator answered right and wrong."""
+    last = _latest([campaign_id])
+    query = (
+        select(answers.c.is_right, func.count())
+        .join(last, last.c.id == answers.c.id)
+        .join(assignments, assignments.c.id == answers.c.assignment_id)
+        .join(items, items.c.id == assignments.c.item_id)
+        .where(
+            answers.c.campaign_id == campaign_id,
+            answers.c.annotator_id == annotator_id,
+            items.c.purpose == "qualification",
+            assignments.c.state.in_(ANSWERED),
+        )
+        .group_by(answers.c.is_right)
+    )
+    found = {bool(is_right): int(count) for is_right, count in connection.execute(query)}
+    return found.get(True, 0), found.get(False, 0)
+
+
+def answered(connection: Connection, campaign_id: str, *, annotator_id: int | None = None) -> dict[str, int]:
+    """How many assignments of each purpose were answered, and thereby earned."""
+    query = (
+        select(items.c.purpose, func.count())
+        .join(assignments, assignments.c.item_id == items.c.id)
+        .where(assignments.c.campaign_id == campaign_id, assignments.c.state.in_(ANSWERED))
+        .group_by(items.c.purpose)
+    )
+    query = query if annotator_id is None else query.where(assignments.c.annotator_id == annotator_id)
+    return {purpose: int(count) for purpose, count in connection.execute(query)}
+
+
+def in_hands(connection: Connection, campaign_id: str, *, now: float) -> int:
+    """How many items annotators are at."""
+    query = select(func.count()).where(
+        assignments.c.campaign_id == campaign_id, assignments.c.state == "open", assignments.c.expires > now
+    )
+    return int(connection.execute(query).scalar_one())
+
+
+def count_items(connection: Connection, campaign_id: str, purpose: str = "label") -> int:
+    """How many items there are for a purpose."""
+    query = select(func.count()).where(items.c.campaign_id == campaign_id, items.c.purpose == purpose)
+    return int(connection.execute(query).scalar_one())
+
+
+def labels_by_row(connection: Connection, campaign_id: str, *, row: str | None = None) -> dict[str, tuple[int, int]]:
+    """Of each generator, or one, how many labels there are and are wanted; more than wanted count as wanted."""
+    given = (
+        select(assignments.c.item_id, func.count().label("given"))
+        .where(assignments.c.campaign_id == campaign_id, assignments.c.state == "submitted")
+        .group_by(assignments.c.item_id)
+        .subquery()
+    )
+    query = (
+        select(items.c.row, items.c.wanted, func.coalesce(given.c.given, 0))
+        .join(given, given.c.item_id == items.c.id, isouter=True)
+        .where(items.c.campaign_id == campaign_id, items.c.purpose == "label")
+    )
+    query = query if row is None else query.where(items.c.row == row)
+    found: dict[str, tuple[int, int]] = {}
+    for name, wanted, count in connection.execute(query):
+        done, total = found.get(name, (0, 0))
+        found[name] = (done + min(count, wanted), total + wanted)
+    return found
+
+
+def seconds_spent(connection: Connection, campaign_id: str, *, annotator_id: int | None = None) -> list[float]:
+    """The time that each answer took."""
+    last = _latest([campaign_id])
+    query = select(answers.c.seconds).join(last, last.c.id == answers.c.id)
+    query = query.where(answers.c.campaign_id == campaign_id)
+    query = query if annotator_id is None else query.where(answers.c.annotator_id == annotator_id)
+    return list(connection.execute(query).scalars())
+
+
+def times(connection: Connection, campaign_id: str) -> list[float]:
+    """When each answer that stands was given."""
+    last = _latest([campaign_id])
+    query = select(answers.c.at).join(last, last.c.id == answers.c.id).order_by(answers.c.id)
+    return list(connection.execute(query).scalars())

@@ -1,0 +1,164 @@
+"""Answers written down: checked, in a transaction of their own, once for every id, and never edited.
+
+A draft renews the annotator's hold on the item, a submission ends it, and undoing adds a row that supersedes the
+submission and opens the item again. Whether a test question was answered right is decided here, once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection
+
+from billboards.campaigns.answer_values import answer_values, check_answers
+from billboards.errors import InvalidInput, NotAllowed, Refused
+from billboards.reading.values import shown
+from billboards.site.campaigns import annotator_records as annotators
+from billboards.site.campaigns import answer_records as answers
+from billboards.site.campaigns import records as campaigns
+from billboards.site.campaigns.annotator_records import Annotator
+from billboards.site.campaigns.answer_records import Answer, AnswerKind, Assignment
+from billboards.site.campaigns.campaign import Campaign, campaign_with_id
+from billboards.site.campaigns.records import ItemRow
+from billboards.site.campaigns.rolling import note_finished
+from billboards.site.site import Site
+
+LONGEST_ID = 64
+#: A page left open over lunch says nothing about how long an item takes.
+LONGEST_TIME = 4 * 3600.0
+
+
+@dataclass(frozen=True)
+class Saved:
+    """An answer that is on disk; `repeated` where it was there already."""
+
+    answer_id: str
+    assignment: str
+    kind: AnswerKind
+    at: float
+    expires: float
+    repeated: bool = False
+
+
+def keep_answer(
+    site: Site,
+    campaign_id: str,
+    who: Annotator,
+    assignment_id: str,
+    answer_id: str,
+    raw: Mapping[str, Any],
+    seconds: float,
+    kind: AnswerKind,
+) -> Saved:
+    """Keep an answer in a transaction of its own, once for every id."""
+    check_id(answer_id)
+    spent = _checked_time(seconds)
+    now = site.clock()
+    with site.database.writing() as connection:
+        known = answers.answer_with_id(connection, who.id, answer_id)
+        if known is not None:
+            return _saved(connection, known, repeated=True)
+        campaign = campaign_with_id(connection, campaign_id)
+        held = held_item(connection, campaign, who, assignment_id)
+        item = campaigns.item(connection, held.item_id)
+        _check_may_answer(connection, campaign, who, held, now)
+        texts = [str(item.slots[slot]["text"]) for slot in held.shown_order]
+        checked = check_answers(campaign.template, texts, raw, complete=kind == "submitted")
+        right = _is_right(campaign, item, checked, held) if kind == "submitted" else None
+        expires = now + campaign.plan.lease_seconds
+        answers.set_state(connection, held.id, "submitted" if kind == "submitted" else "open", now=now, expires=expires)
+        made = _add(connection, campaign, held, answer_id, kind, checked, spent, now, right)
+        if kind == "submitted" and campaign.rolling:
+            note_finished(connection, campaign, item.row, now=now)
+        return _saved(connection, made)
+
+
+def _add(
+    connection: Connection,
+    campaign: Campaign,
+    held: Assignment,
+    answer_id: str,
+    kind: AnswerKind,
+    checked: Mapping[str, Any],
+    seconds: float,
+    now: float,
+    is_right: bool | None = None,
+    supersedes: int | None = None,
+) -> Answer:
+    values = {"annotator_id": held.annotator_id, "answer_id": answer_id, "assignment_id": held.id}
+    values |= {"campaign_id": campaign.id, "kind": kind, "answers": dict(checked), "is_right": is_right}
+    values |= {"seconds": seconds, "at": now, "template": campaign.template.signature, "supersedes": supersedes}
+    return answers.add_answer(connection, values)
+
+
+def take_back(connection: Connection, campaign: Campaign, who: Annotator, answer_id: str, now: float) -> None:
+    """Supersede an annotator's last answer, and open its item again."""
+    last = answers.last_submitted(connection, campaign.id, who.id)
+    standing = annotators.participation(connection, campaign.id, who.id)
+    if last is None or standing is None or standing.state not in ("active", "qualifying"):
+        raise Refused("there is no answer that could be taken back")
+    if campaign.state not in ("open", "paused"):
+        raise Refused(f"campaign {campaign.name} is {campaign.state}; its answers stand")
+    held = answers.assignment(connection, last.assignment_id)
+    assert held is not None
+    if campaigns.item(connection, held.item_id).purpose == "qualification" and standing.state == "active":
+        raise Refused("the qualification test is over; its answers stand")
+    other = answers.held_by(connection, campaign.id, who.id)
+    if other is not None:
+        # What was in hands meanwhile goes back; who gets it again finds what was kept of it.
+        answers.renew(connection, other.id, expires=now)
+    if campaign.rolling:
+        note_finished(connection, campaign, campaigns.item(connection, held.item_id).row, now=now)
+    answers.set_state(connection, held.id, "open", now=now, expires=now + campaign.plan.lease_seconds)
+    _add(connection, campaign, held, answer_id, "undone", last.answers, last.seconds, now, supersedes=last.id)
+
+
+def held_item(connection: Connection, campaign: Campaign, who: Annotator, assignment_id: str) -> Assignment:
+    """What an annotator speaks of, if it was given to them."""
+    found = answers.assignment(connection, assignment_id)
+    if found is None or found.annotator_id != who.id or found.campaign_id != campaign.id:
+        raise NotAllowed("this item was not given to you; ask for the next one")
+    return found
+
+
+def _check_may_answer(connection: Connection, campaign: Campaign, who: Annotator, held: Assignment, now: float) -> None:
+    """Answers are taken while the campaign runs or pauses, from who is not excluded, to what nobody else has got."""
+    if campaign.state not in ("open", "paused"):
+        raise Refused(f"campaign {campaign.name} is {campaign.state}; no more answers are taken")
+    standing = annotators.participation(connection, campaign.id, who.id)
+    if standing is None or standing.state not in ("active", "qualifying"):
+        raise Refused("you no longer take part in this campaign; no more answers are taken")
+    if held.state != "open":
+        raise Refused("this item has been answered or given back; ask for the next one")
+    if held.expires <= now and not answers.is_free(connection, held, now=now):
+        raise Refused("this item went to somebody else, since its time was over; ask for the next one")
+
+
+def _is_right(campaign: Campaign, item: ItemRow, checked: Mapping[str, Any], held: Assignment) -> bool | None:
+    """Whether a test question was answered right."""
+    if item.test is None:
+        return None
+    rule = campaign.template.tests
+    value = answer_values(campaign.template, checked, held.shown_order)[0][rule.dimension]
+    return rule.is_right(item.test, campaign.template.dimension(rule.dimension).share(value))
+
+
+def _saved(connection: Connection, answer: Answer, *, repeated: bool = False) -> Saved:
+    held = answers.assignment(connection, answer.assignment_id)
+    assert held is not None
+    return Saved(answer.answer_id, held.id, answer.kind, answer.at, held.expires, repeated)
+
+
+def check_id(answer_id: str) -> None:
+    """Refuse what can't be the id of an answer."""
+    if not isinstance(answer_id, str) or not answer_id or len(answer_id) > LONGEST_ID:
+        raise InvalidInput(f"an answer needs an id of its own, of at most {LONGEST_ID} characters")
+
+
+def _checked_time(seconds: float) -> float:
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 <= seconds < float("inf"):
+        raise InvalidInput(f"the time spent must be a number of seconds; found {shown(seconds)}")
+    # The smaller first: a whole number may be larger than any float.
+    return float(min(seconds, LONGEST_TIME))

@@ -1,0 +1,84 @@
+"""A campaign as the site's verbs and pages see it: its row with the template read and the plan checked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+from sqlalchemy import Connection
+
+from billboards.campaigns.plan import CampaignPlan, read_plan
+from billboards.campaigns.template_files import parse_template
+from billboards.campaigns.templates import Template
+from billboards.site.campaigns import records as campaigns
+from billboards.site.campaigns.records import CampaignRow, Kind, State
+from billboards.site.site import Site
+
+
+@dataclass(frozen=True)
+class Campaign:
+    """What is asked about a board, of whom and how much; `instances` is the fixed subsample."""
+
+    id: str
+    board: str
+    name: str
+    kind: Kind
+    state: State
+    template: Template
+    plan: CampaignPlan
+    generators: tuple[str, ...]
+    instances: tuple[str, ...] = field(repr=False)
+    #: Whether every generator that is accepted on the board joins by itself.
+    rolling: bool
+    #: Whether its judgments rank the board once it is closed.
+    ranks: bool
+    #: Dimensions of the board that its answers are laid on as well, on the scale of 0-100: template's → board's.
+    joins: dict[str, str]
+    details: dict[str, Any] = field(repr=False)
+    reason: str | None
+    created: float
+    changed: float
+    opened: float | None
+    closed: float | None
+
+
+def campaign_of(row: CampaignRow) -> Campaign:
+    """A campaign from its row."""
+    return Campaign(
+        row.id,
+        row.board,
+        row.name,
+        row.kind,
+        row.state,
+        kept_template(row.template, row.name),
+        read_plan(row.plan),
+        tuple(row.generators),
+        tuple(row.instances),
+        row.rolling,
+        row.ranks,
+        dict(row.joins),
+        dict(row.details),
+        row.reason,
+        row.created,
+        row.changed,
+        row.opened,
+        row.closed,
+    )
+
+
+@lru_cache(maxsize=64)
+def kept_template(source: str, name: str) -> Template:
+    """A campaign's template from the text that was kept when it was made."""
+    return parse_template(source, f"the template of campaign {name}")
+
+
+def get_campaign(site: Site, name: str, *, board: str | None = None) -> Campaign:
+    """A campaign by its id, or its name where that is enough."""
+    with site.database.reading() as connection:
+        return campaign_of(campaigns.named(connection, name, board))
+
+
+def campaign_with_id(connection: Connection, campaign_id: str) -> Campaign:
+    """A campaign by its id, inside a transaction."""
+    return campaign_of(campaigns.get(connection, campaign_id))

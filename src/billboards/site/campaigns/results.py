@@ -1,0 +1,226 @@
+"""What a campaign has found so far, for its owners: live while it runs, and as it stands on the board afterwards.
+
+Means are on 0-100, higher is better, over instances; intervals are 95% bootstrap intervals over instances, and the
+worst-case standard error is what the mean and the number of instances allow (GENIE, §6 and Appendix C). Everything is
+told with and without the annotators who were excluded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from billboards.analyses.ranking_results import Ranking
+from billboards.board import Judgments
+from billboards.campaigns.answer_values import answer_values
+from billboards.site.accounts.access import Viewer, require
+from billboards.site.boards.live import LiveBoard, live_board, live_with_excluded
+from billboards.site.boards.refresh import rank_live
+from billboards.site.campaigns import annotator_records as annotators
+from billboards.site.campaigns import answer_counts
+from billboards.site.campaigns import records as campaigns
+from billboards.site.campaigns.answer_records import Answer, Assignment
+from billboards.site.campaigns.campaign import Campaign, campaign_with_id
+from billboards.site.campaigns.judgments import Label, judgments_of, labels_of
+from billboards.site.site import Site
+from billboards.stats.worst_case import bootstrap_mean, worst_case_se
+
+
+@dataclass(frozen=True)
+class Estimated:
+    """A generator's mean on one dimension, on 0-100."""
+
+    generator: str
+    dimension: str
+    #: Instances with a label, and labels.
+    instances: int
+    labels: int
+    mean: float
+    low: float
+    high: float
+    worst_se: float
+
+
+@dataclass(frozen=True)
+class Results:
+    """What a campaign says of each generator; the dimension that sums up comes first."""
+
+    campaign: Campaign
+    with_excluded: bool
+    estimates: tuple[Estimated, ...]
+
+
+@dataclass(frozen=True)
+class AnswerLine:
+    """One answer as it is exported: the annotator by pseudonym, what was shown in the order it was shown."""
+
+    answer_id: str
+    campaign: str
+    item: int
+    kind: str
+    instance: str
+    outputs: tuple[str, ...]
+    test: str | None
+    purpose: str
+    annotator: str
+    answers: Mapping[str, Any]
+    #: What the answer is worth to each output, in the same order; empty for drafts.
+    values: tuple[Mapping[str, float], ...]
+    is_right: bool | None
+    seconds: float
+    at: float
+    template: str
+    state: str
+
+
+@dataclass(frozen=True)
+class Spread:
+    """An output on which annotators differ, with everything they said on the dimension that sums up (0-100)."""
+
+    instance: str
+    generator: str
+    text: str
+    labels: tuple[tuple[str, float], ...]
+    difference: float
+
+
+def campaign_results(
+    site: Site, viewer: Viewer, campaign_id: str, *, with_excluded: bool = False, draws: int = 1000
+) -> Results:
+    """Means, intervals and worst-case standard errors, by generator and dimension."""
+    require(viewer, "administer")
+    with site.database.reading() as connection:
+        campaign = campaign_with_id(connection, campaign_id)
+        labels = labels_of(connection, campaign, with_excluded=with_excluded)
+    names = [question.name for question in campaign.template.dimensions]
+    ordered = sorted(names, key=lambda name: name != campaign.template.overall)
+    found = [_estimate(campaign, rows, generator, name, draws) for name in ordered for generator, rows in _by(labels)]
+    key = {name: k for k, name in enumerate(ordered)}
+    found.sort(key=lambda one: (key[one.dimension], -one.mean, one.generator))
+    return Results(campaign, with_excluded, tuple(found))
+
+
+def both_results(site: Site, viewer: Viewer, campaign_id: str) -> tuple[Results, Results]:
+    """The results without the excluded, and with them."""
+    return (
+        campaign_results(site, viewer, campaign_id),
+        campaign_results(site, viewer, campaign_id, with_excluded=True),
+    )
+
+
+def both_rankings(site: Site, viewer: Viewer, board: str) -> tuple[Ranking, Ranking]:
+    """The board ranked on what counts, and as it would be with excluded annotators in it."""
+    require(viewer, "administer")
+    live: LiveBoard = live_board(site, board, audience="owners")
+    return rank_live(live), rank_live(live_with_excluded(site, board))
+
+
+def _by(labels: Sequence[Label]) -> Iterator[tuple[str, list[Label]]]:
+    rows: dict[str, list[Label]] = {}
+    for label in labels:
+        rows.setdefault(label.slot.name, []).append(label)
+    yield from rows.items()
+
+
+def _estimate(campaign: Campaign, labels: Sequence[Label], generator: str, dimension: str, draws: int) -> Estimated:
+    question = campaign.template.dimension(dimension)
+    shares: dict[str, list[float]] = {}
+    for label in labels:
+        shares.setdefault(label.instance, []).append(100 * question.share(label.values[dimension]))
+    means = [sum(found) / len(found) for found in shares.values()]
+    mean, low, high = bootstrap_mean(means, resamples=draws, seed=campaign.plan.seed)
+    worst = worst_case_se(min(max(mean, 0.0), 100.0), len(means), high=100.0)
+    return Estimated(generator, dimension, len(means), len(labels), mean, low, high, worst)
+
+
+def campaign_judgments(site: Site, viewer: Viewer, campaign_id: str, *, with_excluded: bool = False) -> Judgments:
+    """A campaign's judgments as they stand, or would stand, on its board."""
+    require(viewer, "administer")
+    with site.database.reading() as connection:
+        campaign = campaign_with_id(connection, campaign_id)
+        board = live_board(site, campaign.board, audience="owners").board
+        return judgments_of(connection, board, campaign, with_excluded=with_excluded)
+
+
+def campaign_answers(
+    site: Site, viewer: Viewer, campaign_id: str, *, history: bool = False, names: bool = False
+) -> Iterator[AnswerLine]:
+    """Every answer, for export: those that were submitted, or all that was ever kept.
+
+    Annotators stand under their pseudonyms; `names` gives the owner their real names, which no export should hold.
+    """
+    require(viewer, "administer")
+    with site.database.reading() as connection:
+        campaign = campaign_with_id(connection, campaign_id)
+        people = annotators.in_campaign(connection, campaign_id)
+        items = {one.id: one for one in campaigns.list_items(connection, campaign_id)}
+        rows = list(answer_counts.history(connection, campaign_id))
+    standing = {answer.assignment_id: answer.id for answer, _ in rows if answer.kind == "submitted"}
+    for answer, assignment in rows:
+        state = _state(answer, assignment, standing)
+        if history or state in ("valid", "void", "struck"):
+            item = items[assignment.item_id]
+            who = people[answer.annotator_id]
+            shown = [item.slots[slot] for slot in assignment.shown_order]
+            yield AnswerLine(
+                answer.answer_id,
+                campaign.name,
+                item.id,
+                answer.kind,
+                item.instance,
+                tuple(_slot_name(slot, item.instance) for slot in shown),
+                item.test,
+                item.purpose,
+                who.name if names else who.pseudonym,
+                answer.answers,
+                _worth(campaign, answer, assignment),
+                answer.is_right,
+                answer.seconds,
+                answer.at,
+                answer.template,
+                state,
+            )
+
+
+def _state(answer: Answer, assignment: Assignment, standing: Mapping[str, int]) -> str:
+    """What became of an answer: it counts, was excluded or struck out, or something later stands in its place."""
+    if answer.kind != "submitted":
+        return answer.kind
+    if assignment.state == "open" or standing[assignment.id] != answer.id:
+        return "superseded"
+    return {"submitted": "valid", "void": "void", "struck": "struck"}.get(assignment.state, "superseded")
+
+
+def _slot_name(slot: Mapping[str, Any], instance: str) -> str:
+    if slot["source"] == "generator":
+        return str(slot["name"])
+    own = slot["instance"] == instance
+    return f"reference {slot['name']}" if own else f"reference {slot['name']} of {slot['instance']}"
+
+
+def _worth(campaign: Campaign, answer: Answer, assignment: Assignment) -> tuple[Mapping[str, float], ...]:
+    if answer.kind != "submitted":
+        return ()
+    found = answer_values(campaign.template, answer.answers, assignment.shown_order)
+    return tuple(found.get(slot, {}) for slot in assignment.shown_order)
+
+
+def disagreements(site: Site, viewer: Viewer, campaign_id: str, *, limit: int = 50) -> tuple[Spread, ...]:
+    """Outputs with several labels, those on which annotators differ most first."""
+    require(viewer, "administer")
+    with site.database.reading() as connection:
+        campaign = campaign_with_id(connection, campaign_id)
+        labels = labels_of(connection, campaign)
+    question = campaign.template.dimension(campaign.template.overall)
+    said: dict[tuple[str, str], list[Label]] = {}
+    for label in labels:
+        said.setdefault((label.instance, label.slot.name), []).append(label)
+    found = []
+    for (instance, generator), several in said.items():
+        values = [(label.annotator, 100 * question.share(label.values[question.name])) for label in several]
+        shares = [share for _, share in values]
+        if len(values) > 1:
+            difference = max(shares) - min(shares)
+            found.append(Spread(instance, generator, several[0].slot.text, tuple(values), difference))
+    return tuple(sorted(found, key=lambda one: (-one.difference, one.instance, one.generator))[:limit])

@@ -1,0 +1,278 @@
+"""Campaigns for programs of their owners: plan, open, invite, follow, decide, and read what was found.
+
+What may spend money wants `confirm`, as the command line does. Annotators stand under their pseudonyms everywhere here;
+their real names stay on the owners' page.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated, Any, Literal
+
+from fastapi import Depends, Request, Response
+from pydantic import BaseModel, Field
+
+from billboards.campaigns.plan import CampaignPlan
+from billboards.campaigns.quote import Quote
+from billboards.campaigns.sent_templates import LARGEST, SentTemplate
+from billboards.campaigns.template_files import shipped
+from billboards.errors import InvalidInput, Refused
+from billboards.site.accounts.access import Viewer
+from billboards.site.accounts.permissions import Permission, site_of
+from billboards.site.accounts.routes import Name, Strict
+from billboards.site.campaigns import annotators
+from billboards.site.campaigns import owning as campaigns
+from billboards.site.campaigns import results as campaign_results
+from billboards.site.campaigns.annotator_records import Ruling
+from billboards.site.campaigns.annotators import AnnotatorLine, TestCount
+from billboards.site.campaigns.campaign import Campaign, get_campaign
+from billboards.site.campaigns.records import Kind, State
+from billboards.site.campaigns.results import AnswerLine, Estimated
+from billboards.site.campaigns.status import campaign_status
+from billboards.site.campaigns.template_routes import own_template
+from billboards.site.web.api_paging import MOST, Cursor, Limit, Page, list_at, page_at
+from billboards.site.web.api_tagging import tagged_router
+
+router = tagged_router("campaigns")
+Owner = Annotated[Viewer, Depends(Permission("administer"))]
+Words = Annotated[str, Field(max_length=1000)]
+
+
+class CampaignFacts(BaseModel):
+    """A campaign: what is asked about a board, and how much."""
+
+    id: str
+    board: str
+    name: str
+    kind: Kind
+    state: State
+    template: str = Field(description="name, version and digest of its template")
+    plan: CampaignPlan
+    generators: list[str]
+    instances: int
+    rolling: bool
+    ranks: bool
+    reason: str | None
+    created: float
+    changed: float
+    opened: float | None
+    closed: float | None
+
+
+class GeneratorProgress(BaseModel):
+    generator: str
+    done: int
+    wanted: int
+
+
+class StatusFacts(BaseModel):
+    """How a campaign stands; money in the plan's currency, fees included."""
+
+    campaign: CampaignFacts
+    wanted: int
+    done: int
+    leased: int
+    answers: int
+    tests: int
+    annotators: dict[str, int]
+    spent: float
+    committed: float
+    left: float | None
+    median_seconds: float | None
+    hourly: float | None
+    generators: list[GeneratorProgress]
+
+
+class NewCampaign(Strict):
+    """A campaign to plan; without generators, every machine on the board takes part."""
+
+    name: Name
+    template: str | None = Field(None, max_length=100, description="the name of a template that comes with the package")
+    template_source: str | None = Field(
+        None, max_length=LARGEST, description="instead of a name: the text of a template file of your own"
+    )
+    generators: list[str] | None = None
+    plan: CampaignPlan = CampaignPlan()
+    rolling: bool = False
+    ranks: bool = True
+
+
+class Change(Strict):
+    """Why, and whether money may be spent."""
+
+    reason: Words | None = None
+    confirm: bool = Field(False, description="yes, spend money")
+
+
+class Reason(Strict):
+    reason: Words
+
+
+class Invited(Strict):
+    """Names or e-mail addresses to make personal links for, or how many links without names."""
+
+    names: list[str] = Field(default_factory=list, max_length=1000)
+    count: int | None = Field(None, ge=1, le=1000)
+
+
+class LinkFacts(BaseModel):
+    """A personal link; its token is shown this once."""
+
+    name: str
+    annotator: str = Field(description="the pseudonym")
+    token: str
+    path: str
+
+
+class AnnotatorFacts(BaseModel):
+    """How an annotator stands, with what the annotator model makes of the test questions."""
+
+    annotator: str = Field(description="the pseudonym")
+    state: str
+    answers: int
+    median_seconds: float | None
+    positive: TestCount
+    negative: TestCount
+    reason: str
+
+
+class ResultFacts(BaseModel):
+    """Means on 0-100 by dimension and generator."""
+
+    campaign: str
+    with_excluded: bool
+    estimates: list[Estimated]
+
+
+@router.get("/boards/{board}/campaigns")
+def list_campaigns(
+    request: Request, response: Response, board: str, viewer: Owner, limit: Limit = MOST, cursor: Cursor = None
+) -> list[CampaignFacts]:
+    """A board's campaigns, the oldest first; the header Link leads on where there are more."""
+    found = campaigns.list_campaigns(site_of(request), viewer, board)
+    return list_at(request, response, found, limit, cursor, _facts)
+
+
+@router.post("/boards/{board}/campaigns", status_code=201)
+def create_campaign(request: Request, board: str, sent: NewCampaign, viewer: Owner) -> CampaignFacts:
+    """Plan a campaign as a draft; nothing is asked before it is opened."""
+    made = campaigns.create_campaign(
+        site_of(request),
+        viewer,
+        board,
+        sent.name,
+        _template(sent),
+        generators=sent.generators,
+        plan=sent.plan,
+        rolling=sent.rolling,
+        ranks=sent.ranks,
+    )
+    return _facts(made)
+
+
+def _template(sent: NewCampaign) -> str | SentTemplate:
+    """A shipped template's name, or the text of one's own; a path would open any file of the server's."""
+    if (sent.template is None) == (sent.template_source is None):
+        raise InvalidInput("send the name of a template, or the text of your own as template_source; one of the two")
+    if sent.template_source is not None:
+        return own_template(sent.template_source)
+    if sent.template not in shipped():
+        raise InvalidInput(f"there is no template {sent.template!r}; choose one of {', '.join(shipped())}")
+    return sent.template
+
+
+@router.get("/campaigns/{campaign}")
+def read_campaign(request: Request, campaign: str, viewer: Owner) -> StatusFacts:
+    """How a campaign stands: labels, money, people."""
+    found = campaign_status(site_of(request), viewer, _known(request, campaign).id)
+    parts = [GeneratorProgress(generator=name, done=done, wanted=wanted) for name, done, wanted in found.by_generator]
+    known = {word: getattr(found, word) for word in StatusFacts.model_fields if word not in ("campaign", "generators")}
+    return StatusFacts(campaign=_facts(found.campaign), generators=parts, **known)
+
+
+@router.get("/campaigns/{campaign}/quote")
+def read_quote(request: Request, campaign: str, viewer: Owner) -> Quote:
+    """What a campaign costs in all, and the standard error that buys."""
+    return campaigns.quote_campaign(site_of(request), viewer, _known(request, campaign).id)
+
+
+@router.post("/campaigns/{campaign}/annotators", status_code=201)
+def invite(request: Request, campaign: str, sent: Invited, viewer: Owner) -> list[LinkFacts]:
+    """Make personal links; each is shown this once."""
+    if bool(sent.names) == (sent.count is not None):
+        raise InvalidInput("send names, or how many links to make as count; one of the two")
+    made = annotators.invite(site_of(request), viewer, _known(request, campaign).id, sent.names or sent.count or 0)
+    return [LinkFacts(name=one.name, annotator=one.pseudonym, token=one.token, path=one.path) for one in made]
+
+
+@router.get("/campaigns/{campaign}/annotators")
+def list_annotators(
+    request: Request, response: Response, campaign: str, viewer: Owner, limit: Limit = MOST, cursor: Cursor = None
+) -> list[AnnotatorFacts]:
+    """How everybody in a campaign stands, by pseudonym; the header Link leads on where there are more."""
+    lines = annotators.annotator_lines(site_of(request), viewer, _known(request, campaign).id)
+    words = [word for word in AnnotatorFacts.model_fields if word != "annotator"]
+
+    def facts(one: AnnotatorLine) -> AnnotatorFacts:
+        return AnnotatorFacts(annotator=one.pseudonym, **{word: getattr(one, word) for word in words})
+
+    return list_at(request, response, lines, limit, cursor, facts)
+
+
+@router.post("/campaigns/{campaign}/annotators/{annotator}/{verdict}")
+def rule(
+    request: Request,
+    campaign: str,
+    annotator: str,
+    verdict: Literal["exclude", "readmit"],
+    sent: Reason,
+    viewer: Owner,
+) -> Ruling:
+    """Leave an annotator out or let one in again, with a reason that stays on record."""
+    verb = annotators.exclude if verdict == "exclude" else annotators.readmit
+    return verb(site_of(request), viewer, _known(request, campaign).id, annotator, sent.reason)
+
+
+@router.get("/campaigns/{campaign}/results")
+def read_results(request: Request, campaign: str, viewer: Owner, with_excluded: bool = False) -> ResultFacts:
+    """Means with intervals and worst-case standard errors, without excluded annotators or with them."""
+    known = _known(request, campaign)
+    found = campaign_results.campaign_results(site_of(request), viewer, known.id, with_excluded=with_excluded)
+    return ResultFacts(campaign=known.id, with_excluded=with_excluded, estimates=list(found.estimates))
+
+
+@router.get("/campaigns/{campaign}/answers")
+def list_answers(
+    request: Request, campaign: str, viewer: Owner, history: bool = False, limit: Limit = 100, cursor: Cursor = None
+) -> Page[AnswerLine]:
+    """Every answer in the order given; with `history`, drafts and what was taken back too."""
+    lines = campaign_results.campaign_answers(site_of(request), viewer, _known(request, campaign).id, history=history)
+    page: Page[AnswerLine] = page_at(list(lines), limit, cursor, lambda one: one)
+    return page
+
+
+@router.post("/campaigns/{campaign}/{action}")
+def change_campaign(
+    request: Request,
+    campaign: str,
+    action: Literal["open", "pause", "resume", "close"],
+    sent: Change,
+    viewer: Owner,
+) -> CampaignFacts:
+    """Open, pause, resume or close a campaign; what spends money wants `confirm`."""
+    known = _known(request, campaign)
+    if action in ("open", "resume") and known.plan.pay and not sent.confirm:
+        raise Refused(f"campaign {known.name} spends money: look at its quote, then send confirm")
+    verbs = {"open": campaigns.open_campaign, "pause": campaigns.pause_campaign}
+    verbs |= {"resume": campaigns.resume_campaign, "close": campaigns.close_campaign}
+    return _facts(verbs[action](site_of(request), viewer, known.id, reason=sent.reason))
+
+
+def _known(request: Request, campaign: str) -> Campaign:
+    return get_campaign(site_of(request), campaign)
+
+
+def _facts(campaign: Campaign) -> CampaignFacts:
+    known: dict[str, Any] = {word: getattr(campaign, word) for word in CampaignFacts.model_fields}
+    known |= {"template": campaign.template.signature, "instances": len(campaign.instances)}
+    return CampaignFacts(**{**known, "generators": list(campaign.generators), "plan": asdict(campaign.plan)})

@@ -1,0 +1,81 @@
+"""How a campaign stands, in numbers: labels done and to come, money spent and left, and what an hour is paid."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from statistics import median
+
+from billboards.site.accounts.access import Viewer, require
+from billboards.site.campaigns import annotator_records as annotators
+from billboards.site.campaigns import answer_counts
+from billboards.site.campaigns.campaign import Campaign, campaign_with_id
+from billboards.site.site import Site
+
+
+@dataclass(frozen=True)
+class Status:
+    """A campaign at one moment. `done` and `wanted` are labels; money is in the plan's currency, fees included."""
+
+    campaign: Campaign
+    wanted: int
+    done: int
+    #: Items that annotators are at.
+    leased: int
+    by_generator: tuple[tuple[str, int, int], ...]
+    #: Answers of every purpose, and those to test and qualification questions.
+    answers: int
+    tests: int
+    annotators: dict[str, int]
+    spent: float
+    committed: float
+    left: float | None
+    median_seconds: float | None
+    #: What an hour is paid at the median time; None where nothing was answered or nothing is paid.
+    hourly: float | None
+    first_at: float | None
+    last_at: float | None
+    #: Submitted answers by day (UTC).
+    by_day: tuple[tuple[str, int], ...]
+
+    @property
+    def hourly_ok(self) -> bool | None:
+        """Whether an hour is paid as much as the plan wants."""
+        return None if self.hourly is None else self.hourly >= self.campaign.plan.hourly
+
+
+def campaign_status(site: Site, viewer: Viewer, campaign_id: str) -> Status:
+    """How a campaign stands."""
+    require(viewer, "administer")
+    now = site.clock()
+    with site.database.reading() as connection:
+        campaign = campaign_with_id(connection, campaign_id)
+        rows = answer_counts.labels_by_row(connection, campaign_id)
+        given = answer_counts.answered(connection, campaign_id)
+        leased = answer_counts.in_hands(connection, campaign_id, now=now)
+        people = Counter(str(one.state) for one in annotators.list_participations(connection, campaign_id))
+        times = answer_counts.times(connection, campaign_id)
+        seconds = answer_counts.seconds_spent(connection, campaign_id)
+    plan = campaign.plan
+    total = sum(given.values())
+    middle = median(seconds) if seconds else None
+    days = Counter(datetime.fromtimestamp(at, UTC).date().isoformat() for at in times)
+    return Status(
+        campaign,
+        sum(wanted for _, wanted in rows.values()),
+        sum(done for done, _ in rows.values()),
+        leased,
+        tuple((name, *rows.get(name, (0, 0))) for name in (campaign.generators or sorted(rows))),
+        total,
+        given.get("test", 0) + given.get("qualification", 0),
+        dict(people),
+        total * plan.price,
+        leased * plan.price,
+        None if plan.budget is None else plan.budget - (total + leased) * plan.price,
+        middle,
+        plan.pay * 3600 / middle if middle and plan.pay else None,
+        min(times, default=None),
+        max(times, default=None),
+        tuple(sorted(days.items())),
+    )

@@ -1,0 +1,218 @@
+"""Whose turn it is to judge what: the next item for an annotator, or the reason why there is none.
+
+Everything is decided in one writing transaction, so that two annotators never get the last label of an item. An
+annotator who has an item gets it again; one who is being qualified gets the questions of the test, then everything
+else in blocks with test questions at places that nobody can expect.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from statistics import median
+from typing import Literal
+
+from sqlalchemy import Connection
+
+from billboards.campaigns.assignment import Candidate, choose
+from billboards.campaigns.items import chance, shown_order
+from billboards.campaigns.test_questions import next_test
+from billboards.campaigns.windows import is_over, seconds_until_open
+from billboards.errors import Refused
+from billboards.site.campaigns import (
+    annotator_records as annotators,
+)
+from billboards.site.campaigns import (
+    answer_counts,
+)
+from billboards.site.campaigns import (
+    answer_records as answers,
+)
+from billboards.site.campaigns import (
+    records as campaigns,
+)
+from billboards.site.campaigns.annotator_records import Annotator
+from billboards.site.campaigns.answer_records import Assignment, OpenItem
+from billboards.site.campaigns.campaign import Campaign, campaign_with_id
+from billboards.site.campaigns.shown_items import Shown, shown_item
+from billboards.site.database import trail
+from billboards.site.site import Site
+
+TurnState = Literal["item", "waiting", "done", "paused", "draft", "closed", "window", "budget", "failed", "excluded"]
+#: Seconds until it is worth looking again whether somebody has given an item back.
+LOOK_AGAIN = 30.0
+#: How far down the planned order an annotator's next item is looked for; many rounds of all generators.
+AHEAD = 200
+
+MESSAGES: dict[TurnState, str] = {
+    "item": "",
+    "waiting": "Other annotators are at what is left. Keep this page open: something may come back.",
+    "done": "There is nothing left for you to judge. Thank you!",
+    "paused": "This campaign is paused. Your answers are kept; come back later.",
+    "draft": "This campaign has not begun yet.",
+    "closed": "This campaign is over. Thank you!",
+    "window": "Nothing is given out at this hour. Your answers are kept.",
+    "budget": "Nothing more can be paid at the moment. Your answers are kept.",
+    "failed": "You did not pass the qualification test of this campaign. Thank you for trying.",
+    "excluded": "You no longer take part in this campaign. If you think that this is wrong, write to its owner.",
+}
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far an annotator has come; `left` is what is still to be judged by anybody."""
+
+    done: int
+    left: int
+    #: Of the qualification test, how many questions were answered of how many; None where there is none.
+    qualified: tuple[int, int] | None
+    earned: float
+    currency: str
+    median_seconds: float | None
+
+
+@dataclass(frozen=True)
+class Turn:
+    """What an annotator gets: an item, or a sentence that says why there is none and when to look again."""
+
+    state: TurnState
+    progress: Progress
+    item: Shown | None = None
+    again: float | None = None
+
+    @property
+    def message(self) -> str:
+        return MESSAGES[self.state]
+
+
+def next_turn(site: Site, campaign_id: str, who: Annotator) -> Turn:
+    """The item an annotator holds, or the next one, or why there is none."""
+    now = site.clock()
+    with site.database.writing() as connection:
+        campaign = campaign_with_id(connection, campaign_id)
+        found = _decide(connection, campaign, who, now)
+        progress = count_progress(connection, campaign, who.id)
+        if not isinstance(found, Assignment):
+            state, again = found
+            return Turn(state, progress, None, again)
+        item = campaigns.item(connection, found.item_id)
+        kept = answers.last_answer(connection, found.id)
+    return Turn("item", progress, shown_item(site, campaign, item, found, kept))
+
+
+_Nothing = tuple[TurnState, float | None]
+
+
+def _decide(connection: Connection, campaign: Campaign, who: Annotator, now: float) -> Assignment | _Nothing:
+    standing = annotators.participation(connection, campaign.id, who.id)
+    if standing is None:
+        raise Refused("you do not take part in this campaign; come by the link you were sent")
+    if standing.state in ("failed", "excluded"):
+        return ("failed" if standing.state == "failed" else "excluded"), None
+    if campaign.state in ("draft", "closed"):
+        return ("draft" if campaign.state == "draft" else "closed"), None
+    held = _held(connection, campaign, who, now)
+    if held is not None:
+        return held
+    if campaign.state == "paused" or is_over(campaign.plan, now):
+        return ("paused" if campaign.state == "paused" else "closed"), None
+    wait = seconds_until_open(campaign.plan, now)
+    if wait > 0:
+        return "window", wait
+    if not can_pay(connection, campaign, now):
+        return "budget", None
+    if standing.state == "qualifying":
+        return _qualify(connection, campaign, who, now)
+    return _give(connection, campaign, who, now)
+
+
+def _held(connection: Connection, campaign: Campaign, who: Annotator, now: float) -> Assignment | None:
+    """What an annotator has in hands, for longer; what went to somebody else meanwhile is let go."""
+    while (held := answers.held_by(connection, campaign.id, who.id)) is not None:
+        if held.expires > now or answers.is_free(connection, held, now=now):
+            answers.renew(connection, held.id, expires=now + campaign.plan.lease_seconds)
+            return answers.assignment(connection, held.id)
+        answers.set_state(connection, held.id, "released", now=now)
+    return None
+
+
+def can_pay(connection: Connection, campaign: Campaign, now: float) -> bool:
+    """Whether the budget has room for one more answer beside those given and those under way."""
+    plan = campaign.plan
+    if plan.budget is None or not plan.price:
+        return True
+    given = sum(answer_counts.answered(connection, campaign.id).values())
+    return (given + answer_counts.in_hands(connection, campaign.id, now=now) + 1) * plan.price <= plan.budget + 1e-9
+
+
+def _qualify(connection: Connection, campaign: Campaign, who: Annotator, now: float) -> Assignment | _Nothing:
+    """The next question of the qualification test; after the last one, its outcome."""
+    left = answers.unseen_items(connection, campaign.id, who.id, "qualification")
+    if left:
+        return _assign(connection, campaign, who, left[0].id, now)
+    right, wrong = answer_counts.qualification_counts(connection, campaign.id, who.id)
+    passed = right >= campaign.plan.pass_mark * (right + wrong)
+    reason = f"{right} of {right + wrong} questions right; {campaign.plan.pass_mark:.0%} are needed"
+    verdict = "passed" if passed else "failed"
+    annotators.rule(
+        connection, campaign.id, "annotator", who.pseudonym, verdict, reason, actor="qualification test", now=now
+    )
+    annotators.set_standing(connection, campaign.id, who.id, "active" if passed else "failed", now=now)
+    trail.note(
+        connection,
+        "site",
+        f"annotator.{verdict}",
+        campaign.id,
+        now=now,
+        board=campaign.board,
+        detail={"annotator": who.pseudonym, "reason": reason},
+    )
+    return _give(connection, campaign, who, now) if passed else ("failed", None)
+
+
+def _give(connection: Connection, campaign: Campaign, who: Annotator, now: float) -> Assignment | _Nothing:
+    """The next item to label, or a test question in its place."""
+    seen, judged = answers.seen(connection, campaign.id, who.id)
+    waiting = answers.open_items(connection, campaign.id, who.id, now=now, limit=AHEAD)
+    candidates = (Candidate(one.id, one.instance, one.row or "", one.id) for one in waiting)
+    chosen = choose(candidates, seen, judged)
+    if chosen is None:
+        busy = answer_counts.in_hands(connection, campaign.id, now=now) > 0
+        return ("waiting", LOOK_AGAIN) if busy else ("done", None)
+    test = _test(connection, campaign, who, seen)
+    return _assign(connection, campaign, who, chosen.id if test is None else test.id, now)
+
+
+def _test(connection: Connection, campaign: Campaign, who: Annotator, seen: set[str]) -> OpenItem | None:
+    """The test question that is due, on an instance the annotator has not met if there is one left."""
+    given = answer_counts.answered(connection, campaign.id, annotator_id=who.id)
+    count = given.get("label", 0) + given.get("test", 0)
+    kind = next_test(campaign.plan, who.pseudonym, count)
+    if kind is None:
+        return None
+    unseen = answers.unseen_items(connection, campaign.id, who.id, "test", kind)
+    fresh = [one for one in unseen if one.instance not in seen] or unseen
+    return chance(campaign.plan.seed, "test", who.pseudonym, count).choice(fresh) if fresh else None
+
+
+def _assign(connection: Connection, campaign: Campaign, who: Annotator, item_id: int, now: float) -> Assignment:
+    item = campaigns.item(connection, item_id)
+    # Test questions have their order from the plan, which is balanced; labels of one item take turns.
+    turn = answers.labels_given(connection, item_id) if item.purpose == "label" else 0
+    order = list(shown_order(item.shown_order, turn))
+    return answers.assign(connection, campaign.id, item_id, who.id, order, now=now, seconds=campaign.plan.lease_seconds)
+
+
+def count_progress(connection: Connection, campaign: Campaign, annotator_id: int) -> Progress:
+    """How far an annotator has come in a campaign."""
+    given = answer_counts.answered(connection, campaign.id, annotator_id=annotator_id)
+    qualifying = given.get("qualification", 0)
+    total = answer_counts.count_items(connection, campaign.id, "qualification")
+    seconds = answer_counts.seconds_spent(connection, campaign.id, annotator_id=annotator_id)
+    return Progress(
+        given.get("label", 0) + given.get("test", 0),
+        answers.labels_left(connection, campaign.id),
+        (qualifying, total) if total else None,
+        sum(given.values()) * campaign.plan.pay,
+        campaign.plan.currency,
+        median(seconds) if seconds else None,
+    )

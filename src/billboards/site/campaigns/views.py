@@ -1,0 +1,187 @@
+"""A campaign as its owner reads it: figures in words, results with and without the excluded, answers as records.
+
+Money and times are put into words here, once, so that a page and the stream that keeps it fresh say the same. A preview
+is an item like any other, made of the template's first example.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from billboards.analyses.ranking_results import Ranking
+from billboards.campaigns.quote import Quote
+from billboards.campaigns.templates import Template
+from billboards.site.campaigns.annotating_view import ItemView, view_item
+from billboards.site.campaigns.annotators import TestCount
+from billboards.site.campaigns.results import AnswerLine, Estimated, Results
+from billboards.site.campaigns.shown_items import Shown
+from billboards.site.campaigns.status import Status
+from billboards.site.web.rendering import stamp
+
+#: What a state looks like: the classes of its tag.
+TAGS = {"open": "good", "paused": "busy", "draft": "", "closed": "", "active": "good", "qualifying": "busy"}
+NOTHING = "–"
+#: Generators, annotators or decisions that a page of a campaign lists.
+MOST_ROWS = 100
+
+
+@dataclass(frozen=True)
+class Fact:
+    """A figure under a key by which a script finds it again."""
+
+    key: str
+    name: str
+    text: str
+
+
+def money(amount: float | None, currency: str) -> str:
+    """An amount as people write it."""
+    return NOTHING if amount is None else f"{amount:,.2f} {currency}"
+
+
+def status_facts(status: Status) -> tuple[Fact, ...]:
+    """Where a campaign stands: answers, people, money, time."""
+    currency = status.campaign.plan.currency
+    people = ", ".join(f"{count} {state}" for state, count in sorted(status.annotators.items())) or "nobody yet"
+    middle = NOTHING if status.median_seconds is None else f"{status.median_seconds:.0f} s"
+    facts = [
+        Fact("labels", "labels", f"{status.done:,} of {status.wanted:,}"),
+        Fact("hands", "in hands", f"{status.leased:,}"),
+        Fact("answers", "answers", f"{status.answers:,} ({status.tests:,} to test questions)"),
+        Fact("people", "annotators", people),
+        Fact("seconds", "median time", middle),
+    ]
+    if status.campaign.plan.pay:
+        facts += [
+            Fact("spent", "spent", money(status.spent, currency)),
+            Fact("committed", "committed", money(status.committed, currency)),
+            Fact("left", "left", "no limit" if status.left is None else money(status.left, currency)),
+            Fact("hourly", "an hour is paid", money(status.hourly, currency)),
+        ]
+    return tuple(facts)
+
+
+def live_document(status: Status) -> dict[str, Any]:
+    """What the stream sends: all that changes on the page while people annotate."""
+    return {
+        "state": status.campaign.state,
+        "done": status.done,
+        "total": status.wanted,
+        "facts": {fact.key: fact.text for fact in status_facts(status)},
+        "generators": [[done, wanted] for _, done, wanted in status.by_generator[:MOST_ROWS]],
+    }
+
+
+def quote_facts(quote: Quote) -> tuple[tuple[str, str], ...]:
+    """What a campaign costs, and what that buys."""
+    facts = [
+        ("generators", f"{quote.generators:,}"),
+        ("instances", f"{quote.instances:,}"),
+        ("labels", f"{quote.labels:,}"),
+        ("test questions", f"about {quote.test_answers:,}"),
+        ("answers", f"{quote.answers:,}"),
+        ("cost", money(quote.cost, quote.currency)),
+        ("per generator", money(quote.cost_per_generator, quote.currency)),
+        ("fees in it", money(quote.fees, quote.currency)),
+        ("an hour is paid", money(quote.hourly, quote.currency)),
+        ("standard error at worst", f"{100 * quote.worst_se:.2f} of 100"),
+    ]
+    paid = {"cost", "per generator", "fees in it", "an hour is paid"}
+    return tuple(fact for fact in facts if quote.cost or fact[0] not in paid)
+
+
+@dataclass(frozen=True)
+class ResultRow:
+    """A generator on one dimension, as it counts and with the excluded annotators' answers in it."""
+
+    dimension: str
+    generator: str
+    counted: Estimated | None
+    everybody: Estimated
+
+
+def result_rows(without: Results, everybody: Results) -> tuple[ResultRow, ...]:
+    """Both results side by side, in the order of those that count."""
+    counted = {(one.dimension, one.generator): one for one in without.estimates}
+    rows = [
+        ResultRow(one.dimension, one.generator, counted.get((one.dimension, one.generator)), one)
+        for one in everybody.estimates
+    ]
+    order = {key: k for k, key in enumerate(counted)}
+    dimensions = list(dict.fromkeys(row.dimension for row in rows))
+    rows.sort(key=lambda row: (dimensions.index(row.dimension), order.get((row.dimension, row.generator), len(order))))
+    return tuple(rows)
+
+
+@dataclass(frozen=True)
+class PlaceRow:
+    """A generator's or metric's place on the board, as it counts and with the excluded annotators' answers in it."""
+
+    kind: str
+    name: str
+    counted: int | None
+    everybody: int | None
+
+
+def place_rows(counted: Ranking, everybody: Ranking) -> tuple[PlaceRow, ...]:
+    """Both rankings side by side."""
+    found = []
+    for kind in ("generators", "metrics"):
+        other = {one.name: one.rank for one in getattr(everybody, kind)}
+        found += [PlaceRow(kind[:-1], one.name, one.rank, other.get(one.name)) for one in getattr(counted, kind)]
+    return tuple(found)
+
+
+def test_words(count: TestCount) -> str:
+    """An annotator's test questions of one kind, with what the model makes of them."""
+    asked = count.right + count.wrong
+    if not asked:
+        return NOTHING
+    said = f"{count.right} of {asked} right"
+    if count.accuracy is None or count.low is None or count.high is None or count.noisy is None:
+        return said
+    return f"{said}; accuracy {count.accuracy:.2f} [{count.low:.2f}, {count.high:.2f}], P(noisy) {count.noisy:.3f}"
+
+
+def answer_records(lines: Iterable[AnswerLine], *, flat: bool) -> Iterator[dict[str, Any]]:
+    """Answers for download, annotators under their pseudonyms; `flat` writes what is nested as JSON, for tables."""
+    for line in lines:
+        record = {**asdict(line), "at": stamp(line.at)}
+        if flat:
+            record = {k: _as_json(v) for k, v in record.items()}
+        yield record
+
+
+def _as_json(value: Any) -> Any:
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, list | tuple | dict) else value
+
+
+def preview_item(template: Template) -> ItemView:
+    """The page of an item at its last stage, the first example standing for an item."""
+    example = template.examples[0] if template.examples else None
+    outputs = tuple(f"(output {k + 1})" for k in range(template.outputs)) if example is None else example.outputs
+
+    def told(word: str) -> str:
+        return getattr(example, word, None) or f"(the {word}, where there is one)"
+
+    answers = {question.name: None for question in template.dimensions}
+    shown = Shown(
+        "",
+        template,
+        told("input") if template.shows("input") else None,
+        None,
+        (told("context"),) if template.shows("context") else (),
+        (told("reference"),) if template.shows("reference") else (),
+        outputs,
+        template.output_names,
+        None,
+        None,
+        answers,
+        0.0,
+        0.0,
+        False,
+    )
+    return view_item(shown)

@@ -1,0 +1,1 @@
+"""A site's database: its tables, its transactions, and moves between databases."""

@@ -1,0 +1,152 @@
+"""The database of a site: one engine per process, one transaction per change; SQLite in a file, or PostgreSQL.
+
+A writing transaction takes the write lock when it begins, so what it has read stays true until it ends; that is what
+makes every compare-and-set of the site safe. On SQLite it is the file's own lock, on PostgreSQL an advisory one, which
+ends with the transaction or its connection, however that ends. Claims of work don't take it: they lock the one row they
+are about. A commit is on disk when it returns. What the database refuses comes out as `StoreFailed`, with what to do
+about it; as `StoreAway` where the same may succeed once the server is back or the disk has space.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+from typing import Any
+
+from sqlalchemy import Connection, Engine, create_engine, event, inspect, text
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import DBAPIError, IntegrityError, OperationalError, SQLAlchemyError
+
+from billboards.errors import InvalidInput, MissingPart, StoreAway, StoreFailed
+from billboards.site.database.schema import REVISION
+
+#: Seconds to wait for another process's write; every write of the site takes a fraction of one.
+PATIENCE = 60
+#: The advisory lock that PostgreSQL's writers take; any number that nobody else uses on the same database.
+WRITE_LOCK = 4_112_021
+
+
+class Database:
+    """The site's tables behind one URL."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self.engine = _engine(url)
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """A connection for looking: everything read inside is of one moment."""
+        with self._errors(), self.engine.connect() as connection, connection.begin():
+            yield connection
+
+    @contextmanager
+    def writing(self) -> Iterator[Connection]:
+        """A transaction that is alone in writing: all of it is kept, or none."""
+        with self._errors(), self.engine.connect() as connection:
+            connection = connection.execution_options(writing=True)
+            with connection.begin():
+                yield connection
+
+    @contextmanager
+    def claiming(self) -> Iterator[Connection]:
+        """A transaction that may take leases beside other writers: it changes only rows that it has locked."""
+        if self.is_sqlite:
+            with self.writing() as connection:
+                yield connection
+            return
+        with self._errors(), self.engine.connect() as connection:
+            connection = connection.execution_options(claiming=True)
+            with connection.begin():
+                yield connection
+
+    @property
+    def is_sqlite(self) -> bool:
+        return self.engine.dialect.name == "sqlite"
+
+    def upgrade(self) -> None:
+        """Bring the tables to this version of the program; costs one look where they are."""
+        if self.revision() != REVISION:
+            from billboards.site.database.migrating import migrate
+
+            with self.writing() as connection:
+                migrate(connection, REVISION)
+
+    def revision(self) -> str | None:
+        """The migration the database stands at, or None for an empty one."""
+        with self.reading() as connection:
+            if not inspect(connection).has_table("alembic_version"):
+                return None
+            return connection.execute(text("select version_num from alembic_version")).scalar()
+
+    def close(self) -> None:
+        self.engine.dispose()
+
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        try:
+            yield
+        except IntegrityError:
+            raise
+        except DBAPIError as error:
+            passes = isinstance(error, OperationalError) or error.connection_invalidated
+            kind = StoreAway if passes else StoreFailed
+            raise kind(f"{self.shown}: {error.orig}; {self._advice}") from error
+        except SQLAlchemyError as error:
+            raise StoreFailed(f"{self.shown}: {error}") from error
+
+    @property
+    def shown(self) -> str:
+        """The address as people may see it."""
+        return make_url(self.url).render_as_string(hide_password=True)
+
+    @property
+    def _advice(self) -> str:
+        if self.is_sqlite:
+            return "see that the disk has space, the file may be written and is not damaged"
+        return "see that the server runs, lets this user in and has space"
+
+
+def _engine(url: str) -> Engine:
+    try:
+        backend = make_url(url).get_backend_name()
+    except SQLAlchemyError as error:
+        raise InvalidInput(f"{url!r} is no address of a database, such as postgresql://user@host/name") from error
+    if backend == "sqlite":
+        engine = create_engine(url, connect_args={"timeout": PATIENCE}, pool_size=20, max_overflow=40)
+        event.listen(engine, "connect", _set_up_sqlite)
+        event.listen(engine, "begin", _begin_sqlite)
+        return engine
+    if backend != "postgresql":
+        raise InvalidInput(f"a site's database is SQLite or PostgreSQL, not {backend}")
+    if find_spec("psycopg") is None:
+        raise MissingPart("PostgreSQL needs psycopg; install it with `pip install 'billboards[postgres]'`")
+    driven = make_url(url).set(drivername="postgresql+psycopg")
+    # A server that was started again has closed the connections that are kept: each is tried before it is used.
+    engine = create_engine(
+        driven, pool_pre_ping=True, pool_size=20, max_overflow=40, connect_args={"connect_timeout": 10}
+    )
+    event.listen(engine, "begin", _begin_postgresql)
+    return engine
+
+
+def _set_up_sqlite(connection: Any, _: object) -> None:
+    """Readers beside one writer, commits that survive a power cut, foreign keys that hold."""
+    # The driver's own transactions begin too late: not before the first write, after what the write rests on was read.
+    connection.isolation_level = None
+    for setting in ("journal_mode = wal", "synchronous = full", "foreign_keys = on"):
+        connection.execute(f"pragma {setting}")
+
+
+def _begin_sqlite(connection: Connection) -> None:
+    writing = connection.get_execution_options().get("writing", False)
+    connection.exec_driver_sql("begin immediate" if writing else "begin")
+
+
+def _begin_postgresql(connection: Connection) -> None:
+    options = connection.get_execution_options()
+    if options.get("writing"):
+        connection.exec_driver_sql(f"set local lock_timeout = '{PATIENCE}s'")
+        connection.exec_driver_sql(f"select pg_advisory_xact_lock({WRITE_LOCK})")
+    elif not options.get("claiming"):
+        connection.exec_driver_sql("set transaction isolation level repeatable read, read only")

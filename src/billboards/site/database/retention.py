@@ -1,0 +1,232 @@
+"""What a database holds longer than it should: found and measured, and deleted a little at a time.
+
+Rows that are too old are a table, a condition and the column that makes them large; they go in batches, so that nobody
+who wants to write waits long. Old rankings are thinned to the last of each day: what they said goes, their number,
+name, time and cause stay. What is still on its way is never too old: a notice that waits, the log of a submission that
+is not over.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import (
+    Column,
+    ColumnElement,
+    Connection,
+    LargeBinary,
+    Table,
+    Text,
+    and_,
+    bindparam,
+    case,
+    cast,
+    delete,
+    func,
+    literal,
+    or_,
+    select,
+    tuple_,
+    update,
+)
+
+from billboards.site.admin.forgetting import DELETED_FILE
+from billboards.site.boards import snapshots
+from billboards.site.campaigns.annotator_records import NAMELESS
+from billboards.site.database.campaign_schema import annotators, campaigns, participations
+from billboards.site.database.schema import (
+    audit,
+    deliveries,
+    leases,
+    logs,
+    rankings,
+    sessions,
+    standings,
+    submissions,
+)
+from billboards.site.database.study_schema import payments, studies
+from billboards.site.submissions.records import TERMINAL
+
+DAY = 86400.0
+#: States that a submission never leaves, and in which nobody needs its file.
+OVER = ("withdrawn", "rejected")
+
+
+@dataclass(frozen=True)
+class Amount:
+    """How many there are, and how many bytes they take."""
+
+    count: int = 0
+    bytes: int = 0
+
+    def __add__(self, other: Amount) -> Amount:
+        return Amount(self.count + other.count, self.bytes + other.bytes)
+
+
+@dataclass(frozen=True)
+class OldRows:
+    """Rows of a table that may go, and the column whose content is most of them."""
+
+    table: Table
+    where: ColumnElement[bool]
+    large: Column[Any] | None = None
+
+
+def sessions_over(now: float) -> OldRows:
+    """Log-ins that have expired."""
+    return OldRows(sessions, sessions.c.expires <= now)
+
+
+def leases_over(now: float) -> OldRows:
+    """Leases that ran out a day ago: until then they count how often a job was tried in vain."""
+    return OldRows(leases, leases.c.expires <= now - DAY)
+
+
+def log_lines(before: float) -> OldRows:
+    """Log lines of submissions that are over."""
+    over = select(submissions.c.id).where(submissions.c.state.in_(sorted(TERMINAL)))
+    return OldRows(logs, and_(logs.c.at < before, logs.c.submission_id.in_(over)), logs.c.text)
+
+
+def trail_entries(before: float) -> OldRows:
+    """Entries of the audit trail."""
+    return OldRows(audit, audit.c.at < before, audit.c.detail)
+
+
+def notices(before: float) -> OldRows:
+    """Notices that were sent or given up."""
+    settled = and_(deliveries.c.created < before, deliveries.c.state != "waiting")
+    return OldRows(deliveries, settled, deliveries.c.payload)
+
+
+def measure(connection: Connection, old: OldRows) -> Amount:
+    """How many rows may go."""
+    found = select(func.count(), func.coalesce(func.sum(_bytes(connection, old.large)), 0))
+    count, size = connection.execute(found.select_from(old.table).where(old.where)).one()
+    return Amount(int(count), int(size))
+
+
+def delete_some(connection: Connection, old: OldRows, most: int) -> Amount:
+    """Delete so many of the rows that may go; needs a writing transaction."""
+    key = tuple(old.table.primary_key)
+    query = select(_bytes(connection, old.large), *key).where(old.where).order_by(*key).limit(most)
+    found = connection.execute(query).all()
+    if not found:
+        return Amount()
+    # Looked at once more: claims don't wait for writers, and a lease may just have been taken again.
+    these = and_(tuple_(*key).in_([tuple(row[1:]) for row in found]), old.where)
+    return Amount(connection.execute(delete(old.table).where(these)).rowcount, sum(row[0] for row in found))
+
+
+@dataclass(frozen=True)
+class OldRanking:
+    """A ranking that may be thinned out."""
+
+    board: str
+    audience: str
+    number: int
+
+
+def old_rankings(connection: Connection, before: float, cited: Collection[str] = ()) -> list[OldRanking]:
+    """Rankings older than a time but the last of each day (UTC), the latest of all, and those that are cited."""
+    query = select(*(rankings.c[word] for word in ("board", "audience", "number", "id", "created")))
+    query = query.where(snapshots.IS_KEPT).order_by(rankings.c.board, rankings.c.audience, rankings.c.number)
+    found = connection.execute(query).all()
+    last_of_day = {(row.board, row.audience, row.created // DAY): row.number for row in found}
+    latest = {(row.board, row.audience): row.number for row in found}
+    return [
+        OldRanking(row.board, row.audience, row.number)
+        for row in found
+        if row.created < before
+        and row.id not in cited
+        and row.number != latest[row.board, row.audience]
+        and row.number != last_of_day[row.board, row.audience, row.created // DAY]
+    ]
+
+
+def measure_rankings(connection: Connection, old: Iterable[OldRanking]) -> Amount:
+    """How many rankings may be thinned out, and the bytes of what they say."""
+    size = select(_bytes(connection, rankings.c.document))
+    return sum((Amount(1, connection.execute(size.where(*_is(one))).scalar() or 0) for one in old), Amount())
+
+
+def thin(connection: Connection, old: OldRanking) -> Amount:
+    """Delete what a ranking said; nothing where it is gone already. Needs a writing transaction."""
+    query = select(rankings.c.document, _bytes(connection, rankings.c.document))
+    found = connection.execute(query.where(*_is(old), snapshots.IS_KEPT)).one_or_none()
+    if found is None:
+        return Amount()
+    # By their whole keys: the places of one ranking lie among those of all others.
+    key = [standings.c[word] == getattr(old, word) for word in ("board", "audience", "number")]
+    key += [standings.c.side == bindparam("of_side"), standings.c.name == bindparam("of_name")]
+    places = [{"of_side": one["side"], "of_name": one["name"]} for one in snapshots.places_of(json.loads(found[0]))]
+    if places:
+        connection.execute(delete(standings).where(*key), places)
+    connection.execute(update(rankings).where(*_is(old)).values(basis="", moves=[], document=""))
+    return Amount(1, int(found[1]))
+
+
+def annotators_over(connection: Connection, before: float) -> dict[int, int]:
+    """Annotators, with the bytes of their names, whose campaigns were all closed before a time and owe nobody anything.
+
+    Those with an account are known by it anyway.
+    """
+    going = select(campaigns.c.id).where(or_(campaigns.c.state != "closed", campaigns.c.closed >= before))
+    unpaid = select(studies.c.campaign_id).join(payments, payments.c.study_id == studies.c.id, isouter=True)
+    unpaid = unpaid.where(or_(studies.c.state != "ended", payments.c.state.in_(("prepared", "sent"))))
+    part = participations.c
+    needed = select(part.annotator_id).where(part.campaign_id.in_(going.union(unpaid)))
+    query = select(annotators.c.id, _bytes(connection, annotators.c.name)).where(
+        annotators.c.account_id.is_(None),
+        annotators.c.created < before,
+        annotators.c.id.not_in(needed),
+        annotators.c.name != NAMELESS + annotators.c.pseudonym,
+    )
+    return {row[0]: row[1] for row in connection.execute(query.order_by(annotators.c.id))}
+
+
+def part_from_name(connection: Connection, annotator: int, before: float) -> bool:
+    """Delete an annotator's real name, if it is still over; answers stay under the pseudonym."""
+    if annotator not in annotators_over(connection, before):
+        return False
+    nameless = NAMELESS + annotators.c.pseudonym
+    connection.execute(update(annotators).where(annotators.c.id == annotator).values(name=nameless))
+    return True
+
+
+def files_over(connection: Connection, before: float, among: Collection[str] | None = None) -> list[str]:
+    """Submitted files, of all or of some, that nobody names but submissions withdrawn or rejected before a time."""
+    over = and_(submissions.c.state.in_(OVER), submissions.c.changed < before)
+    needed = func.max(case((over, 0), else_=1))
+    query = select(submissions.c.blob).where(submissions.c.blob != "").group_by(submissions.c.blob)
+    if among is not None:
+        query = query.where(submissions.c.blob.in_(among))
+    return sorted(connection.execute(query.having(needed == 0)).scalars())
+
+
+def part_from_file(connection: Connection, blob: str) -> None:
+    """Let submissions no longer name a file that was deleted; what it was called stays, as the version of outputs."""
+    named = select(submissions.c.id, submissions.c.settings).where(submissions.c.blob == blob)
+    for row in connection.execute(named).all():
+        values = {"blob": "", "settings": {**row.settings, DELETED_FILE: blob}}
+        connection.execute(update(submissions).where(submissions.c.id == row.id).values(**values))
+
+
+def named_files(connection: Connection) -> set[str]:
+    """Every file that a submission names."""
+    return set(connection.execute(select(submissions.c.blob).distinct()).scalars()) - {""}
+
+
+def _is(old: OldRanking) -> tuple[ColumnElement[bool], ...]:
+    return tuple(rankings.c[word] == getattr(old, word) for word in ("board", "audience", "number"))
+
+
+def _bytes(connection: Connection, column: Column[Any] | None) -> ColumnElement[int]:
+    """How many bytes a text or document takes as it is kept."""
+    if column is None:
+        return literal(0)
+    text = cast(column, Text)
+    return func.octet_length(text) if connection.dialect.name == "postgresql" else func.length(cast(text, LargeBinary))

@@ -1,0 +1,257 @@
+"""The tables of a site: all of its state but the board folders, the submitted files and campaigns (`campaign_schema`).
+
+Times are seconds since 1970 in UTC, so that comparing them means the same on every database. Documents that must come
+back bit for bit are kept as text; settings and details, which are only read, as JSON. What is large (scores, logs,
+documents) stands in tables or behind keys of its own, so that listing and polling never touch it.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    JSON,
+    Boolean,
+    Column,
+    Float,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    PrimaryKeyConstraint,
+    String,
+    Table,
+    Text,
+    UniqueConstraint,
+)
+
+import billboards.site.database.campaign_schema
+import billboards.site.database.study_schema  # noqa: F401 - the other tables of the same database
+from billboards.site.database.metadata import metadata as metadata
+
+#: The migration that brings a database to these tables.
+REVISION = "0003"
+
+boards = Table(
+    "boards",
+    metadata,
+    Column("name", String(200), primary_key=True),
+    Column("folder", Text, nullable=False),
+    Column("fingerprint", String(64), nullable=False),
+    Column("settings", JSON, nullable=False),
+    Column("generation", Integer, nullable=False),
+    Column("changed", Float, nullable=False),
+)
+
+teams = Table(
+    "teams",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("name", String(200), nullable=False, unique=True),
+    Column("created", Float, nullable=False),
+)
+
+accounts = Table(
+    "accounts",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("name", String(200), nullable=False, unique=True),
+    Column("email", String(320)),
+    Column("team_id", Integer, ForeignKey("teams.id"), nullable=False),
+    Column("role", String(20), nullable=False),
+    Column("oidc_subject", String(500), unique=True),
+    Column("created", Float, nullable=False),
+)
+
+tokens = Table(
+    "tokens",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("account_id", Integer, ForeignKey("accounts.id"), nullable=False, index=True),
+    Column("digest", String(64), nullable=False, unique=True),
+    Column("label", String(200), nullable=False),
+    Column("created", Float, nullable=False),
+    Column("last_used", Float),
+    Column("revoked", Float),
+)
+
+sessions = Table(
+    "sessions",
+    metadata,
+    Column("id", String(64), primary_key=True),
+    Column("account_id", Integer, ForeignKey("accounts.id"), nullable=False),
+    Column("csrf", String(64), nullable=False),
+    Column("created", Float, nullable=False),
+    Column("expires", Float, nullable=False),
+)
+
+submissions = Table(
+    "submissions",
+    metadata,
+    Column("id", String(32), primary_key=True),
+    Column("board", String(200), ForeignKey("boards.name"), nullable=False),
+    Column("kind", String(20), nullable=False),
+    Column("name", String(200), nullable=False),
+    Column("version", Integer, nullable=False),
+    Column("team_id", Integer, ForeignKey("teams.id"), nullable=False),
+    Column("account_id", Integer, ForeignKey("accounts.id"), nullable=False),
+    Column("phase", String(200)),
+    Column("state", String(20), nullable=False),
+    Column("reason", Text),
+    Column("platform", Boolean, nullable=False),
+    Column("refunded", Boolean, nullable=False),
+    Column("anonymous", Boolean, nullable=False),
+    Column("entry", String(20), nullable=False),
+    Column("blob", String(64), nullable=False),
+    Column("settings", JSON, nullable=False),
+    Column("created", Float, nullable=False),
+    Column("changed", Float, nullable=False),
+    UniqueConstraint("board", "kind", "name", "version"),
+    Index("ix_submissions_board_state", "board", "state"),
+    Index("ix_submissions_team_id_board_created", "team_id", "board", "created"),
+)
+
+score_columns = Table(
+    "score_columns",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("board", String(200), ForeignKey("boards.name"), nullable=False),
+    Column("name", Text, nullable=False),
+    Column("signature", Text, nullable=False),
+    Column("references", JSON, nullable=False),
+    Column("context", String(64), nullable=False),
+    Column("needs_references", Boolean, nullable=False),
+    Column("needs_input", Boolean, nullable=False),
+    Column("is_statistic", Boolean, nullable=False),
+    UniqueConstraint("board", "signature", "context"),
+)
+
+cells = Table(
+    "cells",
+    metadata,
+    Column("column_id", Integer, ForeignKey("score_columns.id"), nullable=False),
+    Column("row_version", String(64), nullable=False),
+    Column("part", String(200), nullable=False),
+    Column("is_primary", Boolean, nullable=False),
+    Column("seconds", Float, nullable=False),
+    Column("created", Float, nullable=False),
+    Column("scores", LargeBinary, nullable=False),
+    PrimaryKeyConstraint("column_id", "row_version", "part"),
+)
+
+cell_failures = Table(
+    "cell_failures",
+    metadata,
+    Column("board", String(200), ForeignKey("boards.name"), nullable=False),
+    Column("signature", Text, nullable=False),
+    Column("context", String(64), nullable=False),
+    Column("row_version", String(64), nullable=False),
+    Column("reason", Text, nullable=False),
+    Column("platform", Boolean, nullable=False),
+    Column("attempts", Integer, nullable=False),
+    Column("created", Float, nullable=False),
+    PrimaryKeyConstraint("board", "signature", "context", "row_version"),
+)
+
+leases = Table(
+    "leases",
+    metadata,
+    Column("board", String(200), nullable=False),
+    Column("kind", String(20), nullable=False),
+    Column("subject", String(200), nullable=False),
+    Column("worker", String(200), nullable=False),
+    Column("acquired", Float, nullable=False),
+    Column("expires", Float, nullable=False),
+    Column("taken", Integer, nullable=False),
+    PrimaryKeyConstraint("board", "kind", "subject"),
+)
+
+logs = Table(
+    "logs",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("submission_id", String(32), ForeignKey("submissions.id"), nullable=False),
+    Column("at", Float, nullable=False),
+    Column("stream", String(20), nullable=False),
+    Column("text", Text, nullable=False),
+    Index("ix_logs_submission_id_id", "submission_id", "id"),
+)
+
+rankings = Table(
+    "rankings",
+    metadata,
+    Column("board", String(200), ForeignKey("boards.name"), nullable=False),
+    Column("audience", String(20), nullable=False),
+    Column("number", Integer, nullable=False),
+    Column("id", String(64), nullable=False, index=True),
+    Column("basis", String(64), nullable=False),
+    Column("created", Float, nullable=False),
+    Column("cause", JSON, nullable=False),
+    Column("moves", JSON, nullable=False),
+    Column("ensemble", Text),
+    Column("document", Text, nullable=False),
+    PrimaryKeyConstraint("board", "audience", "number"),
+)
+
+standings = Table(
+    "standings",
+    metadata,
+    Column("board", String(200), nullable=False),
+    Column("audience", String(20), nullable=False),
+    Column("number", Integer, nullable=False),
+    Column("side", String(20), nullable=False),
+    Column("name", String(200), nullable=False),
+    Column("rank", Integer),
+    Column("value", Float),
+    PrimaryKeyConstraint("board", "audience", "side", "name", "number"),
+)
+
+ensembles = Table(
+    "ensembles",
+    metadata,
+    Column("board", String(200), ForeignKey("boards.name"), nullable=False),
+    Column("signature", Text, nullable=False),
+    Column("created", Float, nullable=False),
+    Column("public", Boolean, nullable=False),
+    Column("document", Text, nullable=False),
+    PrimaryKeyConstraint("board", "signature"),
+)
+
+audit = Table(
+    "audit",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("at", Float, nullable=False),
+    Column("actor", String(200), nullable=False),
+    Column("action", String(100), nullable=False),
+    Column("board", String(200)),
+    Column("subject", String(200), nullable=False),
+    Column("detail", JSON, nullable=False),
+    Index("ix_audit_board_id", "board", "id"),
+    Index("ix_audit_subject_id", "subject", "id"),
+)
+
+webhooks = Table(
+    "webhooks",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("account_id", Integer, ForeignKey("accounts.id"), nullable=False),
+    Column("board", String(200)),
+    Column("url", Text, nullable=False),
+    Column("secret", String(100), nullable=False),
+    Column("created", Float, nullable=False),
+)
+
+deliveries = Table(
+    "deliveries",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("event", String(100), nullable=False),
+    Column("target", Text, nullable=False),
+    Column("webhook_id", Integer),
+    Column("payload", JSON, nullable=False),
+    Column("state", String(20), nullable=False),
+    Column("attempts", Integer, nullable=False),
+    Column("next_at", Float, nullable=False),
+    Column("reason", Text),
+    Column("created", Float, nullable=False),
+    Index("ix_deliveries_state_next_at", "state", "next_at"),
+)

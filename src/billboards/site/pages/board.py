@@ -1,0 +1,186 @@
+"""The board page, as it is now, for a part of the board, or as a past ranking had it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import APIRouter
+from sqlalchemy import Connection
+
+from billboards.analyses.documents import overrating_from_document, ranking_from_document
+from billboards.analyses.ranking_results import OverratingReport, Ranking
+from billboards.show.words import listed
+from billboards.site.boards import snapshots
+from billboards.site.boards.masked import Look
+from billboards.site.boards.refresh import basis
+from billboards.site.boards.snapshots import Snapshot
+from billboards.site.pages import badges
+from billboards.site.pages.board_view import (
+    card_lines,
+    chart_list,
+    fact_lines,
+    filter_selects,
+    read_filter,
+    table_context,
+)
+from billboards.site.pages.changes import Move, changes_between
+from billboards.site.submissions import records as submissions
+from billboards.site.web import addresses
+from billboards.site.web.asking import Ask, reading
+from billboards.site.web.rendering import Body
+
+router = APIRouter()
+
+#: Moves that the board page names; the rest is counted.
+MOST_MOVES = 6
+#: Submissions on their way that are counted one by one.
+MOST_RUNNING = 100
+#: Generators and metrics of each side that the comparison with another ranking lists.
+MOST_CHANGES = 100
+
+
+def show_board(ask: Ask) -> Body:
+    """What the board says now."""
+    look = ask.look()
+    ranking, overrating = look.ranking, look.overrating
+    chosen = read_filter(look.board, ask.query)
+    if chosen and ranking is not None:
+        ranking, overrating = look.filtered(chosen), None
+    context: dict[str, Any] = {
+        "card": look.board.card,
+        "facts": fact_lines(look.board, ranking),
+        "card_lines": card_lines(look.board),
+        "pending": _pending(ask, look),
+        "moved": None if chosen else _moved(look),
+        "filters": filter_selects(look.board, chosen) if look.judged else [],
+        "filtered": chosen.words,
+        "past": None,
+        "generation": look.live.generation,
+        "ranking": ranking,
+    }
+    if ranking is not None:
+        context |= table_context(ranking, overrating, ask.query, addresses.board(look.name))
+        context |= _around(look, ranking, overrating, look.live.snapshot, filtered=bool(chosen))
+    return ask.board_page("board", look, "", **context)
+
+
+def _around(
+    look: Look, ranking: Ranking, overrating: OverratingReport | None, snapshot: Snapshot | None, *, filtered: bool
+) -> dict[str, Any]:
+    """What stands beside the table; charts and badges are of the whole board, so a part has none."""
+    return {
+        "charts": [] if filtered else chart_list(look.name, ranking, overrating),
+        "badges": [] if filtered else _badges(look, ranking),
+        "permalink": None if snapshot is None or filtered else addresses.board(look.name, "rankings", snapshot.id),
+        "number": None if snapshot is None else snapshot.number,
+    }
+
+
+def _badges(look: Look, ranking: Ranking) -> list[dict[str, str]]:
+    """The badge of the leading metric and of the first generator, each with what a README writes."""
+    base = look.live.site.settings.base_url.rstrip("/")
+    found = [("leading metric", badges.metric_words(ranking), addresses.board(look.name, "badges", "metric.svg"))]
+    first = next((standing.name for standing in ranking.generators if standing.rank is not None), None)
+    if first is not None:
+        address = addresses.board(look.name, "badges", "generators", f"{first}.svg")
+        found.append((first, badges.generator_words(ranking, first), address))
+    return [
+        {"words": f"{what}: {words}", "address": address, "markdown": f"![{what}: {words}]({base}{address})"}
+        for what, words, address in found
+    ]
+
+
+def _pending(ask: Ask, look: Look) -> list[dict[str, str]]:
+    """What is on its way to the board, as far as this viewer may know."""
+    with ask.site.database.reading() as connection:
+        states = ("received", "checking", "trial", "scoring")
+        running = submissions.find(connection, board=look.name, states=states, limit=MOST_RUNNING + 1)
+    if running:
+        many = f"More than {MOST_RUNNING}" if len(running) > MOST_RUNNING else str(len(running))
+        words = "One submission is" if len(running) == 1 else f"{many} submissions are"
+        return [{"text": f"{words} on the way.", "href": addresses.board(look.name, "submissions")}]
+    if look.live.snapshot is not None and look.live.snapshot.basis != basis(look.live):
+        return [{"text": "New scores came in: the board is being ranked anew.", "href": ""}]
+    return []
+
+
+def _moved(look: Look) -> dict[str, Any] | None:
+    """Whose places changed with the latest ranking."""
+    snapshot = look.live.snapshot
+    if snapshot is None or snapshot.number == 1 or not snapshot.moves:
+        return None
+    moves = [
+        Move(one["name"], one["before"], one["after"], new=one["change"] == "new", gone=one["change"] == "gone")
+        for one in snapshot.moves
+    ]
+    return {
+        "time": snapshot.created,
+        "cause": cause_words(snapshot),
+        "shown": moves[:MOST_MOVES],
+        "rest": max(0, len(moves) - MOST_MOVES),
+        "href": addresses.board(look.name, "rankings", snapshot.id),
+    }
+
+
+def cause_words(snapshot: Snapshot) -> str:
+    """Why a ranking was made, in a few words."""
+    words = {"added": "came in", "removed": "went", "changed": "sent a new version"}
+    cause = snapshot.cause
+    said = [f"{listed([one['name'] for one in cause[key]])} {verb}" for key, verb in words.items() if cause.get(key)]
+    return "; ".join(said) or ("the first ranking" if cause.get("first") else "the board or its settings changed")
+
+
+def show_ranking(ask: Ask) -> Body:
+    """A past ranking, as it was, and how it differs from the one before or from another."""
+    look = ask.look()
+    with ask.site.database.reading() as connection:
+        snapshot = find_snapshot(connection, look, ask.params["ranking"])
+        document = snapshots.document(connection, snapshot)
+        before = _compared_with(connection, look, snapshot, ask.query.get("since") or "")
+        earlier = None if before is None else look.masked(snapshots.ranking(connection, before))
+    ranking = look.masked(ranking_from_document(document["ranking"]))
+    said = document.get("overrating")
+    overrating = None if said is None else overrating_from_document(said)
+    address = addresses.board(look.name, "rankings", snapshot.id)
+    latest = look.live.snapshot
+    context = {
+        "card": look.board.card,
+        "facts": [],
+        "card_lines": [],
+        "pending": [],
+        "moved": None,
+        "filters": [],
+        "filtered": "",
+        "generation": None,
+        "past": {
+            "snapshot": snapshot,
+            "cause": cause_words(snapshot),
+            "before": before,
+            "changes": None if earlier is None else changes_between(earlier, ranking),
+            "most": MOST_CHANGES,
+            "whole": f"/api/v1{address}",
+            "is_latest": latest is not None and latest.number == snapshot.number,
+        },
+        **table_context(ranking, overrating, ask.query, address),
+        **_around(look, ranking, overrating, snapshot, filtered=True),
+        "permalink": address,
+    }
+    return ask.board_page("board", look, "rankings", heading=f"Ranking {snapshot.number}", **context)
+
+
+def find_snapshot(connection: Connection, look: Look, key: str) -> Snapshot:
+    """A ranking by its id, or by its number."""
+    named = int(key) if key.isdecimal() and len(key) < 9 else key
+    return snapshots.snapshot(connection, look.name, named, look.told)
+
+
+def _compared_with(connection: Connection, look: Look, snapshot: Snapshot, since: str) -> Snapshot | None:
+    """The ranking that this one is compared with: the one asked for, else the one before."""
+    if since:
+        return find_snapshot(connection, look, since)
+    found = snapshots.list_snapshots(connection, look.name, look.told, before=snapshot.number, limit=1)
+    return found[0] if found else None
+
+
+router.add_route("/boards/{board}", reading(show_board), include_in_schema=False)
+router.add_route("/boards/{board}/rankings/{ranking}", reading(show_ranking), include_in_schema=False)

@@ -1,0 +1,158 @@
+"""The rows of the board's table: all generators put in order, one page of them laid out.
+
+Order, ranks, shades and clusters are of the whole board, whatever part of it a page shows; so every column is sorted
+once and each shown score finds its place in it. A board of ten thousand generators costs a page of one hundred.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from billboards.analyses.ranking_results import GeneratorStanding, MetricStanding, Ranking
+from billboards.show.table import mean_digits
+from billboards.show.words import rank_texts, value_text
+from billboards.site.pages.board_wish import NAME, PEOPLE, RANK, Wish
+from billboards.site.pages.paging import Stretch, stretch
+
+#: Rows of one page. A board that has no more is one page, and is sorted and searched without the server.
+MOST_ROWS = 100
+#: How many shades tell a column's best from its worst.
+SHADES = 5
+#: Names that a tooltip has room for; the others of a cluster are counted.
+MOST_NAMED = 8
+
+Cluster = Mapping[int | None, Sequence[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class TableCell:
+    """One score: what is shown, what is sorted by, how good it is among its column (0 worst), and its place there."""
+
+    text: str
+    value: float | None
+    shade: int | None
+    rank: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class TableRow:
+    """One generator."""
+
+    name: str
+    human: bool
+    rank: int | None
+    rank_text: str
+    more: tuple[str, ...]
+    opens_cluster: bool
+    cells: tuple[TableCell, ...]
+    hidden: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnScale:
+    """All values of a column from the lowest to the highest, to place single ones among them."""
+
+    ascending: Sequence[float]
+    digits: int
+    shaded: bool
+
+    def cell(self, value: float | None) -> TableCell:
+        """A score with its place; the best of a column is shaded most, unless more is not better there."""
+        if value is None:
+            return TableCell("–", None, None, None)
+        above = len(self.ascending) - bisect_right(self.ascending, value)
+        shade = max(SHADES - 1 - above * SHADES // len(self.ascending), 0)
+        return TableCell(value_text(value, self.digits), value, shade if self.shaded else None, 1 + above)
+
+
+def lay_rows(
+    ranking: Ranking, columns: Sequence[tuple[str, bool]], wish: Wish, *, find: str = "", page: int = 1
+) -> tuple[tuple[TableRow, ...], Stretch[int]]:
+    """One page of rows in the order asked for; `columns` are keys, each with whether its best are shaded."""
+    wanted = find.strip().casefold()
+    order = _order(ranking, wish)
+    if len(order) > MOST_ROWS and wanted:
+        order = [k for k in order if wanted in ranking.generators[k].name.casefold()]
+    shown = stretch(order, page, MOST_ROWS)
+    scales = [_scale(column_values(ranking, key), shaded=shaded) for key, shaded in columns]
+    ranks = rank_texts([standing.rank for standing in ranking.generators])
+    alike = clusters(ranking.generators)
+    by_rank = wish.sort == RANK and wish.way == "ascending"
+
+    def row(k: int) -> TableRow:
+        standing = ranking.generators[k]
+        return TableRow(
+            standing.name,
+            standing.kind == "human",
+            standing.rank,
+            ranks[k],
+            cluster_words(standing, alike),
+            by_rank and _opens_cluster(ranking, k),
+            tuple(scale.cell(_value(standing, key)) for scale, (key, _) in zip(scales, columns, strict=True)),
+            wanted not in standing.name.casefold(),
+        )
+
+    return tuple(row(k) for k in shown.entries), shown
+
+
+def clusters(standings: Iterable[MetricStanding] | Iterable[GeneratorStanding]) -> Cluster:
+    """Who stands in which cluster, in the order of ranks."""
+    found: dict[int | None, list[str]] = defaultdict(list)
+    for standing in standings:
+        found[standing.cluster].append(standing.name)
+    return found
+
+
+def cluster_words(standing: MetricStanding | GeneratorStanding, alike: Cluster) -> tuple[str, ...]:
+    """Whom this one can't be told apart from: the first few by name, the others counted."""
+    if standing.rank is None:
+        return (standing.reason or "not ranked",)
+    if standing.cluster is None:
+        return (f"Rank {standing.rank}",)
+    members = alike[standing.cluster]
+    if len(members) == 1:
+        return (f"Rank {standing.rank}, told apart from all others (p ≤ .05)",)
+    # One that would be counted alone is named as well: it takes no more room.
+    most = MOST_NAMED + (len(members) - 1 == MOST_NAMED + 1)
+    named = [name for name in members[: most + 1] if name != standing.name][:most]
+    rest = len(members) - 1 - len(named)
+    others = f" and {rest:,} others" if rest else ""
+    return (f"Rank {standing.rank}, cluster {standing.cluster}", f"Not told apart from {', '.join(named)}{others}")
+
+
+def column_values(ranking: Ranking, key: str) -> list[float | None]:
+    """What everybody has in a column."""
+    return [_value(standing, key) for standing in ranking.generators]
+
+
+def _value(standing: GeneratorStanding, key: str) -> float | None:
+    return standing.human if key == PEOPLE else standing.scores.get(key)
+
+
+def _scale(values: Sequence[float | None], *, shaded: bool) -> ColumnScale:
+    there = sorted(value for value in values if value is not None)
+    return ColumnScale(there, mean_digits(there), shaded)
+
+
+def _opens_cluster(ranking: Ranking, k: int) -> bool:
+    standing, before = ranking.generators[k], ranking.generators[k - 1]
+    return k > 0 and before.cluster != standing.cluster and standing.rank is not None
+
+
+def _order(ranking: Ranking, wish: Wish) -> list[int]:
+    """Generators by the chosen column; those without a value last, in the board's own order, whichever way it goes."""
+    keys = _keys(ranking, wish.sort)
+    there = [(key, k) for k, key in enumerate(keys) if key is not None]
+    there.sort(key=lambda pair: pair[0], reverse=wish.way == "descending")
+    return [k for _, k in there] + [k for k, key in enumerate(keys) if key is None]
+
+
+def _keys(ranking: Ranking, sort: str) -> Sequence[float | str | None]:
+    if sort == RANK:
+        return [standing.rank for standing in ranking.generators]
+    if sort == NAME:
+        return [standing.name.casefold() for standing in ranking.generators]
+    return column_values(ranking, sort)

@@ -1,0 +1,167 @@
+"""The bidimensional table of Figure 1: metrics as columns under their agreement with people, generators as rows.
+
+The table is laid out here as plain values in the order that was asked for, so that the template only writes it down.
+Whatever has no value stands last, whichever way a column is sorted: a missing score is neither good nor bad.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from billboards.analyses.ensemble import ENSEMBLE
+from billboards.analyses.ranking_results import MetricStanding, OverratingEstimate, OverratingReport, Ranking
+from billboards.show.table import STATISTIC, metric_mark
+from billboards.show.words import interval_text, rank_texts, value_text, verdict
+from billboards.site.pages.board_rows import MOST_ROWS, TableRow, cluster_words, clusters, lay_rows
+from billboards.site.pages.board_wish import PEOPLE, Wish
+from billboards.site.pages.paging import Stretch
+
+#: Pinned columns that stay in sight; there is no room for more beside the names.
+MOST_PINNED = 2
+
+
+@dataclass(frozen=True, slots=True)
+class TopCell:
+    """A value of a metric above the generators, with what a reader learns who asks for more."""
+
+    text: str
+    more: tuple[str, ...] = ()
+    role: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TableColumn:
+    """One column: people, the ensemble, or a metric."""
+
+    key: str
+    name: str
+    kind: Literal["people", "ensemble", "metric"]
+    mark: str
+    leads: bool
+    rank: TopCell
+    correlation: TopCell
+    overrating: TopCell
+    pin: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class BoardTable:
+    """The table as it is written down."""
+
+    columns: tuple[TableColumn, ...]
+    rows: tuple[TableRow, ...]
+    wish: Wish
+    measured: bool
+    hidden: int
+    shown: Stretch[int]
+    total: int
+
+    @property
+    def is_part(self) -> bool:
+        """Whether the board has more rows than one page: then a search or another order takes the server."""
+        return self.total > MOST_ROWS
+
+
+def board_table(
+    ranking: Ranking, overrating: OverratingReport | None, wish: Wish, *, find: str = "", page: int = 1
+) -> BoardTable:
+    """A ranking laid out as a reader wants it, one page of it."""
+    every = _columns(ranking, overrating, wish)
+    columns = tuple(column for column in every if column.key not in wish.hidden)
+    keys = [(column.key, column.mark != STATISTIC) for column in columns]
+    rows, shown = lay_rows(ranking, keys, wish, find=find, page=page)
+    measured, total = overrating is not None, len(ranking.generators)
+    return BoardTable(columns, rows, wish, measured, len(every) - len(columns), shown, total)
+
+
+def _columns(ranking: Ranking, overrating: OverratingReport | None, wish: Wish) -> list[TableColumn]:
+    """Every column: people, the ensemble, then metrics in the order asked for; pinned ones first."""
+    measured = {} if overrating is None else {one.name: one for one in overrating.metrics}
+    missing: Mapping[str, str] = {} if overrating is None else overrating.missing
+    found: list[TableColumn] = []
+    if any(standing.human is not None for standing in ranking.generators):
+        found.append(_people_column(ranking))
+    if ranking.ensemble is not None:
+        found.append(_ensemble_column(ranking, measured, missing))
+    alike = clusters(ranking.metrics)
+    texts = dict(zip((m.name for m in ranking.metrics), rank_texts([m.rank for m in ranking.metrics]), strict=True))
+    told = {m.name: TopCell(texts[m.name], cluster_words(m, alike)) for m in ranking.metrics}
+    metrics = [_metric_column(ranking, m, told[m.name], measured, missing) for m in _ordered(ranking, measured, wish)]
+    found += [column for column in metrics if any(g.scores.get(column.key) is not None for g in ranking.generators)]
+    pinned = [replace(c, pin=k + 1) for k, key in enumerate(wish.pinned[:MOST_PINNED]) for c in found if c.key == key]
+    return [*pinned, *(c for c in found if c.key not in {p.key for p in pinned})]
+
+
+def _people_column(ranking: Ranking) -> TableColumn:
+    judged = sum(standing.judged for standing in ranking.generators)
+    more = (f"Mean human score ({ranking.aggregate}), 0 to 100.", f"{judged:,} judged outputs.")
+    return TableColumn(PEOPLE, "people", "people", "", False, TopCell(""), TopCell("", more), TopCell(""))
+
+
+def _ensemble_column(
+    ranking: Ranking, measured: Mapping[str, OverratingEstimate], missing: Mapping[str, str]
+) -> TableColumn:
+    ensemble = ranking.ensemble
+    assert ensemble is not None
+    parts = ", ".join(ensemble.weights)
+    more = (f"On generators it has not seen, n = {ensemble.n:,}.", f"Made of {parts}.", ensemble.signature)
+    return TableColumn(
+        ENSEMBLE,
+        "ensemble",
+        "ensemble",
+        "",
+        ranking.ranked_by == ENSEMBLE,
+        TopCell(""),
+        TopCell(value_text(ensemble.correlation, 3), more),
+        _overrating_cell(ENSEMBLE, measured, missing),
+    )
+
+
+def _metric_column(
+    ranking: Ranking,
+    standing: MetricStanding,
+    rank: TopCell,
+    measured: Mapping[str, OverratingEstimate],
+    missing: Mapping[str, str],
+) -> TableColumn:
+    return TableColumn(
+        standing.name,
+        standing.name,
+        "metric",
+        metric_mark(standing),
+        ranking.ranked_by == standing.name,
+        rank,
+        _correlation_cell(standing),
+        _overrating_cell(standing.name, measured, missing),
+    )
+
+
+def _correlation_cell(standing: MetricStanding) -> TopCell:
+    if standing.correlation is None:
+        return TopCell("–", (standing.reason or "no correlation",))
+    interval = () if standing.interval is None else (f"95% interval {interval_text(standing.interval, 3)}",)
+    return TopCell(value_text(standing.correlation, 3), (*interval, f"n = {standing.n:,} judged outputs"))
+
+
+def _overrating_cell(name: str, measured: Mapping[str, OverratingEstimate], missing: Mapping[str, str]) -> TopCell:
+    estimate = measured.get(name)
+    if estimate is None:
+        return TopCell("–", (missing.get(name, "not measured"),))
+    said = verdict(estimate)
+    more = (f"90% interval {interval_text(estimate.interval90, 2)}", said if said != "neither" else "not significant")
+    role = {"overrates machines": "down", "overrates people": "up"}.get(said, "")
+    return TopCell(value_text(estimate.beta0, 2), more, role)
+
+
+def _ordered(ranking: Ranking, measured: Mapping[str, OverratingEstimate], wish: Wish) -> Sequence[MetricStanding]:
+    if wish.order == "name":
+        return sorted(ranking.metrics, key=lambda m: m.name.casefold())
+    if wish.order == "overrating":
+        return sorted(ranking.metrics, key=lambda m: (m.name not in measured, _beta(measured, m.name)))
+    return ranking.metrics
+
+
+def _beta(measured: Mapping[str, OverratingEstimate], name: str) -> float:
+    return measured[name].beta0 if name in measured else 0.0

@@ -1,0 +1,253 @@
+"""What stands around the bidimensional table: what it is ranked by, what it says, and how to cite it.
+
+Everything on it comes from one ranking: the latest snapshot, a past one by its permalink, or one made for the part of
+the board that the reader asked for. Sorting, ordering, pinning and hiding are part of the address.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
+
+from markupsafe import Markup
+from starlette.datastructures import QueryParams
+
+from billboards.analyses.ensemble import ENSEMBLE
+from billboards.analyses.findings import (
+    MOST_SWAPS,
+    best_metric,
+    best_metric_words,
+    citation,
+    findings,
+    overrating_words,
+    popular_metric,
+)
+from billboards.analyses.ranking_results import OverratingReport, Ranking
+from billboards.analyses.ranking_tables import lines_table
+from billboards.board import Board, Slice
+from billboards.show.table import NOTES, metric_mark
+from billboards.show.words import linear_combination, one_line, value_text
+from billboards.site.pages.board_table import BoardTable, board_table
+from billboards.site.pages.board_wish import ORDERS, PEOPLE, Wish, read_wish
+from billboards.site.pages.paging import pager, read_page
+from billboards.site.web import addresses
+
+#: A select with more choices than this is no help; a board of a thousand documents is filtered by domain or tag.
+MOST_CHOICES = 60
+#: Generators without a rank that are named under the table.
+MOST_UNRANKED = 10
+_ARROWS = {"ascending": "↑", "descending": "↓", None: "↕"}
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """The part of the board, the judgments and the references that a reader wants it ranked by."""
+
+    part: Slice = field(default_factory=Slice)
+    aggregate: str | None = None
+    references: tuple[str, ...] | None = None
+
+    def __bool__(self) -> bool:
+        return bool(self.part) or self.aggregate is not None or self.references is not None
+
+    @property
+    def words(self) -> str:
+        said = [str(self.part)] if self.part else []
+        said += [f"judgments {self.aggregate}"] if self.aggregate else []
+        said += [f"references {', '.join(self.references)}"] if self.references else []
+        return ", ".join(said)
+
+
+@dataclass(frozen=True, slots=True)
+class Select:
+    """A choice on the page, as a form writes it."""
+
+    name: str
+    label: str
+    options: tuple[tuple[str, str], ...]
+    chosen: str
+
+
+def read_filter(board: Board, query: QueryParams) -> Filter:
+    """Which part of the board the reader asks for."""
+    part = Slice(query.get("domain") or None, query.get("document") or None, query.get("tag") or None)
+    named = query.get("references")
+    return Filter(
+        part,
+        query.get("aggregate") or None,
+        board.check_references(named.split(",")) if named else None,
+    )
+
+
+def table_context(
+    ranking: Ranking, overrating: OverratingReport | None, query: QueryParams, address: str
+) -> dict[str, Any]:
+    """What the template needs to write the table, for a board or for a past ranking of it."""
+    wish, find = read_wish(query), (query.get("find") or "").strip()
+    table = board_table(ranking, overrating, wish, find=find, page=read_page(query))
+    kept = [(key, value) for key, value in query.multi_items() if key in _FILTERS and value]
+    page = [("page", str(table.shown.number))] if table.shown.number > 1 else []
+    # A script sorts a whole board in place; where the page is loaded anew, it opens where the reader was.
+    at = "#pages" if table.is_part else ""
+
+    def leading_to(other: Wish, rest: Sequence[tuple[str, str]] = ()) -> str:
+        return address + addresses.asked({**_listed(kept), **other.query(), **dict(rest)}) + at
+
+    return {
+        "ranking": ranking,
+        "wish": wish,
+        "table": table,
+        "find": find,
+        "pager": pager(table.shown.number, table.shown.last, address, {**_listed(kept), **wish.query()}, at="#pages"),
+        "unfound": address + addresses.asked({**_listed([p for p in kept if p[0] != "find"]), **wish.query()}),
+        "sorter": _sorter(wish, leading_to),
+        "orders": [(order, leading_to(replace(wish, order=order), page)) for order in _orders(table)],
+        "shown_as": leading_to(replace(wish, ranks=not wish.ranks), page),
+        "choices": _choices(ranking, wish),
+        "kept": _flat(wish.query()),
+        "kept_for_finding": [*((k, v) for k, v in kept if k != "find"), *_flat(wish.query())],
+        "kept_for_columns": [*kept, *((k, v) for k, v in _flat(wish.query()) if k not in ("hide", "pin")), *page],
+        "marks": NOTES,
+        "ranked_by": ranked_by_words(ranking),
+        "notes": _notes(ranking, overrating),
+        "findings": findings(ranking, overrating),
+        "lines": lines_table(ranking) if ranking.lines else None,
+        "citation": citation(ranking),
+    }
+
+
+_FILTERS = ("domain", "document", "tag", "aggregate", "references", "since", "find")
+
+
+def filter_selects(board: Board, chosen: Filter) -> list[Select]:
+    """The choices that this board has; a choice of one is none."""
+    aggregates = list(dict.fromkeys((*board.aggregates, *board.dimensions)))
+    domains = sorted({i.domain for i in board.instances if i.domain})
+    tags = sorted({tag for i in board.instances for tag in i.tags})
+    documents = sorted({i.document for i in board.instances if i.document})
+    references = [(",".join((name,)), name) for name in board.reference_names]
+    found = [
+        _select("domain", "domain", [(d, d) for d in domains], chosen.part.domain, "all domains"),
+        _select("tag", "tag", [(t, t) for t in tags], chosen.part.tag, "all instances"),
+        _select("document", "document", [(d, d) for d in documents], chosen.part.document, "all documents"),
+        _select("aggregate", "judgments", [(a, a) for a in aggregates], chosen.aggregate, f"{board.ranks} (default)"),
+        _select("references", "references", references, ",".join(chosen.references or ()), "all references"),
+    ]
+    return [select for select in found if 2 < len(select.options) <= MOST_CHOICES]
+
+
+def _select(name: str, label: str, options: Sequence[tuple[str, str]], chosen: str | None, every: str) -> Select:
+    return Select(name, label, (("", every), *options), chosen or "")
+
+
+def ranked_by_words(ranking: Ranking) -> Markup:
+    """Why the generators stand in this order, in one sentence."""
+    lead, ensemble = ranking.ranked_by, ranking.ensemble
+    if lead is None:
+        return Markup("Generators are not ranked yet: no metric has a correlation with people.")
+    if lead == ENSEMBLE and ensemble is not None:
+        return Markup(
+            "Generators are ranked by the <strong>ensemble</strong> {combination}, which agrees best with people: "
+            "{r} on generators it has not seen."
+        ).format(combination=linear_combination(ensemble.weights), r=value_text(ensemble.correlation, 3))
+    standing = next((metric for metric in ranking.metrics if metric.name == lead), None)
+    said = "" if standing is None else f", which agrees best with people ({value_text(standing.correlation, 3)})"
+    return Markup("Generators are ranked by <strong>{lead}</strong>{said}.").format(lead=lead, said=said)
+
+
+def card_lines(board: Board) -> list[tuple[str, str]]:
+    """The data card as its owner wrote it."""
+    stated = [(f.name, getattr(board.card, f.name)) for f in fields(board.card) if f.name not in ("title", "task")]
+    languages = [("input language", board.input_language), ("output language", board.output_language)]
+    judged = [(f"dimension {name}", dimension.definition) for name, dimension in board.dimensions.items()]
+    return [(name, text) for name, text in (*stated, *languages, *judged) if text]
+
+
+def fact_lines(board: Board, ranking: Ranking | None) -> list[tuple[str, str]]:
+    """The board in figures."""
+    people = sum(generator.kind == "human" for generator in board.generators)
+    generators = value_text(len(board.generators)) + (f", {people} human" if people else "")
+    facts = [("instances", value_text(len(board.instances))), ("generators", generators)]
+    if ranking is not None:
+        judged = sum(standing.judged for standing in ranking.generators)
+        facts += [("metrics", value_text(len(ranking.metrics))), ("judged outputs", value_text(judged))]
+    return [*facts, ("references", ", ".join(map(one_line, board.references)) or "none")]
+
+
+def chart_list(name: str, ranking: Ranking, overrating: OverratingReport | None) -> list[dict[str, str]]:
+    """The pictures of a board, each with its finding as text."""
+    best, popular = best_metric(ranking), popular_metric(ranking)
+    found = []
+    if best is not None:
+        words = best_metric_words(ranking) or ""
+        listed = "; ".join(f"{m.name} {value_text(m.correlation, 3)}" for m in ranking.metrics)
+        found.append({"address": addresses.chart(name, "correlations.svg"), "title": words, "description": listed})
+    if overrating is not None and overrating.metrics:
+        words = overrating_words(overrating)
+        listed = "; ".join(f"{e.name} {value_text(e.beta0, 2)}" for e in overrating.metrics)
+        found.append({"address": addresses.chart(name, "overrating.svg"), "title": words, "description": listed})
+    if best is not None and popular is not None:
+        many = f"The first {MOST_SWAPS} generators" if len(ranking.generators) > MOST_SWAPS else "Generators"
+        title = f"{many} under {best.name} and under {popular.name}"
+        said = "Lines join each generator's two ranks; the numbers are in the table above."
+        found.append({"address": addresses.chart(name, "swaps.svg"), "title": title, "description": f"{title}. {said}"})
+    return found
+
+
+def _orders(table: BoardTable) -> list[str]:
+    return [order for order in ORDERS if order != "overrating" or table.measured]
+
+
+def _sorter(wish: Wish, leading_to: Callable[[Wish], str]) -> Callable[[str, str], Markup]:
+    """Writes the link that sorts by a column, or turns the one that is sorted by."""
+
+    def link(key: str, words: str) -> Markup:
+        way = wish.way if wish.sort == key else None
+        chosen = Markup(' data-direction="{}"').format(way) if way else ""
+        said = f"Sort by {words}" if way is None else f"Sorted by {words}, {way}; turn"
+        return Markup(' <a class="sort" href="{}" aria-label="{}"{}>{}</a>').format(
+            leading_to(wish.turned(key)), said, chosen, _ARROWS[way]
+        )
+
+    return link
+
+
+def _choices(ranking: Ranking, wish: Wish) -> list[dict[str, object]]:
+    people = [PEOPLE] if any(standing.human is not None for standing in ranking.generators) else []
+    fitted = [ENSEMBLE] if ranking.ensemble is not None else []
+    names = [*people, *fitted, *(metric.name for metric in ranking.metrics)]
+    return [{"key": n, "name": n, "pinned": n in wish.pinned, "hidden": n in wish.hidden} for n in names]
+
+
+def _notes(ranking: Ranking, overrating: OverratingReport | None) -> list[str]:
+    marks = {metric_mark(metric) for metric in ranking.metrics}
+    said = [note for mark, note in NOTES.items() if mark in marks]
+    if overrating is not None:
+        against = ", ".join(overrating.references) or "no references"
+        said.append(
+            f"Overrating: by how many of its standard deviations a metric scores machines above {overrating.human} at "
+            f"equal human judgment (references: {against}); 0 is neutral."
+        )
+    return [*said, *_unranked(ranking)]
+
+
+def _unranked(ranking: Ranking) -> Iterator[str]:
+    """Who has no rank and why: the first few, because on a large board there may be thousands."""
+    found = [g for g in ranking.generators if g.rank is None and g.reason]
+    yield from (f"{g.name} is not ranked: {g.reason}." for g in found[:MOST_UNRANKED])
+    if (rest := len(found) - MOST_UNRANKED) > 0:
+        yield f"{value_text(rest)} more are not ranked; each one’s dash in the table says why."
+
+
+def _flat(query: dict[str, object]) -> list[tuple[str, str]]:
+    return [
+        (key, str(one))
+        for key, value in query.items()
+        for one in (value if isinstance(value, list) else [value])
+        if one not in (None, "")
+    ]
+
+
+def _listed(pairs: Sequence[tuple[str, str]]) -> dict[str, object]:
+    return {key: [value for name, value in pairs if name == key] for key, _ in pairs}

@@ -1,0 +1,155 @@
+"""Everything a board holds, as files: tables, every score of every output, and the board folder itself.
+
+All of it is made from what one audience may look at, so a download can't say more than a page. Scores keep their full
+precision; what is missing is empty or null, never 0.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import tempfile
+import zipfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from billboards.analyses.documents import dumps, overrating_document, ranking_document
+from billboards.analyses.effect_tables import overrating_table
+from billboards.analyses.ranking_tables import generator_table, metric_table
+from billboards.board import Board
+from billboards.board.writing import write_board
+from billboards.errors import MissingPart, NotEnoughData
+from billboards.show.csv import csv_text, to_csv
+from billboards.show.latex import overrating_latex, to_latex
+from billboards.site.boards.masked import Look
+
+Record = dict[str, Any]
+
+CSV, JSONL, JSON, LATEX = (
+    "text/csv; charset=utf-8",
+    "application/x-ndjson",
+    "application/json",
+    "text/x-tex; charset=utf-8",
+)
+PARQUET, ZIP = "application/vnd.apache.parquet", "application/zip"
+
+
+def score_records(look: Look) -> Iterator[Record]:
+    """One record per output: its instance, generator and every score."""
+    matrix, board = look.matrix, look.board
+    columns = {"people": matrix.view.human} if look.judged else {}
+    columns |= {name: matrix.of(name) for name in matrix.names}
+    for r, row in enumerate(board.rows):
+        lists = {name: [None if np.isnan(v) else v for v in values[r].tolist()] for name, values in columns.items()}
+        for k, (instance, text) in enumerate(zip(board.instances, row.texts, strict=True)):
+            if text is not None:
+                yield {"instance": instance.id, "generator": row.name} | {n: v[k] for n, v in lists.items()}
+
+
+def output_records(board: Board) -> Iterator[Record]:
+    """One record per output: its text."""
+    for row in board.rows:
+        for instance, text in zip(board.instances, row.texts, strict=True):
+            if text is not None:
+                yield {"instance": instance.id, "generator": row.name, "text": text}
+
+
+def jsonl_bytes(records: Iterator[Record]) -> bytes:
+    """Records as JSON lines."""
+    encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
+    return "".join(f"{encode(record)}\n" for record in records).encode("utf-8", "replace")
+
+
+def csv_bytes(records: Iterator[Record], columns: Sequence[str] = ("instance", "generator")) -> bytes:
+    """Records as a table, its columns those of the first; where there is none, those named."""
+    rows = list(records)
+    return csv_text(list(rows[0]) if rows else columns, rows).encode("utf-8", "replace")
+
+
+def _parquet(records: Iterator[Record]) -> bytes:
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ImportError as error:
+        raise MissingPart(
+            'Parquet needs pyarrow, which this server lacks; its owner can pip install "billboards[parquet]"'
+        ) from error
+    file = io.BytesIO()
+    pq.write_table(pa.Table.from_pylist(list(records)), file, compression="zstd")
+    return file.getvalue()
+
+
+def _ranked(look: Look, make: Callable[[Any], str]) -> bytes:
+    if look.ranking is None:
+        raise NotEnoughData(f"board {look.name} has no ranking yet; come back when its scores are complete")
+    return make(look.ranking).encode("utf-8", "replace")
+
+
+def _overrated(look: Look, make: Callable[[Any], str]) -> bytes:
+    if look.overrating is None:
+        raise NotEnoughData(f"overrating was not measured on board {look.name}")
+    return make(look.overrating).encode("utf-8", "replace")
+
+
+#: Every download: its file, what it is, its kind, and what makes it.
+FILES: Mapping[str, tuple[str, str, Callable[[Look], bytes]]] = {
+    "generators.csv": (
+        "Generators with ranks and mean scores",
+        CSV,
+        lambda o: _ranked(o, lambda r: to_csv(generator_table(r))),
+    ),
+    "generators.tex": ("The same as LaTeX", LATEX, lambda o: _ranked(o, lambda r: to_latex(generator_table(r)))),
+    "metrics.csv": (
+        "Metrics with correlations and intervals",
+        CSV,
+        lambda o: _ranked(o, lambda r: to_csv(metric_table(r))),
+    ),
+    "metrics.tex": ("The same as LaTeX", LATEX, lambda o: _ranked(o, lambda r: to_latex(metric_table(r)))),
+    "overrating.csv": (
+        "Overrating of machines by each metric",
+        CSV,
+        lambda o: _overrated(o, lambda r: to_csv(overrating_table(r))),
+    ),
+    "overrating.tex": ("The same as LaTeX", LATEX, lambda o: _overrated(o, lambda r: overrating_latex([r]))),
+    "ranking.json": (
+        "The ranking with everything it rests on",
+        JSON,
+        lambda o: _ranked(o, lambda r: dumps(ranking_document(r))),
+    ),
+    "scores.csv": ("Every score of every output", CSV, lambda o: csv_bytes(score_records(o))),
+    "scores.jsonl": ("The same as JSON lines", JSONL, lambda o: jsonl_bytes(score_records(o))),
+    "scores.parquet": ("The same as Parquet", PARQUET, lambda o: _parquet(score_records(o))),
+    "outputs.jsonl": ("Every output's text", JSONL, lambda o: jsonl_bytes(output_records(o.board))),
+    "board.zip": ("The board folder: opens with billboards, no server needed", ZIP, lambda o: _zipped(o, whole=False)),
+    "everything.zip": ("The board folder and all of the above", ZIP, lambda o: _zipped(o, whole=True)),
+}
+
+
+def _zipped(look: Look, *, whole: bool) -> bytes:
+    """The board folder as this audience may have it, alone or with all tables and scores beside it."""
+    file = io.BytesIO()
+    with tempfile.TemporaryDirectory() as work, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        folder = write_board(look.board, Path(work) / look.name)
+        for path in sorted(folder.rglob("*")):
+            if path.is_file():
+                archive.write(path, f"{look.name}/{path.relative_to(folder).as_posix()}")
+        for name, (_, kind, make) in FILES.items() if whole else ():
+            if kind != ZIP and is_there(look, name):
+                archive.writestr(f"{look.name}-results/{name}", make(look))
+        if whole and look.overrating is not None:
+            archive.writestr(f"{look.name}-results/overrating.json", dumps(overrating_document(look.overrating)))
+    return file.getvalue()
+
+
+def is_there(look: Look, name: str) -> bool:
+    """Whether a download can be made now."""
+    if name.startswith("overrating"):
+        return look.overrating is not None
+    if name.endswith(".parquet"):
+        from importlib.util import find_spec
+
+        return find_spec("pyarrow") is not None
+    return look.ranking is not None or not name.startswith(("generators", "metrics", "ranking"))

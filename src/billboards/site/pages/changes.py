@@ -1,0 +1,97 @@
+"""What changed between two rankings: who moved, who came, who went, and what became of the ensemble."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from billboards.analyses.ranking_results import GeneratorStanding, MetricStanding, Ranking
+
+#: A correlation that moves less than it is printed with has not moved.
+SEEN = 0.0005
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """One entry in two rankings; `before` or `after` is None where it was not ranked."""
+
+    name: str
+    before: int | None
+    after: int | None
+    value_before: float | None = None
+    value_after: float | None = None
+    new: bool = False
+    gone: bool = False
+
+    @property
+    def words(self) -> str:
+        if self.new:
+            return f"new at {self.after}" if self.after is not None else "new, not ranked"
+        if self.gone:
+            return "gone"
+        return f"{_place(self.before)} → {_place(self.after)}"
+
+    @property
+    def role(self) -> str:
+        """Whether it rose or fell, for colour; words say it as well."""
+        if self.before is None or self.after is None or self.before == self.after:
+            return ""
+        return "up" if self.after < self.before else "down"
+
+    @property
+    def shift(self) -> float | None:
+        return None if self.value_before is None or self.value_after is None else self.value_after - self.value_before
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """Everything that differs; what stayed is not listed."""
+
+    generators: tuple[Move, ...]
+    metrics: tuple[Move, ...]
+    ranked_by: tuple[str | None, str | None]
+    ensemble: tuple[str | None, str | None]
+
+    def __bool__(self) -> bool:
+        same = self.ranked_by[0] == self.ranked_by[1] and self.ensemble[0] == self.ensemble[1]
+        return bool(self.generators or self.metrics or not same)
+
+
+def changes_between(before: Ranking, after: Ranking) -> Changes:
+    """How the second ranking differs from the first."""
+    return Changes(
+        tuple(_moves(before.generators, after.generators, {}, {})),
+        tuple(_moves(before.metrics, after.metrics, _correlations(before), _correlations(after))),
+        (before.ranked_by, after.ranked_by),
+        (_signature(before), _signature(after)),
+    )
+
+
+def _signature(ranking: Ranking) -> str | None:
+    return None if ranking.ensemble is None else ranking.ensemble.signature
+
+
+def _correlations(ranking: Ranking) -> Mapping[str, float | None]:
+    return {metric.name: metric.correlation for metric in ranking.metrics}
+
+
+def _moves(
+    before: Sequence[MetricStanding] | Sequence[GeneratorStanding],
+    after: Sequence[MetricStanding] | Sequence[GeneratorStanding],
+    old: Mapping[str, float | None],
+    new: Mapping[str, float | None],
+) -> Iterator[Move]:
+    was = {standing.name: standing.rank for standing in before}
+    for standing in after:
+        name, rank = standing.name, standing.rank
+        move = Move(name, was.get(name), rank, old.get(name), new.get(name), new=name not in was)
+        if move.new or move.before != rank or abs(move.shift or 0.0) >= SEEN:
+            yield move
+    there = {standing.name for standing in after}
+    for standing in before:
+        if standing.name not in there:
+            yield Move(standing.name, standing.rank, None, old.get(standing.name), gone=True)
+
+
+def _place(rank: int | None) -> str:
+    return "unranked" if rank is None else str(rank)

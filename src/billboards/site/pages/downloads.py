@@ -1,0 +1,35 @@
+"""Downloads of everything a board shows."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+
+from billboards.errors import UnknownName
+from billboards.site.pages.bundles import FILES, is_there
+from billboards.site.web.asking import Ask, reading
+from billboards.site.web.rendering import Body
+
+router = APIRouter()
+
+
+def show_downloads(ask: Ask) -> Body:
+    """What can be downloaded."""
+    look = ask.look()
+    files = [(name, words, is_there(look, name)) for name, (words, _, _) in FILES.items()]
+    return ask.board_page(
+        "downloads", look, "downloads", heading="Downloads", files=files, licence=look.board.card.licence
+    )
+
+
+def send_download(ask: Ask) -> Body:
+    """One file."""
+    name = ask.params["file"]
+    if name not in FILES:
+        raise UnknownName("download", name, FILES)
+    look = ask.look()
+    _, kind, make = FILES[name]
+    return Body(make(look), kind, headers=(("content-disposition", f'attachment; filename="{look.name}-{name}"'),))
+
+
+router.add_route("/boards/{board}/downloads", reading(show_downloads), include_in_schema=False)
+router.add_route("/boards/{board}/downloads/{file}", reading(send_download), include_in_schema=False)

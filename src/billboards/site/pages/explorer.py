@@ -1,0 +1,207 @@
+"""Outputs one by one: found by text, score, generator, or by how far a metric and people disagree on them.
+
+Disagreement is the metric's standardised score minus people's, over the outputs that have both: above 0 the metric is
+kinder than people. Everything is found on the matrix at once, so that a board of a hundred thousand outputs answers in
+a fraction of a second; only one page of texts is put together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from billboards.analyses.ensemble import ENSEMBLE, ensemble_scores
+from billboards.analyses.ranking_results import Ensemble
+from billboards.analyses.view import View
+from billboards.board import Board
+from billboards.errors import InvalidInput, UnknownName
+
+Floats = NDArray[np.float64]
+
+PEOPLE = "people"
+PAGE = 25
+Sort = Literal["instance", "disagreement", "kinder", "harsher", "best", "worst"]
+SORTS: Mapping[Sort, str] = {
+    "instance": "in the board's order",
+    "disagreement": "most disputed first",
+    "kinder": "metric kinder than people first",
+    "harsher": "metric harsher than people first",
+    "best": "best first",
+    "worst": "worst first",
+}
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """Every score of a board by name, people's and the ensemble's among them; rows × instances, NaN where missing."""
+
+    view: View
+    ensemble: Ensemble | None
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        fitted = (ENSEMBLE,) if self._is_complete else ()
+        return (*fitted, *self.view.scores.names)
+
+    @cached_property
+    def _is_complete(self) -> bool:
+        """Whether the ensemble can be computed: between two rankings a metric of it may have gone or changed."""
+        there = {(column.name, column.signature) for column in self.view.scores.columns}
+        return self.ensemble is not None and set(self.ensemble.signatures.items()) <= there
+
+    @cached_property
+    def has_people(self) -> bool:
+        return bool(np.isfinite(self.view.human).any())
+
+    @cached_property
+    def _ensemble_scores(self) -> Floats:
+        assert self.ensemble is not None
+        return ensemble_scores(self.ensemble, self.view.scores)
+
+    def of(self, name: str) -> Floats:
+        """One score of every output."""
+        if name == PEOPLE:
+            return self.view.human
+        if name == ENSEMBLE and self._is_complete:
+            return self._ensemble_scores
+        if name not in self.names:
+            raise UnknownName("metric", name, self.names)
+        return self.view.scores.of(name)
+
+    def disagreement(self, name: str) -> Floats:
+        """How much kinder a metric is than people, output by output, in standard deviations."""
+        scores, people = self.of(name), self.view.human
+        both = np.isfinite(scores) & np.isfinite(people)
+        if both.sum() < 2:
+            return np.full(scores.shape, np.nan)
+        return _standardised(scores, both) - _standardised(people, both)
+
+
+def _standardised(values: Floats, used: NDArray[np.bool_]) -> Floats:
+    chosen = np.where(used, values, np.nan)
+    spread = float(np.nanstd(chosen))
+    standardised: Floats = (chosen - np.nanmean(chosen)) / (spread if spread > 0 else 1.0)
+    return standardised
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """What a reader looks for."""
+
+    text: str = ""
+    metric: str = ""
+    generator: str = ""
+    low: float | None = None
+    high: float | None = None
+    people_low: float | None = None
+    people_high: float | None = None
+    disputed: float | None = None
+    sort: Sort = "instance"
+    page: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """One output with what is said of it."""
+
+    instance: str
+    input: str
+    generator: str
+    text: str
+    people: float | None
+    score: float | None
+    disagreement: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A page of outputs, and how many there are."""
+
+    outputs: tuple[Output, ...]
+    total: int
+    page: int
+    last: int
+
+
+def explore(board: Board, matrix: Matrix, search: Search) -> Found:
+    """The outputs that a search finds, one page of them."""
+    scores, people = matrix.of(search.metric), matrix.view.human
+    disputed = matrix.disagreement(search.metric)
+    chosen = _having_text(board, search) & _within(scores, search.low, search.high)
+    chosen &= _within(people, search.people_low, search.people_high)
+    if search.disputed is not None:
+        chosen &= np.abs(np.nan_to_num(disputed)) >= search.disputed
+    if search.sort in ("disagreement", "kinder", "harsher"):
+        chosen &= np.isfinite(disputed)
+    rows, instances = np.nonzero(chosen)
+    order = _order(search.sort, rows, instances, scores[rows, instances], disputed[rows, instances])
+    last = max(1, -(-len(order) // PAGE))
+    page = min(max(search.page, 1), last)
+    shown = order[(page - 1) * PAGE : page * PAGE]
+    outputs = tuple(_output(board, int(rows[k]), int(instances[k]), scores, people, disputed) for k in shown)
+    return Found(outputs, len(order), page, last)
+
+
+def _having_text(board: Board, search: Search) -> NDArray[np.bool_]:
+    """Which outputs exist and hold the text that is searched for, in themselves or in their input."""
+    wanted = search.text.casefold()
+    if search.generator and search.generator not in board.row_position:
+        raise UnknownName("generator", search.generator, board.row_position)
+    inputs = [not wanted or wanted in (i.input or "").casefold() or wanted == i.id.casefold() for i in board.instances]
+    found = np.zeros((len(board.rows), len(board.instances)), bool)
+    for k, row in enumerate(board.rows):
+        if not search.generator or row.name == search.generator:
+            found[k] = [
+                text is not None and (inputs[n] or wanted in text.casefold()) for n, text in enumerate(row.texts)
+            ]
+    return found
+
+
+def _within(values: Floats, low: float | None, high: float | None) -> NDArray[np.bool_]:
+    """Which values lie in a range; a missing one lies in no range but the unbounded."""
+    if low is None and high is None:
+        return np.ones(values.shape, bool)
+    if low is not None and high is not None and low > high:
+        raise InvalidInput(f"no score lies between {low:g} and {high:g}: the lowest asked for is above the highest")
+    with np.errstate(invalid="ignore"):
+        inside = np.isfinite(values)
+        inside &= values >= (-np.inf if low is None else low)
+        inside &= values <= (np.inf if high is None else high)
+    return inside
+
+
+def _order(
+    sort: Sort, rows: NDArray[np.intp], instances: NDArray[np.intp], scores: Floats, disputed: Floats
+) -> list[int]:
+    """Positions in the order asked for; what has no value stands last."""
+    keys: dict[Sort, Floats] = {
+        "instance": instances.astype(float),
+        "disagreement": -np.abs(disputed),
+        "kinder": -disputed,
+        "harsher": disputed,
+        "best": -scores,
+        "worst": scores,
+    }
+    return [int(k) for k in np.lexsort((rows, instances, keys[sort]))]
+
+
+def _output(board: Board, row: int, instance: int, scores: Floats, people: Floats, disputed: Floats) -> Output:
+    there = board.instances[instance]
+    return Output(
+        there.id,
+        there.input or "",
+        board.rows[row].name,
+        board.rows[row].texts[instance] or "",
+        _defined(people[row, instance]),
+        _defined(scores[row, instance]),
+        _defined(disputed[row, instance]),
+    )
+
+
+def _defined(value: float) -> float | None:
+    return None if np.isnan(value) else float(value)

@@ -1,0 +1,166 @@
+"""A generator's page: its place under each metric, its versions, and the outputs on which it does best and worst."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from fastapi import APIRouter
+
+from billboards.analyses.ensemble import ENSEMBLE
+from billboards.analyses.ranking_results import GeneratorStanding, Ranking
+from billboards.show.table import mean_digits
+from billboards.show.words import rank_texts, value_text
+from billboards.site.accounts.access import may
+from billboards.site.boards import snapshots
+from billboards.site.boards.masked import Look
+from billboards.site.pages.board_rows import MOST_NAMED
+from billboards.site.pages.explorer import PEOPLE, Output
+from billboards.site.pages.paging import cut, few
+from billboards.site.pages.timelines import timeline
+from billboards.site.submissions import records as submissions
+from billboards.site.web.asking import Ask, reading
+from billboards.site.web.rendering import Body
+
+router = APIRouter()
+
+#: Outputs of each kind that the page shows, and versions.
+SHOWN, MOST_VERSIONS = 5, 50
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreLine:
+    """A generator under one metric."""
+
+    name: str
+    text: str
+    rank: str
+    of: int
+    coverage: str
+
+
+def generator_context(look: Look, name: str) -> dict[str, Any]:
+    """What the page shows."""
+    board, ranking = look.board, look.ranking
+    generator = board.generator(name)
+    lead = _lead(look, name)
+    best, worst = _extremes(look, name, lead)
+    return {
+        "generator": generator,
+        "standing": None if ranking is None else standing_of(ranking, name),
+        "facts": [] if ranking is None else _facts(ranking, standing_of(ranking, name)),
+        "lines_of_scores": [] if ranking is None else score_lines(ranking, name),
+        "lead": lead,
+        "best": best,
+        "worst": worst,
+        "submission": look.live.generators.get(name),
+    }
+
+
+def standing_of(ranking: Ranking, name: str) -> GeneratorStanding:
+    """A generator's place; one that came after the ranking has none."""
+    for standing in ranking.generators:
+        if standing.name == name:
+            return standing
+    return GeneratorStanding(name, "machine", None, {}, {}, None, 0, "not ranked yet")
+
+
+def score_lines(ranking: Ranking, name: str) -> list[ScoreLine]:
+    """The generator's mean and rank under people, the ensemble and every metric."""
+    own = standing_of(ranking, name)
+    order = [ENSEMBLE, *(metric.name for metric in ranking.metrics)]
+    columns = {PEOPLE: [g.human for g in ranking.generators]}
+    columns |= {metric: [g.scores.get(metric) for g in ranking.generators] for metric in order}
+    found = []
+    for metric, values in columns.items():
+        value = own.human if metric == PEOPLE else own.scores.get(metric)
+        if any(v is not None for v in values):
+            found.append(_line(metric, value, values, _coverage(own, metric, ranking)))
+    return found
+
+
+def _line(name: str, value: float | None, values: Sequence[float | None], coverage: str) -> ScoreLine:
+    there = [v for v in values if v is not None]
+    text = "–" if value is None else _rank_text(value, there)
+    return ScoreLine(name, value_text(value, mean_digits(there)), text, len(there), coverage)
+
+
+def _rank_text(value: float, there: Sequence[float]) -> str:
+    above, equal = sum(other > value for other in there), sum(other == value for other in there)
+    return rank_texts([1 + above] * equal)[0]
+
+
+def _coverage(standing: GeneratorStanding, name: str, ranking: Ranking) -> str:
+    """A word on a mean that is over fewer instances than others'."""
+    if name == PEOPLE:
+        return f"{standing.judged:,} judged" if standing.judged else ""
+    full = max((g.covered.get(name, 0) for g in ranking.generators), default=0)
+    covered = standing.covered.get(name, 0)
+    return "" if covered in (0, full) else f"{covered:,} of {full:,} instances"
+
+
+def _facts(ranking: Ranking, standing: GeneratorStanding) -> list[tuple[str, str]]:
+    ranked = [g for g in ranking.generators if g.rank is not None]
+    ranks = dict(zip((g.name for g in ranked), rank_texts([g.rank for g in ranked]), strict=True))
+    place = f"{ranks[standing.name]} of {len(ranked)}" if standing.rank is not None else "not ranked"
+    alike = [g.name for g in ranked if g.cluster == standing.cluster and g is not standing and g.cluster is not None]
+    facts = [("rank", place), ("ranked by", ranking.ranked_by or "nothing yet")]
+    if standing.rank is not None and alike:
+        facts.append(("not told apart from", few(alike, MOST_NAMED)))
+    return [*facts, ("people", value_text(standing.human, 2))] if standing.human is not None else facts
+
+
+def _lead(look: Look, name: str) -> str | None:
+    """What best and worst are told by: people where they judged this generator, else what ranks, else any metric."""
+    matrix, row, ranking = look.matrix, look.board.row_position[name], look.ranking
+    preferred = (PEOPLE, *((ranking.ranked_by,) if ranking is not None and ranking.ranked_by else ()), *matrix.names)
+    able = (lead for lead in preferred if lead == PEOPLE or lead in matrix.names)
+    return next((lead for lead in able if np.isfinite(matrix.of(lead)[row]).any()), None)
+
+
+def _extremes(look: Look, name: str, lead: str | None) -> tuple[list[Output], list[Output]]:
+    """The outputs that score highest and lowest."""
+    if lead is None:
+        return [], []
+    row = look.board.row_position[name]
+    scores = look.matrix.of(lead)[row]
+    order = [int(k) for k in np.argsort(scores, kind="stable") if np.isfinite(scores[k])]
+    shown = [[_output(look, row, k, lead) for k in chosen] for chosen in (order[::-1][:SHOWN], order[:SHOWN])]
+    return shown[0], shown[1]
+
+
+def _output(look: Look, row: int, k: int, lead: str) -> Output:
+    instance, matrix = look.board.instances[k], look.matrix
+    text = look.board.rows[row].texts[k] or ""
+    people, score = float(matrix.view.human[row, k]), float(matrix.of(lead)[row, k])
+    said = None if np.isnan(people) else people
+    return Output(instance.id, instance.input or "", look.board.rows[row].name, text, said, score, None)
+
+
+def show_generator(ask: Ask) -> Body:
+    """One generator of a board."""
+    look, name = ask.look(), ask.params["generator"]
+    context = generator_context(look, name)
+    own = context["submission"]
+    with ask.site.database.reading() as connection:
+        places = snapshots.history(
+            connection, look.name, "generator", name=name, audience=look.told, since=look.first_step
+        )
+        versions = (
+            ()
+            if own is None or not may(ask.viewer, "see-submission", own)
+            else submissions.find(connection, board=look.name, kind="generator", name=own.name)
+        )
+    context |= {
+        "versions": cut(versions, MOST_VERSIONS),
+        "places": places,
+        "timeline": timeline({name: [p.value for p in places]}, [p.number for p in places], first=name),
+        "others": [g.name for g in look.board.generators if g.name != name],
+        "may_see": own is not None and (not own.anonymous or may(ask.viewer, "see-submission", own)),
+    }
+    return ask.board_page("generator", look, "", heading=name, **context)
+
+
+router.add_route("/boards/{board}/generators/{generator:path}", reading(show_generator), include_in_schema=False)

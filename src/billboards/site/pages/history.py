@@ -1,0 +1,124 @@
+"""What a board has said and fitted: its ensembles, its past rankings, and how correlations moved between them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Any
+
+from fastapi import APIRouter
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from billboards.analyses.documents import dumps, ensemble_document
+from billboards.analyses.ensemble import ENSEMBLE
+from billboards.analyses.ensemble_tables import ensemble_table
+from billboards.analyses.ranking_results import Ensemble
+from billboards.errors import UnknownName
+from billboards.reading.lines import whole_number
+from billboards.show.words import linear_combination, value_text
+from billboards.site.boards import snapshots
+from billboards.site.boards.snapshots import Place
+from billboards.site.pages.board import cause_words
+from billboards.site.pages.paging import read_before, write_before
+from billboards.site.pages.timelines import Timeline, timeline
+from billboards.site.web import addresses
+from billboards.site.web.asking import Ask, reading
+from billboards.site.web.rendering import Body
+
+router = APIRouter()
+
+#: Rankings or ensembles on a page, and lines in its chart.
+PAGE, MOST_LINES = 50, 12
+
+
+def show_rankings(ask: Ask) -> Body:
+    """Every ranking of a board, the latest first."""
+    look = ask.look()
+    start = whole_number(ask.query.get("before") or "")
+    with ask.site.database.reading() as connection:
+        kept = snapshots.list_snapshots(connection, look.name, look.told, before=start, limit=PAGE + 1)
+        places = snapshots.history(connection, look.name, "metric", audience=look.told, since=look.first_step)
+    shown = kept[:PAGE]
+    return ask.board_page(
+        "rankings",
+        look,
+        "rankings",
+        heading="History",
+        rankings=[{"snapshot": one, "cause": cause_words(one), "moves": len(one.moves)} for one in shown],
+        older=addresses.board(look.name, "rankings", before=shown[-1].number) if len(kept) > PAGE else None,
+        timeline=correlations_over_time(places),
+        since=look.first_step,
+        days=ask.site.settings.retention.ranking_days,
+    )
+
+
+def correlations_over_time(places: Sequence[Place]) -> Timeline | None:
+    """How each metric's correlation moved; the best dozen, the ensemble in front."""
+    numbers = sorted({place.number for place in places})
+    values: dict[str, dict[int, float | None]] = defaultdict(dict)
+    for place in places:
+        values[place.name][place.number] = place.value
+    last = {name: [v for _, v in sorted(line.items()) if v is not None][-1:] for name, line in values.items()}
+    best = sorted((name for name in values if last[name]), key=lambda name: (name != ENSEMBLE, -last[name][0]))
+    chosen = best[:MOST_LINES]
+    return timeline({n: [values[n].get(k) for k in numbers] for n in chosen}, numbers, first=ENSEMBLE)
+
+
+async def lead_to_changes(request: Request) -> Response:
+    """From the choice of two rankings to the later one, compared with the other."""
+    board, query = request.path_params["board"], request.query_params
+    return RedirectResponse(addresses.board(board, "rankings", query.get("ranking") or "", since=query.get("since")))
+
+
+def show_ensembles(ask: Ask) -> Body:
+    """Every ensemble ever fitted, the latest first."""
+    look = ask.look()
+    before = read_before(ask.query)
+    with ask.site.database.reading() as connection:
+        hidden = look.live.audience == "owners"
+        kept = snapshots.list_ensembles(connection, look.name, hidden=hidden, before=before, limit=PAGE + 1)
+    shown = kept[:PAGE]
+    last = write_before(shown[-1][1], shown[-1][0].signature) if len(kept) > PAGE else None
+    now = None if look.ranking is None else look.ranking.ensemble
+    return ask.board_page(
+        "ensembles",
+        look,
+        "ensembles",
+        heading="Ensembles",
+        now=None if now is None else _facts(now),
+        alternative=None
+        if look.ranking is None or look.ranking.alternative is None
+        else _facts(look.ranking.alternative),
+        table=None if now is None else ensemble_table(now),
+        links={} if now is None else {("name", name): addresses.metric(look.name, name) for name in now.weights},
+        ensembles=[{**_facts(one), "created": created} for one, created in shown],
+        older=None if last is None else addresses.board(look.name, "ensembles", before=last),
+    )
+
+
+def _facts(ensemble: Ensemble) -> dict[str, Any]:
+    return {
+        "signature": ensemble.signature,
+        "combination": linear_combination(ensemble.weights),
+        "correlation": value_text(ensemble.correlation, 3),
+        "n": ensemble.n,
+        "method": ensemble.method,
+    }
+
+
+def send_ensemble(ask: Ask) -> Body:
+    """An ensemble as a document that recomputes it."""
+    look, name = ask.look(), ask.params["signature"].removesuffix(".json")
+    with ask.site.database.reading() as connection:
+        kept = snapshots.list_ensembles(connection, look.name, hidden=look.live.audience == "owners")
+    found = {one.signature: one for one, _ in kept}
+    if name not in found:
+        raise UnknownName("ensemble", name, found)
+    return Body(dumps(ensemble_document(found[name])).encode(), "application/json")
+
+
+router.add_route("/boards/{board}/rankings", reading(show_rankings), include_in_schema=False)
+router.add_route("/boards/{board}/changes", lead_to_changes, include_in_schema=False)
+router.add_route("/boards/{board}/ensembles", reading(show_ensembles), include_in_schema=False)
+router.add_route("/boards/{board}/ensembles/{signature:path}", reading(send_ensemble), include_in_schema=False)

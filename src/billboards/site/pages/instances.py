@@ -1,0 +1,202 @@
+"""The instance explorer: outputs found by text, score and disagreement, and all texts of one instance side by side."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from fastapi import APIRouter
+
+from billboards.board import Instance
+from billboards.errors import InvalidInput, UnknownName
+from billboards.reading.values import decimal_number
+from billboards.show.table import mean_digits
+from billboards.site.boards.masked import Look
+from billboards.site.pages.explorer import PEOPLE, SORTS, Found, Search, explore
+from billboards.site.pages.matching_view import can_match
+from billboards.site.pages.paging import Pager, pager, read_page, stretch
+from billboards.site.pages.text_differences import Piece, found, marked
+from billboards.site.web import addresses
+from billboards.site.web.asking import Ask, reading
+from billboards.site.web.rendering import Body
+
+router = APIRouter()
+
+#: Outputs of one instance on a page.
+MOST_OUTPUTS = 100
+#: Longer texts are cut in the list; the page of an instance shows all of them.
+CLIPPED = 420
+
+
+def show_instances(ask: Ask) -> Body:
+    """The outputs that a search finds."""
+    look = ask.look()
+    names = look.matrix.names
+    search = read_search(ask, look)
+    result = explore(look.board, look.matrix, search) if names else Found((), 0, 1, 1)
+    return ask.board_page(
+        "instances",
+        look,
+        "instances",
+        heading="Instances",
+        search=search,
+        found=result,
+        marks={k: found(one.text[:CLIPPED], search.text) for k, one in enumerate(result.outputs)},
+        clipped=CLIPPED,
+        metrics=names,
+        digits=mean_digits(one.score for one in result.outputs),
+        generators=list(look.board.row_position),
+        sorts=[(key, words) for key, words in SORTS.items() if look.judged or key in ("instance", "best", "worst")],
+        judged=look.judged and look.matrix.has_people,
+        page=_pager(ask, look, result),
+        plural="" if result.total == 1 else "s",
+    )
+
+
+def read_search(ask: Ask, look: Look) -> Search:
+    """What the reader looks for, from the address; what is no number is named."""
+    query, ranking = ask.query, look.ranking
+    names = look.matrix.names
+    default = ranking.ranked_by if ranking is not None and ranking.ranked_by in names else next(iter(names), "")
+    asked = query.get("sort") or "instance"
+    sort = next((one for one in SORTS if one == asked), None)
+    if sort is None:
+        raise UnknownName("order of outputs", asked, SORTS)
+    judged = look.judged
+    return Search(
+        text=query.get("text") or "",
+        metric=query.get("metric") or default or "",
+        generator=query.get("generator") or "",
+        low=_number(ask, "low"),
+        high=_number(ask, "high"),
+        people_low=_number(ask, "people_low") if judged else None,
+        people_high=_number(ask, "people_high") if judged else None,
+        disputed=_number(ask, "disputed") if judged else None,
+        sort=sort,
+        page=int(_number(ask, "page") or 1),
+    )
+
+
+def _number(ask: Ask, name: str) -> float | None:
+    given = (ask.query.get(name) or "").strip()
+    if not given:
+        return None
+    value = decimal_number(given)
+    if value is None or abs(value) > 1e15:
+        raise InvalidInput(f"{name} must be a number; found {given[:40]!r}")
+    return value
+
+
+def _pager(ask: Ask, look: Look, result: Found) -> Pager:
+    kept = {key: value for key, value in ask.query.items() if key != "page"}
+    return pager(result.page, result.last, addresses.board(look.name, "instances"), kept)
+
+
+@dataclass(frozen=True, slots=True)
+class ShownText:
+    """One text of an instance: an output or a reference, marked against another, with its scores."""
+
+    name: str
+    kind: str
+    pieces: tuple[Piece, ...]
+    people: float | None
+    scores: tuple[tuple[str, float], ...]
+    is_compared: bool
+
+
+def show_instance(ask: Ask) -> Body:
+    """All texts of one instance."""
+    look = ask.look()
+    instance = instance_named(look, ask.params["instance"])
+    k = look.board.position[instance.id]
+    texts = texts_of(look, instance, k)
+    against = ask.query.get("against")
+    if against is None:
+        against = instance.references[0].name if instance.references else ""
+    if against and against not in texts:
+        raise UnknownName("text of this instance", against, texts)
+    metric = ask.query.get("metric") or ""
+    references = [name for name, (kind, _) in texts.items() if kind == "reference"]
+    outputs = stretch(_best_first(look, texts, k, metric), read_page(ask.query), MOST_OUTPUTS)
+    kept = {key: value for key, value in ask.query.items() if key in ("against", "metric")}
+
+    def shown(name: str) -> ShownText:
+        kind, text = texts[name]
+        return _shown(look, name, kind, text, k, texts[against][1] if against else None, name == against)
+
+    return ask.board_page(
+        "instance",
+        look,
+        "instances",
+        heading=f"Instance {instance.id}",
+        instance=instance,
+        references=[shown(name) for name in references],
+        outputs=[shown(name) for name in outputs.entries],
+        pages=pager(outputs.number, outputs.last, addresses.instance(look.name, instance.id), kept, at="#outputs"),
+        against=against,
+        names=list(texts),
+        metric=metric,
+        metrics=look.matrix.names,
+        lead=_lead(look),
+        matched=_matched_with(look, instance, against),
+        before=None if k == 0 else look.board.instances[k - 1].id,
+        after=None if k + 1 == len(look.board.instances) else look.board.instances[k + 1].id,
+    )
+
+
+def instance_named(look: Look, name: str) -> Instance:
+    if name not in look.board.position:
+        raise UnknownName("instance", name, look.board.position)
+    return look.board.instances[look.board.position[name]]
+
+
+def texts_of(look: Look, instance: Instance, k: int) -> dict[str, tuple[str, str]]:
+    """Every text by its name, with its kind: references as far as they may be read, then outputs."""
+    found: dict[str, tuple[str, str]] = {ref.name: ("reference", ref.text) for ref in instance.references}
+    for row in look.board.rows:
+        text = row.texts[k]
+        if text is not None and not (row.name in found and found[row.name][1] == text):
+            kind = "machine" if row.generator is None else row.generator.kind
+            found[row.name if row.name not in found else f"{row.name} (output)"] = (kind, text)
+    return found
+
+
+def _shown(look: Look, name: str, kind: str, text: str, k: int, against: str | None, is_compared: bool) -> ShownText:
+    row = look.board.row_position.get(name.removesuffix(" (output)"))
+    pieces = (Piece("same", text),) if against is None or is_compared else marked(text, against)
+    if row is None:
+        return ShownText(name, kind, pieces, None, (), is_compared)
+    scores = ((metric, float(look.matrix.of(metric)[row, k])) for metric in look.matrix.names)
+    people = float(look.matrix.view.human[row, k])
+    said = None if np.isnan(people) else people
+    return ShownText(name, kind, pieces, said, tuple((m, s) for m, s in scores if not np.isnan(s)), is_compared)
+
+
+def _matched_with(look: Look, instance: Instance, against: str) -> str:
+    """The reference that outputs are matched with, where this can be shown."""
+    names = [one.name for one in instance.references] if can_match(look.board) else []
+    return against if against in names else next(iter(names), "")
+
+
+def _best_first(look: Look, texts: Mapping[str, tuple[str, str]], k: int, metric: str) -> list[str]:
+    """Outputs by the chosen metric, else by people, those without a score last."""
+    column = metric if metric in look.matrix.names else PEOPLE if metric in ("", PEOPLE) else None
+    scores = None if column is None else look.matrix.of(column)[:, k]
+
+    def key(name: str) -> tuple[bool, float]:
+        row = look.board.row_position.get(name.removesuffix(" (output)"))
+        value = math.nan if scores is None or row is None else float(scores[row])
+        return math.isnan(value), 0.0 if math.isnan(value) else -value
+
+    return sorted((name for name, (kind, _) in texts.items() if kind != "reference"), key=key)
+
+
+def _lead(look: Look) -> str:
+    ranking = look.ranking
+    return "" if ranking is None or ranking.ranked_by is None else ranking.ranked_by
+
+
+router.add_route("/boards/{board}/instances", reading(show_instances), include_in_schema=False)
+router.add_route("/boards/{board}/instances/{instance:path}", reading(show_instance), include_in_schema=False)

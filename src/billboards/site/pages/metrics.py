@@ -1,0 +1,179 @@
+"""A metric's page: how it agrees with people, where it errs, how firm its place is, and what it is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from fastapi import APIRouter
+
+from billboards.analyses.audit.results import MetricAudit
+from billboards.analyses.comparison_results import Sensitivity
+from billboards.analyses.ranking_results import MetricStanding, Ranking
+from billboards.board import MetricCard
+from billboards.errors import InvalidInput, MissingPart, UnknownName
+from billboards.metrics.discovery import metric_class
+from billboards.show.table import mean_digits
+from billboards.show.words import interval_text, rank_texts, value_text, verdict
+from billboards.site.boards import snapshots
+from billboards.site.boards.masked import Look
+from billboards.site.pages.explorer import Matrix
+from billboards.site.pages.paging import Cut, cut
+from billboards.site.pages.timelines import timeline
+from billboards.site.web import addresses
+from billboards.site.web.asking import Ask, reading
+from billboards.site.web.rendering import Body
+
+router = APIRouter()
+
+#: Generators that the table of residuals names, and conditions under which its rank is told.
+MOST_RESIDUALS, MOST_CONDITIONS = 100, 100
+#: Half the width of a bar chart in the table of residuals.
+HALF = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Residual:
+    """How far a metric stands above or below people on one generator, in standard deviations of single outputs."""
+
+    generator: str
+    human: bool
+    people: float
+    score: float
+    residual: float
+    n: int
+    start: float
+    width: float
+
+
+def metric_context(look: Look, name: str) -> dict[str, Any]:
+    """What the page shows."""
+    ranking = look.ranking
+    if ranking is None:
+        raise UnknownName("metric", name, ())
+    standing = metric_named(ranking, name)
+    drawn = _is_drawn(look, standing.name)
+    estimate = next((e for e in (look.overrating.metrics if look.overrating else ()) if e.name == standing.name), None)
+    return {
+        "metric": standing,
+        "facts": _facts(ranking, standing),
+        "estimate": estimate,
+        "human": look.overrating.human if look.overrating else "",
+        "verdict": None if estimate is None else verdict(estimate),
+        "not_measured": None if look.overrating is None else look.overrating.missing.get(standing.name),
+        "residuals": extremes(residuals(look.matrix, ranking, standing.name)) if drawn else cut([], 0),
+        "weight": None if ranking.ensemble is None else ranking.ensemble.weights.get(standing.name),
+        "left_out": None if ranking.ensemble is None else ranking.ensemble.left_out.get(standing.name),
+        "audit": _audit(look, standing),
+        "card": card_of(standing.name) if standing.origin == "own" else None,
+        "submission": look.live.metrics.get(standing.name),
+        "half": HALF,
+        "digits": mean_digits(g.scores.get(standing.name) for g in ranking.generators),
+    }
+
+
+def _audit(look: Look, standing: MetricStanding) -> MetricAudit | None:
+    """The audit of this very metric; one of another version says nothing of it."""
+    found = look.audits.get(standing.name)
+    return found if found is not None and found.signature == standing.signature else None
+
+
+def _is_drawn(look: Look, name: str) -> bool:
+    """Whether its scores may be set against people's, and are there: between two rankings a metric may have gone."""
+    return look.judged and name in look.matrix.names
+
+
+def metric_named(ranking: Ranking, name: str) -> MetricStanding:
+    """A metric by its name or its source's."""
+    for standing in ranking.metrics:
+        if name in (standing.name, standing.source_name):
+            return standing
+    raise UnknownName("metric", name, (standing.name for standing in ranking.metrics))
+
+
+def card_of(name: str) -> MetricCard | None:
+    """What an installed metric says of itself."""
+    try:
+        return metric_class(name.partition("(")[0]).card
+    except (InvalidInput, MissingPart):
+        return None
+
+
+def residuals(matrix: Matrix, ranking: Ranking, name: str) -> list[Residual]:
+    """Each judged generator's mean disagreement with people under a metric, kindest first."""
+    scores, people, disputed = matrix.of(name), matrix.view.human, matrix.disagreement(name)
+    kinds = {standing.name: standing.kind for standing in ranking.generators}
+    found = []
+    for k, row in enumerate(matrix.view.scores.rows):
+        there = np.isfinite(disputed[k])
+        if there.any():
+            mean = float(disputed[k][there].mean())
+            means = float(people[k][there].mean()), float(scores[k][there].mean())
+            found.append((row, kinds.get(row) == "human", *means, mean, int(there.sum())))
+    widest = max((abs(one[4]) for one in found), default=0.0) or 1.0
+    found.sort(key=lambda one: -one[4])
+    return [Residual(*one, *_bar(one[4] / widest)) for one in found]
+
+
+def extremes(found: Sequence[Residual]) -> Cut[Residual]:
+    """Of very many generators those that the metric is kindest and harshest to."""
+    if len(found) <= MOST_RESIDUALS:
+        return cut(found, MOST_RESIDUALS)
+    half = MOST_RESIDUALS // 2
+    return Cut([*found[:half], *found[-half:]], len(found) - 2 * half)
+
+
+def _bar(share: float) -> tuple[float, float]:
+    width = round(abs(share) * HALF, 1)
+    return (HALF if share >= 0 else HALF - width), width
+
+
+def _facts(ranking: Ranking, standing: MetricStanding) -> list[tuple[str, str]]:
+    ranks = dict(zip((m.name for m in ranking.metrics), rank_texts([m.rank for m in ranking.metrics]), strict=True))
+    ranked = sum(m.rank is not None for m in ranking.metrics)
+    facts = [("rank", f"{ranks[standing.name]} of {ranked}" if standing.rank else "not ranked")]
+    facts.append(("correlation with people", value_text(standing.correlation, 3)))
+    if standing.interval is not None:
+        facts.append(("95% interval", interval_text(standing.interval, 3)))
+    facts.append(("judged outputs", value_text(standing.n)))
+    return [*facts, ("references", ", ".join(standing.references) or "none")]
+
+
+def show_metric(ask: Ask) -> Body:
+    """One metric of a board."""
+    look = ask.look()
+    context = metric_context(look, ask.params["metric"])
+    name = context["metric"].name
+    with ask.site.database.reading() as connection:
+        places = snapshots.history(
+            connection, look.name, "metric", name=name, audience=look.told, since=look.first_step
+        )
+    firm = bool(ask.query.get("firm"))
+    sensitivity = look.sensitivity if firm else None
+    context |= {
+        "firm": firm,
+        "can_be_firm": look.judged and context["metric"].correlation is not None,
+        "range": None if sensitivity is None else next((m for m in sensitivity.metrics if m.name == name), None),
+        "conditions": cut([] if sensitivity is None else _conditions(sensitivity, name), MOST_CONDITIONS),
+        "places": places,
+        "timeline": timeline({name: [p.value for p in places]}, [p.number for p in places], first=name),
+        "others": [m.name for m in look.ranking.metrics if m.name != name] if look.ranking else [],
+        "scatter": addresses.chart(look.name, "scatter", f"{name}.svg") if context["residuals"].entries else None,
+    }
+    return ask.board_page("metric", look, "", heading=name, **context)
+
+
+def _conditions(found: Sensitivity, name: str) -> list[dict[str, Any]]:
+    return [
+        {
+            "name": f"without {one.name}" if one.kind == "without" else one.name,
+            "value": one.values[name],
+            "rank": one.ranks[name],
+        }
+        for one in found.conditions
+    ]
+
+
+router.add_route("/boards/{board}/metrics/{metric:path}", reading(show_metric), include_in_schema=False)

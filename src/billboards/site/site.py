@@ -1,0 +1,167 @@
+"""A site: one data folder with its database, its submitted files and its boards.
+
+    DATA/site.sqlite      all state, unless it is in PostgreSQL
+    DATA/site.toml        what the owner decided about the site (optional)
+    DATA/boards/NAME/     board folders, read but never written
+    DATA/suites/          suites' files, whose results are shown (optional)
+    DATA/blobs/           submitted files, by digest, unless they are in object storage
+    DATA/metrics/         submitted metrics, unpacked; made again from the blobs when missing
+    DATA/environments/    what submitted metrics asked to be installed
+
+Every process opens the site for itself; that costs one look at the database where there is nothing new.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import RLock
+from typing import Any
+
+from billboards.board.folder import open_board, read_settings_file
+from billboards.board.settings_tables import FILE as BOARD_FILE
+from billboards.errors import InvalidBoard, InvalidInput, StoreFailed
+from billboards.reading.lines import Problems
+from billboards.site.admin.in_use import Use, note_use
+from billboards.site.boards import registry
+from billboards.site.database.engine import Database
+from billboards.site.settings import DATABASE, SiteSettings, read_site_settings
+from billboards.site.submissions.blobs import BlobStore
+from billboards.site.submissions.object_blobs import open_blobs
+from billboards.site.work.sql_cells import SqlCells
+
+#: What a board folder holds that is not the board: changes there change nothing.
+NOT_THE_BOARD = ("rankings", "ensembles")
+
+
+@dataclass
+class Site:
+    """An open site. `login_required` is false where only this machine can come in: then everybody is its owner."""
+
+    data: Path
+    database: Database
+    blobs: BlobStore
+    settings: SiteSettings
+    clock: Callable[[], float] = time.time
+    login_required: bool = False
+    #: Suites' files that were named when the site was started; see `site.suites`.
+    suites: tuple[Path, ...] = ()
+    #: What this process keeps of boards, by name and audience; see `site.boards`.
+    cache: dict[Any, Any] = field(default_factory=dict, repr=False)
+    lock: RLock = field(default_factory=RLock, repr=False)
+    #: Says to others that the folder is open; see `site.in_use`.
+    use: Use | None = field(default=None, repr=False)
+
+    def cells(self, board: str) -> SqlCells:
+        """All cells of a board."""
+        return SqlCells(self.database, board)
+
+    def boards(self) -> tuple[registry.Registered, ...]:
+        """Every board, by name; opens none of them."""
+        with self.database.reading() as connection:
+            return registry.list_boards(connection)
+
+    def close(self) -> None:
+        self.database.close()
+        if self.use is not None:
+            self.use.close()
+
+
+def open_site(
+    data: str | Path,
+    *,
+    boards: Iterable[str | Path] = (),
+    suites: Iterable[str | Path] = (),
+    login_required: bool = False,
+    clock: Callable[[], float] = time.time,
+) -> Site:
+    """Open a data folder, made on first use, and register the boards in it and those named."""
+    root = Path(data).absolute()
+    try:
+        (root / "boards").mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreFailed(f"{root}: can't be made: {error.strerror or error}; name another data folder") from error
+    settings = read_site_settings(root)
+    use = note_use(root)
+    database = Database(database_address(root, settings))
+    database.upgrade()
+    named = tuple(map(Path, suites))
+    blobs = open_blobs(settings.blobs, root)
+    site = Site(root, database, blobs, settings, clock, login_required, named, use=use)
+    known = {one.folder for one in site.boards()}
+    inside = sorted(path.parent for path in (root / "boards").glob(f"*/{BOARD_FILE}"))
+    for folder in (*inside, *(Path(path).absolute() for path in boards)):
+        if str(folder) not in known:
+            register_board(site, folder)
+    return site
+
+
+def database_address(data: Path, settings: SiteSettings) -> str:
+    """Where the site's state is: what the environment says, else site.toml, else a file in the data folder."""
+    return os.environ.get(DATABASE) or settings.database or f"sqlite:///{data / 'site.sqlite'}"
+
+
+def register_board(site: Site, folder: Path) -> str:
+    """Put a board folder on the site under the board's own name; a board with mistakes is refused with all of them."""
+    name = open_board(folder).name
+    with site.database.writing() as connection:
+        known = {one.name: one for one in registry.list_boards(connection)}
+        if name not in known:
+            registry.add_board(connection, name, str(folder), fingerprint(folder), now=site.clock())
+        elif known[name].folder != str(folder):
+            _move(site, connection, known[name], folder)
+    return name
+
+
+def _move(site: Site, connection: Any, known: registry.Registered, folder: Path) -> None:
+    if (Path(known.folder) / BOARD_FILE).exists():
+        raise InvalidInput(
+            f"{folder}: there is a board {known.name} already, in {known.folder}; "
+            f"give one of them another name in its {BOARD_FILE}"
+        )
+    values = {"folder": str(folder), "fingerprint": fingerprint(folder)}
+    registry.change_board(connection, known.name, "board.moved", actor="site", now=site.clock(), **values)
+
+
+def fingerprint(folder: Path) -> str:
+    """A digest of the sizes and times of a board's files: another one means that the board may have changed."""
+    total = hashlib.sha256()
+    try:
+        for path in sorted(folder.rglob("*")):
+            first = path.relative_to(folder).parts[0]
+            if first not in NOT_THE_BOARD and not first.startswith(".") and path.is_file():
+                found = path.stat()
+                total.update(f"{path.relative_to(folder)}\0{found.st_size}\0{found.st_mtime_ns}\n".encode())
+    except OSError as error:
+        raise StoreFailed(f"{folder}: can't be read: {error.strerror or error}") from error
+    return total.hexdigest()
+
+
+def notice_changes(site: Site) -> list[str]:
+    """Look whether owners changed board folders; returns the names of boards that have, each checked first."""
+    changed = []
+    for known in site.boards():
+        folder = Path(known.folder)
+        found = fingerprint(folder)
+        if found == known.fingerprint or _mistakes(folder):
+            continue
+        with site.database.writing() as connection:
+            if registry.board(connection, known.name).fingerprint == known.fingerprint:
+                values = {"fingerprint": found}
+                registry.change_board(connection, known.name, "board.edited", actor="site", now=site.clock(), **values)
+                changed.append(known.name)
+    return changed
+
+
+def _mistakes(folder: Path) -> bool:
+    """Whether a folder is being edited or broken: the board stays as it was until it can be read again."""
+    try:
+        read_settings_file(folder, Problems())
+        open_board(folder)
+    except (InvalidBoard, InvalidInput):
+        return True
+    return False

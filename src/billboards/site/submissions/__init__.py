@@ -1,0 +1,1 @@
+"""Generators and metrics that are sent in."""

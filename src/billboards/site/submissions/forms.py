@@ -1,0 +1,203 @@
+"""Sending in a generator or a metric by form; what is wrong is named, all of it, beside what was written."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from fastapi import APIRouter
+
+from billboards.errors import BillboardsError, InvalidInput, InvalidSubmission, NotAllowed, Problem, Refused
+from billboards.site.accounts.access import may
+from billboards.site.boards.masked import Look
+from billboards.site.settings import moment
+from billboards.site.submissions import records as submissions
+from billboards.site.submissions.sending import submit_generator, submit_metric
+from billboards.site.web import addresses
+from billboards.site.web.asking import Ask, Upload, changing, reading
+from billboards.site.web.rendering import Body
+
+router = APIRouter()
+
+#: Instances whose ids the form shows, so that a submitter knows what a line looks like.
+EXAMPLES = 3
+
+
+def show_choice(ask: Ask) -> Body:
+    """What can be sent in, and whether it is taken now."""
+    look = ask.look()
+    return ask.board_page("submit", look, "submit", heading="Submit", **_rules(ask, look))
+
+
+def show_generator_form(ask: Ask) -> Body:
+    """The empty form for a generator."""
+    return _generator_form(ask, {}, [], 200)
+
+
+def show_metric_form(ask: Ask) -> Body:
+    """The empty form for a metric."""
+    return _metric_form(ask, {"needs_references": "yes", "direction": "higher"}, [], 200)
+
+
+def _generator_form(ask: Ask, sent: Mapping[str, Any], problems: list[str], status: int) -> Body:
+    look = ask.look()
+    return ask.board_page(
+        "submit_generator",
+        look,
+        "submit",
+        status=status,
+        heading="Submit a generator",
+        sent=_texts(sent),
+        problems=problems,
+        examples=look.board.instances[:EXAMPLES],
+        instances=len(look.board.instances),
+        **_rules(ask, look),
+    )
+
+
+def _metric_form(ask: Ask, sent: Mapping[str, Any], problems: list[str], status: int) -> Body:
+    look = ask.look()
+    return ask.board_page(
+        "submit_metric",
+        look,
+        "submit",
+        status=status,
+        heading="Submit a metric",
+        sent=_texts(sent),
+        problems=problems,
+        is_owner=may(ask.viewer, "administer"),
+        **_rules(ask, look),
+    )
+
+
+def _texts(sent: Mapping[str, Any]) -> dict[str, str]:
+    return {key: value for key, value in sent.items() if isinstance(value, str)}
+
+
+def _rules(ask: Ask, look: Look) -> dict[str, Any]:
+    """What the owner decided about sending in, and what is left of the team's quota."""
+    settings, now = look.live.settings, ask.site.clock()
+    closed = None
+    try:
+        settings.open_phase(now)
+    except Refused as error:
+        closed = str(error)
+    if settings.frozen is not None:
+        closed = f"this board is frozen since {moment(settings.frozen)}; nothing more is taken"
+    return {
+        "closed": closed,
+        "accepts": settings.accepts,
+        "phases": [(p.name, p.opens, p.closes, p.blind, p.is_open(now)) for p in settings.phases],
+        "quota": _quota(ask, look, now),
+        "has_phases": bool(settings.phases),
+    }
+
+
+def _quota(ask: Ask, look: Look, now: float) -> list[str]:
+    settings, account = look.live.settings, ask.viewer.account
+    if account is None or (settings.per_day is None and settings.total is None):
+        return []
+    said = []
+    with ask.site.database.reading() as connection:
+        for kind in settings.accepts:
+            spent = submissions.count_spent(connection, look.name, kind, account.team_id)
+            today = submissions.count_spent(connection, look.name, kind, account.team_id, since=now - now % 86400)
+            limits = [f"{today} of {settings.per_day} today"] if settings.per_day is not None else []
+            limits += [f"{spent} of {settings.total} in all"] if settings.total is not None else []
+            said.append(f"{kind}s of team {account.team}: {', '.join(limits)}")
+    return said
+
+
+def receive_generator(ask: Ask, sent: Mapping[str, Any]) -> Body | str:
+    """Take a generator, or say all that is wrong with it."""
+    try:
+        raw, name = sent_content(sent, "outputs", "the outputs")
+        found = submit_generator(
+            ask.site,
+            ask.viewer,
+            ask.board_name,
+            str(sent.get("name", "")).strip(),
+            raw,
+            file_name=name,
+            form=sent.get("form") or "auto",
+            anonymous=bool(sent.get("anonymous")),
+            entry=sent.get("entry") or "primary",
+            about={**_about(sent), **({"human": True} if sent.get("human") else {})},
+        )
+    except (InvalidInput, Refused, NotAllowed) as error:
+        return _generator_form(ask, sent, *_said(ask, error))
+    return addresses.submission(found.submission.id)
+
+
+def receive_metric(ask: Ask, sent: Mapping[str, Any]) -> Body | str:
+    """Take a metric, or say all that is wrong with it."""
+    name = str(sent.get("name", "")).strip()
+    try:
+        raw, file_name = sent_content(sent, "metric.py", "the program")
+        found = submit_metric(
+            ask.site,
+            ask.viewer,
+            ask.board_name,
+            raw,
+            name=name or None,
+            file_name=file_name,
+            manifest=_manifest(sent, name),
+            anonymous=bool(sent.get("anonymous")),
+            entry=sent.get("entry") or "primary",
+            about=_about(sent),
+            trusted=bool(sent.get("trusted")),
+        )
+    except (InvalidInput, Refused, NotAllowed) as error:
+        return _metric_form(ask, sent, *_said(ask, error))
+    return addresses.submission(found.submission.id)
+
+
+def sent_content(sent: Mapping[str, Any], pasted_name: str, what: str) -> tuple[bytes, str]:
+    """What was sent: a file or a pasted text, not both and not neither."""
+    upload, pasted = sent.get("file"), str(sent.get("pasted") or "")
+    has_file = isinstance(upload, Upload) and (upload.name or upload.content)
+    if has_file and pasted.strip():
+        raise InvalidInput(f"{what} came twice, as a file and as pasted text; send one of them")
+    if isinstance(upload, Upload) and has_file:
+        return upload.content, upload.name or pasted_name
+    if not pasted.strip():
+        raise InvalidInput(f"nothing was sent: choose a file with {what}, or paste it")
+    return pasted.replace("\r\n", "\n").encode("utf-8", "replace"), f"pasted {pasted_name}"
+
+
+def _about(sent: Mapping[str, Any]) -> dict[str, Any]:
+    return {word: str(sent.get(word) or "").strip() for word in ("description", "paper", "url")}
+
+
+def _manifest(sent: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """What the form declares; a folder's own metric.toml goes before it."""
+    needs = [need for need in ("references", "input") if sent.get(f"needs_{need}")]
+    declared: dict[str, Any] = {"name": name, "higher_is_better": sent.get("direction") != "lower", "needs": needs}
+    declared["training_data"] = str(sent.get("training_data") or "").strip()
+    declared["trained_on_this_board"] = bool(sent.get("trained_here"))
+    if sent.get("description"):
+        declared["summary"] = str(sent["description"]).strip()[:2000]
+    return declared
+
+
+def problem_words(problem: Problem) -> str:
+    """A mistake and where it stands."""
+    return f"{problem.path}{'' if problem.line is None else f', line {problem.line}'}: {problem.message}"
+
+
+def _said(ask: Ask, error: BillboardsError) -> tuple[list[str], int]:
+    """Every mistake in words, and the status."""
+    if isinstance(error, InvalidSubmission):
+        return list(map(problem_words, error.problems)), 422
+    if isinstance(error, NotAllowed):
+        return [str(error)], 403 if ask.viewer.account else 401
+    return [str(error)], 409 if isinstance(error, Refused) else 422
+
+
+GENERATOR, METRIC = "/boards/{board}/submit/generator", "/boards/{board}/submit/metric"
+
+router.add_route("/boards/{board}/submit", reading(show_choice, kept=False), include_in_schema=False)
+router.add_route(GENERATOR, reading(show_generator_form, kept=False), include_in_schema=False)
+router.add_route(GENERATOR, changing(receive_generator), methods=["POST"], include_in_schema=False)
+router.add_route(METRIC, reading(show_metric_form, kept=False), include_in_schema=False)
+router.add_route(METRIC, changing(receive_metric), methods=["POST"], include_in_schema=False)

@@ -1,0 +1,209 @@
+"""Submissions: who sent what, how far it has come, its log, and what its sender may do with it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from fastapi import APIRouter
+
+from billboards.errors import UnknownName
+from billboards.site.accounts.access import Viewer, may
+from billboards.site.boards import registry
+from billboards.site.pages.paging import read_before, write_before
+from billboards.site.settings import read_board_settings
+from billboards.site.site import Site
+from billboards.site.submissions import records as submissions
+from billboards.site.submissions import sending as submitting
+from billboards.site.submissions.records import TERMINAL, TRANSITIONS, Submission
+from billboards.site.submissions.sending import get_submission, read_log
+from billboards.site.web import addresses
+from billboards.site.web.asking import Ask, changing, reading
+from billboards.site.web.rendering import Body
+from billboards.site.web.streams import send_events, send_generations, status_of
+
+router = APIRouter()
+
+PAGE = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A submission in a list, as a viewer may know it."""
+
+    name: str
+    href: str | None
+    board: str
+    kind: str
+    version: int
+    team: str
+    entry: str
+    state: str
+    words: str
+    created: float
+    own: bool
+
+
+def show_all(ask: Ask) -> Body:
+    """Submissions to all boards."""
+    return ask.page("all_submissions", lines=_lines(ask, None), **_older(ask, None))
+
+
+def show_of_board(ask: Ask) -> Body:
+    """Submissions to one board."""
+    look = ask.look()
+    lines = _lines(ask, look.name)
+    return ask.board_page(
+        "submissions",
+        look,
+        "submissions",
+        heading="Submissions",
+        lines=lines,
+        running=any(line.state not in TERMINAL for line in lines),
+        generation=look.live.generation,
+        **_older(ask, look.name),
+    )
+
+
+def _lines(ask: Ask, board: str | None) -> list[Line]:
+    with ask.site.database.reading() as connection:
+        found = submissions.find(connection, board=board, before=read_before(ask.query), limit=PAGE)
+        hiding = {one.name: read_board_settings(one.settings) for one in registry.list_boards(connection)}
+    seen = (one for one in found if _is_listed(ask.viewer, one, hides=hiding[one.board].hides(one.phase)))
+    return [_line(ask.viewer, ask.site, one) for one in seen]
+
+
+def _is_listed(viewer: Viewer, one: Submission, *, hides: bool) -> bool:
+    """Everybody sees what is on the board; the rest is its team's and the owners' business."""
+    return may(viewer, "see-submission", one) or (one.state == "scored" and not hides)
+
+
+def _line(viewer: Viewer, site: Site, one: Submission) -> Line:
+    known = may(viewer, "see-submission", one) or not one.anonymous
+    return Line(
+        one.name if known else one.public_name,
+        addresses.submission(one.id) if known else None,
+        one.board,
+        one.kind,
+        one.version,
+        one.team if known else "anonymous",
+        one.entry,
+        one.state,
+        status_of(site, one).words if may(viewer, "see-submission", one) else "",
+        one.created,
+        viewer.account is not None and viewer.account.team_id == one.team_id,
+    )
+
+
+def _older(ask: Ask, board: str | None) -> dict[str, Any]:
+    with ask.site.database.reading() as connection:
+        found = submissions.find(connection, board=board, before=read_before(ask.query), limit=PAGE + 1)
+    if len(found) <= PAGE:
+        return {"older": None}
+    where = addresses.asked({"before": write_before(found[PAGE - 1].created, found[PAGE - 1].id)})
+    return {"older": (addresses.board(board, "submissions") if board else "/submissions") + where}
+
+
+def show_submission(ask: Ask) -> Body:
+    """One submission with its state and log."""
+    submission = get_submission(ask.site, ask.viewer, ask.params["submission"])
+    own = may(ask.viewer, "see-submission", submission)
+    look = ask.pages.look(submission.board, ask.viewer)
+    lines = read_log(ask.site, ask.viewer, submission.id) if own else ()
+    on_board = submission.state == "scored" and submission.public_name in look.board.row_position
+    return ask.board_page(
+        "submission",
+        look,
+        "submissions",
+        heading=f"{submission.name}, version {submission.version}",
+        submission=submission,
+        own=own,
+        progress=status_of(ask.site, submission),
+        log=lines,
+        last_line=lines[-1].id if lines else 0,
+        actions=_actions(ask.viewer, submission),
+        facts=_facts(submission),
+        steps=_steps(submission),
+        on_board=addresses.generator(look.name, submission.public_name) if on_board else None,
+        took_part=_column_address(look.name, submission),
+    )
+
+
+def _column_address(board: str, submission: Submission) -> str | None:
+    column = submission.settings.get("column") if submission.kind == "metric" else None
+    return addresses.metric(board, str(column)) if column and submission.state == "scored" else None
+
+
+def _facts(submission: Submission) -> list[tuple[str, str]]:
+    said = submission.settings
+    facts = [("kind", submission.kind), ("entry", submission.entry), ("team", submission.team)]
+    facts += [("phase", submission.phase)] if submission.phase else []
+    facts += [("name on the board", submission.public_name)] if submission.anonymous else []
+    return facts + [(word, str(said[word])) for word in ("description", "paper", "url") if said.get(word)]
+
+
+def _steps(submission: Submission) -> list[tuple[str, bool, bool]]:
+    """The way of a submission: each step, whether it is behind, and whether it is now."""
+    way = ["received", "checking", *(["trial"] if submission.kind == "metric" else []), "scoring", "scored"]
+    if submission.state not in way:
+        return []
+    now = way.index(submission.state)
+    return [(step, k < now or submission.state == "scored", k == now) for k, step in enumerate(way)]
+
+
+Act = Callable[[Site, Viewer, str], Submission]
+
+#: What can be done to a submission: the button's words, the state it must be able to reach, and what does it.
+ACTIONS: Mapping[str, tuple[str, str, Act]] = {
+    "cancel": ("Cancel", "cancelled", submitting.cancel),
+    "retry": ("Try again", "received", submitting.retry),
+    "withdraw": ("Withdraw", "withdrawn", submitting.withdraw),
+    "reveal": ("Reveal its name", "", submitting.reveal),
+    "primary": ("Make it primary", "", lambda site, viewer, name: submitting.set_entry(site, viewer, name, "primary")),
+    "contrastive": (
+        "Make it contrastive",
+        "",
+        lambda site, viewer, name: submitting.set_entry(site, viewer, name, "contrastive"),
+    ),
+    "trust": ("Trust it", "", lambda site, viewer, name: submitting.set_trusted(site, viewer, name, True)),
+}
+
+
+def _actions(viewer: Viewer, submission: Submission) -> list[tuple[str, str]]:
+    """The buttons that would do something."""
+    if not may(viewer, "change-submission", submission):
+        return []
+    fits = {
+        "reveal": submission.anonymous,
+        "primary": submission.entry == "contrastive" and not submission.is_terminal,
+        "contrastive": submission.entry == "primary" and not submission.is_terminal,
+        "trust": submission.kind == "metric"
+        and not submission.settings.get("trusted")
+        and submission.state == "failed"
+        and may(viewer, "administer"),
+    }
+    found = []
+    for key, (words, state, _) in ACTIONS.items():
+        if fits.get(key, state in TRANSITIONS[submission.state]):
+            found.append((key, words))
+    return found
+
+
+def act_on_submission(ask: Ask, _: Mapping[str, Any]) -> str:
+    """Do what a button says."""
+    action = ask.params["action"]
+    if action not in ACTIONS:
+        raise UnknownName("action", action, ACTIONS)
+    found = ACTIONS[action][2](ask.site, ask.viewer, ask.params["submission"])
+    return addresses.submission(found.id)
+
+
+router.add_route("/submissions", reading(show_all, kept=False), include_in_schema=False)
+router.add_route("/boards/{board}/events", send_generations, include_in_schema=False)
+router.add_route("/boards/{board}/submissions", reading(show_of_board, kept=False), include_in_schema=False)
+router.add_route("/submissions/{submission}", reading(show_submission, kept=False), include_in_schema=False)
+router.add_route("/submissions/{submission}/events", send_events, include_in_schema=False)
+router.add_route(
+    "/submissions/{submission}/{action}", changing(act_on_submission), methods=["POST"], include_in_schema=False
+)

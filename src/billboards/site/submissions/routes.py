@@ -1,0 +1,268 @@
+"""Sending in generators and metrics, and following what comes of them."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any, Literal
+
+from fastapi import Depends, File, Form, Request, Response, UploadFile
+from pydantic import BaseModel, Field
+
+from billboards.errors import InvalidInput
+from billboards.site.accounts.access import Viewer, may
+from billboards.site.accounts.permissions import Permission, SubmissionPermission, site_of
+from billboards.site.database.trail import LogLine
+from billboards.site.submissions import records as submissions
+from billboards.site.submissions import sending as submitting
+from billboards.site.submissions.generator_files import Format
+from billboards.site.submissions.records import Submission
+from billboards.site.web.api_paging import Cursor, Limit, Page, page_of, read_cursor, write_cursor
+from billboards.site.web.api_tagging import tagged_router
+from billboards.site.work.worklist import progress
+
+router = tagged_router("submissions")
+Reader = Annotated[Viewer, Depends(Permission("read"))]
+Submitter = Annotated[Viewer, Depends(Permission("submit"))]
+Owner = Annotated[Viewer, Depends(Permission("administer"))]
+Seen = Annotated[tuple[Viewer, Submission], Depends(SubmissionPermission("see-submission"))]
+Changed = Annotated[tuple[Viewer, Submission], Depends(SubmissionPermission("change-submission"))]
+
+Words = Annotated[str | None, Form(max_length=10_000)]
+State = Literal["received", "checking", "trial", "scoring", "scored", "rejected", "failed", "cancelled", "withdrawn"]
+
+
+class ProgressFacts(BaseModel):
+    """How many of its cells are computed, and about how long the others will take."""
+
+    done: int
+    total: int
+    seconds_left: float | None
+
+
+class SubmissionFacts(BaseModel):
+    """A submission, and how far it has come."""
+
+    id: str
+    board: str
+    kind: str
+    name: str
+    version: int
+    team: str
+    phase: str | None
+    state: State
+    reason: str | None
+    platform_fault: bool = Field(description="it failed through no fault of the submitter; the quota is given back")
+    anonymous: bool
+    entry: str
+    settings: dict[str, Any]
+    created: float
+    changed: float
+    progress: ProgressFacts | None = Field(None, description="of a single submission that is being scored")
+    warnings: list[str] = Field(default_factory=list, description="what is odd about it, when it is sent in")
+
+
+class LogFacts(BaseModel):
+    """Some text of a log; `stream` is the site's own words, or the program's."""
+
+    id: int
+    at: float
+    stream: str
+    text: str
+
+
+class Trust(BaseModel):
+    trusted: bool
+
+
+class EntryChange(BaseModel):
+    entry: Literal["primary", "contrastive"]
+
+
+@router.post("/boards/{board}/generators", status_code=201)
+def submit_generator(
+    request: Request,
+    response: Response,
+    board: str,
+    viewer: Submitter,
+    file: Annotated[UploadFile, File(description="JSON lines, or one text a line")],
+    name: Annotated[str, Form(max_length=200)],
+    form: Annotated[Format, Form(description="how the file is written")] = "auto",
+    description: Words = None,
+    paper: Words = None,
+    url: Words = None,
+    human: Annotated[bool, Form(description="written by people")] = False,
+    anonymous: Annotated[bool, Form(description="shown under a pseudonym until revealed")] = False,
+    entry: Annotated[Literal["primary", "contrastive"], Form()] = "primary",
+) -> SubmissionFacts:
+    """Send in a generator's outputs; every mistake is named at once."""
+    about = {"description": description, "paper": paper, "url": url, "human": human}
+    received = submitting.submit_generator(
+        site_of(request),
+        viewer,
+        board,
+        name,
+        _read(file, site_of(request).settings.generator_bytes),
+        file_name=file.filename or "outputs",
+        form=form,
+        anonymous=anonymous,
+        entry=entry,
+        about=about,
+    )
+    return _received(response, received)
+
+
+@router.post("/boards/{board}/metrics", status_code=201)
+def submit_metric(
+    request: Request,
+    response: Response,
+    board: str,
+    viewer: Submitter,
+    file: Annotated[UploadFile, File(description="a zip archive with run.sh, or a Python file with `score`")],
+    name: Annotated[str | None, Form(max_length=200)] = None,
+    manifest: Annotated[str | None, Form(max_length=20_000, description="metric.toml's values as JSON")] = None,
+    description: Words = None,
+    paper: Words = None,
+    url: Words = None,
+    anonymous: Annotated[bool, Form()] = False,
+    entry: Annotated[Literal["primary", "contrastive"], Form()] = "primary",
+    trusted: Annotated[bool, Form(description="an owner vouches for it")] = False,
+) -> SubmissionFacts:
+    """Send in a metric; it is looked through at once, tried out, and then scores every generator."""
+    received = submitting.submit_metric(
+        site_of(request),
+        viewer,
+        board,
+        _read(file, site_of(request).settings.metric_bytes),
+        name=name,
+        file_name=file.filename or "metric",
+        manifest=_manifest(manifest),
+        anonymous=anonymous,
+        entry=entry,
+        about={"description": description, "paper": paper, "url": url},
+        trusted=trusted,
+    )
+    return _received(response, received)
+
+
+@router.get("/submissions")
+def list_submissions(
+    request: Request,
+    viewer: Reader,
+    board: str | None = None,
+    kind: Literal["generator", "metric"] | None = None,
+    state: State | None = None,
+    limit: Limit = 50,
+    cursor: Cursor = None,
+) -> Page[SubmissionFacts]:
+    """The submissions one may follow, the latest first: one's own team's, and for owners all."""
+    place = read_cursor(cursor, float, str)
+    if viewer.account is None:
+        return Page(items=[], next=None)
+    team = None if may(viewer, "read-hidden") else viewer.account.team_id
+    with site_of(request).database.reading() as connection:
+        found = submissions.find(
+            connection,
+            board=board,
+            kind=kind,
+            states=None if state is None else (state,),
+            team_id=team,
+            before=None if place is None else (place[0], place[1]),
+            limit=limit + 1,
+        )
+    page: Page[SubmissionFacts] = page_of(found, limit, _facts, lambda one: write_cursor(one.created, one.id))
+    return page
+
+
+@router.get("/submissions/{submission_id}")
+def read_submission(request: Request, seen: Seen) -> SubmissionFacts:
+    """How far a submission has come."""
+    submission = seen[1]
+    if submission.state != "scoring":
+        return _facts(submission)
+    now = progress(site_of(request), submission)
+    told = ProgressFacts(done=now.done, total=now.total, seconds_left=now.seconds)
+    return _facts(submission).model_copy(update={"progress": told})
+
+
+@router.get("/submissions/{submission_id}/log")
+def read_log(request: Request, seen: Seen, limit: Limit = 1000, cursor: Cursor = None) -> Page[LogFacts]:
+    """A submission's log, oldest first."""
+    place = read_cursor(cursor, int)
+    viewer, submission = seen
+    lines = submitting.read_log(site_of(request), viewer, submission.id, after=place[0] if place else 0)
+    page: Page[LogFacts] = page_of(lines, limit, _line, lambda one: write_cursor(one.id))
+    return page
+
+
+@router.post("/submissions/{submission_id}/cancel")
+def cancel(request: Request, changed: Changed) -> SubmissionFacts:
+    """Stop a submission that is still on its way."""
+    return _facts(submitting.cancel(site_of(request), changed[0], changed[1].id))
+
+
+@router.post("/submissions/{submission_id}/retry")
+def retry(request: Request, changed: Changed) -> SubmissionFacts:
+    """Let a submission that failed or was cancelled begin again."""
+    return _facts(submitting.retry(site_of(request), changed[0], changed[1].id))
+
+
+@router.post("/submissions/{submission_id}/withdraw")
+def withdraw(request: Request, changed: Changed) -> SubmissionFacts:
+    """Take a submission off the board; past rankings keep it."""
+    return _facts(submitting.withdraw(site_of(request), changed[0], changed[1].id))
+
+
+@router.post("/submissions/{submission_id}/reveal")
+def reveal(request: Request, changed: Changed) -> SubmissionFacts:
+    """Let an anonymous submission stand under its own name."""
+    return _facts(submitting.reveal(site_of(request), changed[0], changed[1].id))
+
+
+@router.patch("/submissions/{submission_id}")
+def change_entry(request: Request, sent: EntryChange, changed: Changed) -> SubmissionFacts:
+    """Make a submission its team's primary entry, or a contrastive one."""
+    return _facts(submitting.set_entry(site_of(request), changed[0], changed[1].id, sent.entry))
+
+
+@router.put("/submissions/{submission_id}/trust")
+def trust(request: Request, submission_id: str, sent: Trust, viewer: Owner) -> SubmissionFacts:
+    """Vouch for a metric, so that it may run where there is no sandbox."""
+    return _facts(submitting.set_trusted(site_of(request), viewer, submission_id, sent.trusted))
+
+
+def _read(file: UploadFile, most: int) -> bytes:
+    """What was sent, and one byte too many where it is too much, so that it is refused for that."""
+    return file.file.read(most + 1)
+
+
+def _manifest(text: str | None) -> dict[str, Any] | None:
+    if not text:
+        return None
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise InvalidInput(f"manifest is no JSON: {error}") from error
+    if not isinstance(found, dict):
+        raise InvalidInput("manifest must be a JSON object with the keys of metric.toml")
+    return found
+
+
+def _received(response: Response, received: submitting.Received) -> SubmissionFacts:
+    response.headers["location"] = f"/api/v1/submissions/{received.submission.id}"
+    facts = _facts(received.submission)
+    return facts.model_copy(update={"warnings": [str(one) for one in received.warnings]})
+
+
+def _facts(submission: Submission) -> SubmissionFacts:
+    words = ("id", "board", "kind", "name", "version", "team", "phase", "state", "reason", "anonymous", "entry")
+    return SubmissionFacts(
+        **{word: getattr(submission, word) for word in words},
+        platform_fault=submission.platform,
+        settings=dict(submission.settings),
+        created=submission.created,
+        changed=submission.changed,
+    )
+
+
+def _line(line: LogLine) -> LogFacts:
+    return LogFacts(id=line.id, at=line.at, stream=line.stream, text=line.text)

@@ -1,0 +1,381 @@
+"""Sending in, and what its sender or the owner may do with it afterwards.
+
+A generator is checked at once: what is wrong is said before anything is written down, and costs no quota. A metric's
+archive is looked through at once and built later. Whether a phase is open, the name is free and the quota is not spent
+is decided in the transaction that writes the submission down, so two at the same moment can't both be the last.
+Sending the same thing again under the same name gives the submission that is there, so a lost answer can be asked for
+again.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, delete
+
+from billboards.board import Board
+from billboards.board.names import generator_name_mistake
+from billboards.errors import InvalidInput, InvalidSubmission, NotAllowed, Problem, Refused, UnknownName
+from billboards.run.manifest import Manifest
+from billboards.site.accounts.access import Viewer, may, require
+from billboards.site.accounts.records import Account
+from billboards.site.boards import registry
+from billboards.site.boards.live import board_metrics, folder_board
+from billboards.site.database import trail
+from billboards.site.database.schema import cell_failures
+from billboards.site.database.trail import LogLine
+from billboards.site.settings import BoardSettings, moment, read_board_settings
+from billboards.site.site import Site
+from billboards.site.submissions import records as submissions
+from billboards.site.submissions.generator_files import Format, canonical, read_generator
+from billboards.site.submissions.metric_folders import unpack_metric
+from billboards.site.submissions.records import Draft, Entry, Kind, Submission
+from billboards.site.work.programs import folder_manifest
+
+#: What a submission may say of itself beside its outputs or program.
+WORDS = ("description", "paper", "url", "language", "human")
+LONGEST_WORDS = 10_000
+ENTRIES: tuple[Entry, ...] = ("primary", "contrastive")
+WITHHELD = "(what the program wrote is withheld: this board's references are hidden)"
+
+
+@dataclass(frozen=True)
+class Received:
+    """A submission that was taken, and what is odd about it."""
+
+    submission: Submission
+    warnings: tuple[Problem, ...] = ()
+
+
+def submit_generator(
+    site: Site,
+    viewer: Viewer,
+    board: str,
+    name: str,
+    raw: bytes,
+    *,
+    file_name: str = "outputs",
+    form: Format = "auto",
+    anonymous: bool = False,
+    entry: Entry = "primary",
+    about: Mapping[str, Any] | None = None,
+) -> Received:
+    """Send in a generator's outputs; every mistake is named, and nothing is kept where there is one."""
+    account = require(viewer, "submit")
+    known = _board(site, board)
+    _check_size(raw, site.settings.generator_bytes, file_name)
+    folder = folder_board(site, known)
+    _check_name(folder, "generator", name)
+    found = read_generator(raw, folder, name=file_name, form=form, longest=site.settings.text_characters)
+    said = _about(about)
+    content = canonical(folder, found.texts)
+    blob = site.blobs.put(content)
+    submission = _receive(site, account, known, "generator", name, blob, anonymous, entry, said)
+    _put_back(site, blob, content)
+    return Received(submission, found.warnings)
+
+
+def submit_metric(
+    site: Site,
+    viewer: Viewer,
+    board: str,
+    raw: bytes,
+    *,
+    name: str | None = None,
+    file_name: str = "metric",
+    manifest: Mapping[str, Any] | None = None,
+    anonymous: bool = False,
+    entry: Entry = "primary",
+    about: Mapping[str, Any] | None = None,
+    trusted: bool = False,
+) -> Received:
+    """Send in a metric: an archive of a folder, or one Python file.
+
+    `manifest` holds what a form says of it, where the folder has no `metric.toml`. Only an owner may call it trusted.
+    """
+    account = require(viewer, "submit")
+    if trusted:
+        require(viewer, "administer")
+    known = _board(site, board)
+    _check_size(raw, site.settings.metric_bytes, file_name)
+    said = _about(about)
+    declared = _declared(raw, file_name, manifest, name)
+    called = name or declared.card.name
+    _check_name(folder_board(site, known), "metric", called)
+    said |= {"trusted": trusted, "trained_on_this_board": declared.trained_on_this_board, "file": file_name[:200]}
+    if manifest is not None:
+        said["manifest"] = dict(manifest)
+    blob = site.blobs.put(raw)
+    submission = _receive(site, account, known, "metric", called, blob, anonymous, entry, said)
+    _put_back(site, blob, raw)
+    return Received(submission)
+
+
+def _put_back(site: Site, blob: str, content: bytes) -> None:
+    """See that a file is there now that a row names it: an old one like it may just have been tidied away."""
+    if not site.blobs.touched(blob):
+        site.blobs.put(content)
+
+
+def _declared(raw: bytes, file_name: str, manifest: Mapping[str, Any] | None, name: str | None) -> Manifest:
+    """What a metric says of itself; unpacking it here refuses at once what would be refused later."""
+    with tempfile.TemporaryDirectory() as work:
+        folder = Path(work) / "metric"
+        unpack_metric(raw, folder, name=file_name)
+        return folder_manifest(folder, manifest, name, file_name)
+
+
+def _receive(
+    site: Site,
+    account: Account,
+    known: registry.Registered,
+    kind: Kind,
+    name: str,
+    blob: str,
+    anonymous: bool,
+    entry: Entry,
+    said: Mapping[str, Any],
+) -> Submission:
+    if entry not in ENTRIES:
+        raise UnknownName("kind of entry", entry, ENTRIES)
+    now = site.clock()
+    with site.database.writing() as connection:
+        settings = read_board_settings(registry.board(connection, known.name).settings)
+        same = submissions.find(connection, board=known.name, kind=kind, name=name)
+        _check_owner(same, account, name)
+        if same and same[0].blob == blob and same[0].state not in ("withdrawn", "rejected", "failed", "cancelled"):
+            return same[0]
+        phase = _check_open(connection, settings, known.name, kind, account, now)
+        if entry == "primary":
+            _check_one_primary(connection, known.name, kind, account, name)
+        draft = Draft(known.name, kind, name, account.team_id, account.id, blob, phase, anonymous, entry, said)
+        return submissions.create(connection, draft, actor=account.name, now=now)
+
+
+def _check_owner(same: tuple[Submission, ...], account: Account, name: str) -> None:
+    if any(one.team_id != account.team_id for one in same):
+        raise Refused(f"the name {name} is taken by another team; choose another")
+
+
+def _check_open(
+    connection: Connection, settings: BoardSettings, board: str, kind: Kind, account: Account, now: float
+) -> str | None:
+    """The phase a submission belongs to; raises where none may come in now."""
+    if kind not in settings.accepts:
+        raise Refused(f"board {board} takes no {kind}s")
+    if settings.frozen is not None:
+        raise Refused(f"board {board} is frozen since {moment(settings.frozen)}; nothing more is taken")
+    phase = settings.open_phase(now)
+    if settings.per_day is not None:
+        day = datetime.fromtimestamp(now, UTC).replace(hour=0, minute=0, second=0, microsecond=0).timestamp()
+        if submissions.count_spent(connection, board, kind, account.team_id, since=day) >= settings.per_day:
+            raise Refused(
+                f"team {account.team} has sent its {settings.per_day} {kind}s of today; "
+                f"the next may come after {moment(day + 86400)}"
+            )
+    spent = submissions.count_spent(connection, board, kind, account.team_id)
+    if settings.total is not None and spent >= settings.total:
+        raise Refused(f"team {account.team} has sent all of its {settings.total} {kind}s for board {board}")
+    return None if phase is None else phase.name
+
+
+def _check_one_primary(connection: Connection, board: str, kind: Kind, account: Account, name: str) -> None:
+    """Where a board has phases, a team has one primary entry of a kind; another version of it takes its place."""
+    settings = read_board_settings(registry.board(connection, board).settings)
+    if not settings.phases:
+        return
+    alive = ("received", "checking", "trial", "scoring", "scored")
+    for one in submissions.find(connection, board=board, kind=kind, team_id=account.team_id, states=alive):
+        if one.entry == "primary" and one.name != name:
+            raise Refused(
+                f"team {account.team} has a primary entry, {one.name}; send this one as contrastive, "
+                "or make that one contrastive first"
+            )
+
+
+def withdraw(site: Site, viewer: Viewer, submission_id: str) -> Submission:
+    """Take a submission off the board; what it scored before stays in past rankings."""
+    return _move(site, viewer, submission_id, "withdrawn")
+
+
+def cancel(site: Site, viewer: Viewer, submission_id: str) -> Submission:
+    """Stop a submission that is still on its way."""
+    return _move(site, viewer, submission_id, "cancelled")
+
+
+def _move(site: Site, viewer: Viewer, submission_id: str, to: str) -> Submission:
+    with site.database.writing() as connection:
+        found = submissions.get(connection, submission_id)
+        require(viewer, "change-submission", found)
+        _check_not_frozen(connection, viewer, found)
+        return submissions.advance(connection, found.id, to, actor=viewer.name, now=site.clock())
+
+
+def retry(site: Site, viewer: Viewer, submission_id: str) -> Submission:
+    """Let a submission that failed or was cancelled begin again; it costs no quota."""
+    with site.database.writing() as connection:
+        found = submissions.get(connection, submission_id)
+        require(viewer, "change-submission", found)
+        _check_not_frozen(connection, viewer, found)
+        forget = delete(cell_failures).where(cell_failures.c.board == found.board)
+        if found.kind == "generator":
+            connection.execute(forget.where(cell_failures.c.row_version == found.blob[:16]))
+        elif "signature" in found.settings:
+            connection.execute(forget.where(cell_failures.c.signature == found.settings["signature"]))
+        return submissions.advance(connection, found.id, "received", actor=viewer.name, now=site.clock())
+
+
+def retry_cells(site: Site, viewer: Viewer, board: str) -> int:
+    """An owner lets every cell of a board that failed be computed again; returns how many."""
+    require(viewer, "administer")
+    with site.database.writing() as connection:
+        registry.board(connection, board)
+        count = connection.execute(delete(cell_failures).where(cell_failures.c.board == board)).rowcount
+        detail = {"cells": count}
+        trail.note(connection, viewer.name, "cells.retried", board, now=site.clock(), board=board, detail=detail)
+        trail.raise_generation(connection, board, now=site.clock())
+        return count
+
+
+def reveal(site: Site, viewer: Viewer, submission_id: str) -> Submission:
+    """Let a submission stand under its own name."""
+    with site.database.writing() as connection:
+        found = submissions.get(connection, submission_id)
+        require(viewer, "change-submission", found)
+        if not found.anonymous:
+            raise Refused(f"submission {found.name} is not anonymous")
+        return submissions.change(
+            connection, found.id, "submission.revealed", actor=viewer.name, now=site.clock(), anonymous=False
+        )
+
+
+def set_entry(site: Site, viewer: Viewer, submission_id: str, entry: Entry) -> Submission:
+    """Make a submission its team's primary entry, or a contrastive one."""
+    if entry not in ENTRIES:
+        raise UnknownName("kind of entry", entry, ENTRIES)
+    with site.database.writing() as connection:
+        found = submissions.get(connection, submission_id)
+        account = require(viewer, "change-submission", found)
+        _check_not_frozen(connection, viewer, found)
+        if entry == "primary" and account.team_id == found.team_id:
+            _check_one_primary(connection, found.board, found.kind, account, found.name)
+        return submissions.change(
+            connection, found.id, "submission.entry", actor=viewer.name, now=site.clock(), entry=entry
+        )
+
+
+def set_trusted(site: Site, viewer: Viewer, submission_id: str, trusted: bool) -> Submission:
+    """An owner vouches for a metric, so that it may run where there is no sandbox; it still has to be retried."""
+    require(viewer, "administer")
+    with site.database.writing() as connection:
+        found = submissions.get(connection, submission_id)
+        settings = {**found.settings, "trusted": trusted}
+        return submissions.change(
+            connection, found.id, "submission.trusted", actor=viewer.name, now=site.clock(), settings=settings
+        )
+
+
+def change_settings(site: Site, viewer: Viewer, board: str, changes: Mapping[str, Any]) -> BoardSettings:
+    """An owner changes a board's settings; every value is checked, and those not named stay."""
+    require(viewer, "administer")
+    with site.database.writing() as connection:
+        known = registry.board(connection, board)
+        settings = read_board_settings({**known.settings, **changes})
+        registry.change_board(
+            connection, board, "board.settings", actor=viewer.name, now=site.clock(), settings=settings.document()
+        )
+        return settings
+
+
+def freeze(site: Site, viewer: Viewer, board: str) -> BoardSettings:
+    """An owner ends a board's changes: nothing comes in or goes; what was taken before is still scored."""
+    return change_settings(site, viewer, board, {"frozen": moment(site.clock())})
+
+
+def reveal_results(site: Site, viewer: Viewer, board: str) -> BoardSettings:
+    """An owner shows everybody the results of the board's blind phases."""
+    return change_settings(site, viewer, board, {"revealed": True})
+
+
+def get_submission(site: Site, viewer: Viewer, submission_id: str) -> Submission:
+    """A submission, for those who may see it: its team, owners, and anybody once its results are public."""
+    with site.database.reading() as connection:
+        found = submissions.get(connection, submission_id)
+        settings = read_board_settings(registry.board(connection, found.board).settings)
+    if may(viewer, "see-submission", found):
+        return found
+    if found.state == "scored" and not found.anonymous and not settings.hides(found.phase):
+        return found
+    raise NotAllowed(f"submission {submission_id} is its team's and the owner's to see; log in with such an account")
+
+
+def read_log(site: Site, viewer: Viewer, submission_id: str, *, after: int = 0) -> tuple[LogLine, ...]:
+    """A submission's log, for its team and owners; a program's own words could tell hidden references to its team."""
+    with site.database.reading() as connection:
+        found = submissions.get(connection, submission_id)
+        require(viewer, "see-submission", found)
+        settings = read_board_settings(registry.board(connection, found.board).settings)
+        lines = trail.read_log(connection, submission_id, after=after)
+    if not settings.hidden_references or may(viewer, "read-hidden"):
+        return lines
+    return tuple(
+        LogLine(line.id, line.at, line.stream, WITHHELD if line.stream == "program" else line.text) for line in lines
+    )
+
+
+def _check_not_frozen(connection: Connection, viewer: Viewer, submission: Submission) -> None:
+    settings = read_board_settings(registry.board(connection, submission.board).settings)
+    if settings.frozen is not None and not may(viewer, "administer"):
+        raise Refused(f"board {submission.board} is frozen since {moment(settings.frozen)}; ask its owner")
+
+
+def _board(site: Site, name: str) -> registry.Registered:
+    with site.database.reading() as connection:
+        return registry.board(connection, name)
+
+
+def _check_size(raw: bytes, most: int, name: str) -> None:
+    if len(raw) > most:
+        raise InvalidSubmission([Problem(name, None, f"has {len(raw):,} bytes; at most {most:,} are taken")])
+
+
+def _check_name(board: Board, kind: Kind, name: str) -> None:
+    """A name must be one, and nobody's on the board: it would be taken for another row, reference or metric."""
+    if wrong := generator_name_mistake(name):
+        raise InvalidInput(f"the name {name[:80]!r} {wrong}")
+    if len(name) > 100:
+        raise InvalidInput(f"the name {name[:80]!r}… is too long; use at most 100 characters")
+    if name.startswith("anonymous-") or name in ("ensemble", "human"):
+        raise InvalidInput(f"the name {name} is the site's own; choose another")
+    if kind == "metric" and set(name) & set("|(),"):
+        raise InvalidInput(f"the name {name} holds one of | ( ) , which signatures use; choose another")
+    if kind == "generator":
+        taken = {*board.row_position, *board.reference_names}
+    else:
+        own, _ = board_metrics(board)
+        taken = {*(one.name for one in own), *board.metrics, *(c.name for c in board.imported)}
+        taken |= {column.source_name for column in board.imported}
+    if name in taken:
+        raise Refused(f"there is a {kind} or reference {name} on board {board.name} already; choose another name")
+
+
+def _about(about: Mapping[str, Any] | None) -> dict[str, Any]:
+    """What a submission says of itself, checked."""
+    found: dict[str, Any] = {}
+    for word, value in (about or {}).items():
+        if word not in WORDS:
+            raise UnknownName("field of a submission", str(word), WORDS)
+        if value in (None, ""):
+            continue
+        wanted = bool if word == "human" else str
+        if not isinstance(value, wanted) or (isinstance(value, str) and len(value) > LONGEST_WORDS):
+            raise InvalidInput(f"{word} must be {wanted.__name__} of at most {LONGEST_WORDS} characters")
+        if word in ("paper", "url") and not str(value).startswith(("https://", "http://")):
+            raise InvalidInput(f"{word} must be a web address that begins with https://; found {str(value)[:80]!r}")
+        found[word] = value
+    return found

@@ -1,0 +1,113 @@
+"""The site as one ASGI application: pages for people, an API for programs, errors answered in one place."""
+
+from __future__ import annotations
+
+from importlib import metadata
+
+from fastapi import FastAPI
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+
+from billboards.errors import BillboardsError
+from billboards.site.accounts import login as logging_in
+from billboards.site.accounts import pages as account
+from billboards.site.campaigns import (
+    acting_pages as campaign_acting,
+)
+from billboards.site.campaigns import (
+    annotating_pages as annotating,
+)
+from billboards.site.campaigns import (
+    pages as campaigns,
+)
+from billboards.site.campaigns import (
+    planning_pages as campaign_planning,
+)
+from billboards.site.campaigns import (
+    template_pages as templates,
+)
+from billboards.site.pages import (
+    board,
+    card,
+    charts,
+    comparing,
+    downloads,
+    generators,
+    history,
+    instances,
+    matching,
+    metrics,
+    pictures,
+    suites,
+)
+from billboards.site.pages import (
+    home as boards,
+)
+from billboards.site.site import Site
+from billboards.site.submissions import forms as submitting
+from billboards.site.submissions import pages as submissions
+from billboards.site.web import faults
+from billboards.site.web.asking import Pages
+from billboards.site.web.health import Health
+from billboards.site.web.kept import Kept
+from billboards.site.web.limits import Limits
+from billboards.site.web.measures import Measures
+from billboards.site.web.request_log import RequestLog, patterns_of
+from billboards.site.web.routers import ROUTERS
+from billboards.site.web.security import Guard
+
+#: The pages' routers; a board's own page comes last, because its address is the shortest.
+PAGES = (
+    boards,
+    account,
+    annotating,
+    logging_in,
+    metrics,
+    generators,
+    instances,
+    matching,
+    comparing,
+    history,
+    card,
+    submissions,
+    submitting,
+    downloads,
+    charts,
+    pictures,
+    suites,
+    templates,
+    campaign_planning,
+    campaigns,
+    campaign_acting,
+    board,
+)
+
+
+def create_app(site: Site) -> FastAPI:
+    """The application on an open site."""
+    app = FastAPI(
+        title=site.settings.title,
+        version=metadata.version("billboards"),
+        openapi_url="/api/v1/openapi.json",
+        docs_url=None,
+        redoc_url=None,
+    )
+    app.state.site = site
+    app.state.pages = Pages(site)
+    for page in PAGES:
+        app.include_router(page.router)
+    for router in ROUTERS:
+        app.include_router(router)
+    app.add_exception_handler(BillboardsError, faults.answer_error)
+    app.add_exception_handler(HTTPException, faults.answer_http)
+    app.add_exception_handler(RequestValidationError, faults.answer_validation)
+    app.add_exception_handler(Exception, faults.answer_unforeseen)
+    app.add_middleware(Kept, pages=app.state.pages)
+    app.add_middleware(Limits, site=site)
+    measures = Measures()
+    measures.watch(site.database.engine)
+    app.add_middleware(Health, site=site, measures=measures)
+    app.add_middleware(Guard, local=not site.login_required)
+    patterns = patterns_of((*(page.router for page in PAGES), *ROUTERS))
+    app.add_middleware(RequestLog, measures=measures, patterns=patterns)
+    return app

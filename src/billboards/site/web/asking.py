@@ -1,0 +1,260 @@
+"""From a request to a page: who asks, what for, and the body that answers, kept where it can be.
+
+A page is a plain function from `Ask` to `Body`; it runs in a thread, because it may compute. What it shows depends on
+the address, the viewer and how often the board has changed, so its body is kept under these three. Asking for a kept
+body costs one look at the generation, through a prepared statement on a connection that stays open. So many pages are
+computed at the same time, and the next ones wait.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import Awaitable, Callable, Hashable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from threading import Lock
+from typing import Any
+
+from anyio import CapacityLimiter, to_thread
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import QueryParams
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from billboards.errors import NotAllowed
+from billboards.site.accounts.access import VISITOR, Viewer, may, nobody, session_of, viewer_of_token
+from billboards.site.boards.live import live_board
+from billboards.site.boards.masked import Look
+from billboards.site.boards.suites import suite_files
+from billboards.site.pages.matching_view import Matcher
+from billboards.site.settings import moment
+from billboards.site.site import Site
+from billboards.site.web.generations import Generations
+from billboards.site.web.rendering import Bodies, Body, render, respond
+
+SESSION = "billboards"
+#: A browser may show its copy while it asks whether there is a newer one, and never shares it between accounts.
+FRESH = "private, no-cache"
+FOR_EVER = "public, max-age=31536000, immutable"
+
+Endpoint = Callable[[Request], Awaitable[Response]]
+
+TABS = (
+    ("", "Board"),
+    ("instances", "Instances"),
+    ("compare", "Compare"),
+    ("ensembles", "Ensembles"),
+    ("rankings", "History"),
+    ("submissions", "Submissions"),
+    ("downloads", "Downloads"),
+    ("submit", "Submit"),
+)
+#: For who runs campaigns or annotates in them.
+CAMPAIGNS = ("campaigns", "Campaigns")
+
+
+@dataclass
+class Pages:
+    """What the pages of one process share."""
+
+    site: Site
+    bodies: Bodies = field(default_factory=Bodies)
+    #: Looks and rankings of parts, which pages share; each is valid for one generation of one audience.
+    looks: dict[tuple[str, str], tuple[int, Look]] = field(default_factory=dict)
+    matcher: Matcher = field(default_factory=Matcher)
+    _local: Viewer | None = None
+    _lock: Lock = field(default_factory=Lock)
+    _making: dict[Hashable, asyncio.Task[Body]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._generations = Generations(self.site.database)
+        # Pages that compute have threads of their own, so that many readers keep no submission or answer waiting.
+        self.computing = CapacityLimiter(self.site.settings.pages_at_once)
+
+    def nobody(self) -> Viewer:
+        """Who comes without a session; asked for once, because neither a visitor nor the local owner ever changes."""
+        if self._local is None:
+            self._local = nobody(self.site)
+        return self._local
+
+    def look(self, board: str, viewer: Viewer) -> Look:
+        """The board as a viewer may see it."""
+        live = live_board(self.site, board, audience=viewer.audience)
+        key = (board, viewer.audience)
+        with self._lock:
+            kept = self.looks.get(key)
+            if kept is None or kept[0] != live.generation:
+                kept = self.looks[key] = (live.generation, Look(live))
+            return kept[1]
+
+    def key(self, path: str, query: str, viewer: Viewer, csrf: str, board: str | None) -> Hashable:
+        """Everything that a body depends on; a page of no board depends on all of them."""
+        return path, query, viewer.audience, viewer.name, csrf, self.generation(board)
+
+    def kept(self, path: str, query: str, viewer: Viewer, csrf: str, board: str | None) -> Body | None:
+        """The body that was kept for this viewer, if nothing has changed since."""
+        return self.bodies.get(self.key(path, query, viewer, csrf, board))
+
+    async def made_once(self, key: Hashable, make: Callable[[], Awaitable[Body]]) -> Body:
+        """A body to keep. When a board has changed many ask for it at once: it is made once, and all wait for it."""
+        making = self._making.get(key)
+        if making is None:
+            making = self._making[key] = asyncio.ensure_future(self._make(key, make))
+        # One who goes away meanwhile must not take it from the others.
+        return await asyncio.shield(making)
+
+    async def _make(self, key: Hashable, make: Callable[[], Awaitable[Body]]) -> Body:
+        try:
+            body = await make()
+            if body.status == 200:
+                self.bodies.keep(key, body)
+            return body
+        finally:
+            del self._making[key]
+
+    def generation(self, board: str | None) -> int | None:
+        """How often a board, or any board, has changed."""
+        return self._generations.of_all() if board is None else self._generations.of(board)
+
+
+@dataclass(frozen=True)
+class Ask:
+    """A request for a page."""
+
+    pages: Pages
+    viewer: Viewer
+    csrf: str
+    path: str
+    query: QueryParams
+    params: Mapping[str, str]
+
+    @property
+    def site(self) -> Site:
+        return self.pages.site
+
+    @property
+    def board_name(self) -> str:
+        return self.params["board"]
+
+    def look(self) -> Look:
+        """The board that the address names."""
+        return self.pages.look(self.board_name, self.viewer)
+
+    def page(self, template: str, *, status: int = 200, **context: Any) -> Body:
+        """A page of the site as a whole."""
+        return Body(render(template, {**self.common(), **context}), status=status)
+
+    def board_page(self, template: str, look: Look, active: str, *, heading: str | None = None, **context: Any) -> Body:
+        """A page of a board, under its title and tabs."""
+        tabs = (*TABS, CAMPAIGNS) if may(self.viewer, "annotate") else TABS
+        about = {"name": look.name, "title": look.title, "tabs": tabs, "notices": notices(look, self.viewer)}
+        return self.page(template, board=about, active=active, heading=heading or look.title, **context)
+
+    def common(self) -> dict[str, Any]:
+        """What every page knows."""
+        return {
+            "viewer": self.viewer,
+            "csrf": self.csrf,
+            "login_required": self.site.login_required,
+            "may_submit": may(self.viewer, "submit"),
+            "site_title": self.site.settings.title,
+            "has_suites": bool(suite_files(self.site)),
+        }
+
+
+Show = Callable[[Ask], Body]
+
+
+def reading(show: Show, *, kept: bool = True) -> Endpoint:
+    """An endpoint for a page that only shows; its body is kept until a board changes, if boards are all it shows."""
+
+    async def endpoint(request: Request) -> Response:
+        pages: Pages = request.app.state.pages
+        viewer, csrf = request.state.asker = viewer_of(request, pages)
+        board = request.path_params.get("board")
+        # As they came: put together as an address and taken apart again, a name with # or ? in it would lose its end.
+        path, query = request.scope["path"], request.scope["query_string"].decode("latin-1")
+        key = pages.key(path, query, viewer, csrf, board)
+        body = pages.bodies.get(key) if kept else None
+        if body is None:
+            ask = Ask(pages, viewer, csrf, path, request.query_params, request.path_params)
+            make = partial(to_thread.run_sync, show, ask, limiter=pages.computing)
+            body = await (pages.made_once(key, make) if kept else make())
+        headers = request.headers
+        return respond(
+            body, accepts=headers.get("accept-encoding", ""), known=headers.get("if-none-match", ""), fresh=FRESH
+        )
+
+    return endpoint
+
+
+def changing(act: Callable[[Ask, Mapping[str, Any]], Body | str]) -> Endpoint:
+    """An endpoint for a form: it does what was asked and leads on, or shows the form again with what is wrong."""
+
+    async def endpoint(request: Request) -> Response:
+        pages: Pages = request.app.state.pages
+        viewer, csrf = request.state.asker = viewer_of(request, pages)
+        async with request.form(max_files=4, max_fields=60, max_part_size=pages.site.settings.generator_bytes) as form:
+            sent: dict[str, Any] = {}
+            for key, value in form.multi_items():
+                sent[key] = value if isinstance(value, str) else Upload(value.filename or "", await value.read())
+        check_csrf(csrf, str(sent.get("csrf", "")))
+        ask = Ask(pages, viewer, csrf, request.scope["path"], request.query_params, request.path_params)
+        found = await run_in_threadpool(act, ask, sent)
+        if isinstance(found, str):
+            return RedirectResponse(found, 303)
+        return respond(found, accepts=request.headers.get("accept-encoding", ""), known="", fresh="no-store")
+
+    return endpoint
+
+
+@dataclass(frozen=True, slots=True)
+class Upload:
+    """A file that came with a form."""
+
+    name: str
+    content: bytes
+
+
+def viewer_of(request: Request, pages: Pages) -> tuple[Viewer, str]:
+    """Who asks, and the text that this viewer's forms send along (empty where there is no session to abuse)."""
+    cookie = request.cookies.get(SESSION)
+    if cookie:
+        session = session_of(pages.site, cookie)
+        if session is not None:
+            return Viewer(session.account), session.csrf
+    scheme, _, token = request.headers.get("authorization", "").partition(" ")
+    if scheme.lower() == "bearer":
+        return viewer_of_token(pages.site, token.strip()) or VISITOR, ""
+    return pages.nobody(), ""
+
+
+def check_csrf(expected: str, sent: str) -> None:
+    """Refuse a form that was not written by this site for this session."""
+    if expected and not secrets.compare_digest(expected, sent):
+        raise NotAllowed("this form is out of date; open the page again and send it from there")
+
+
+def notices(look: Look, viewer: Viewer) -> list[str]:
+    """What a reader must know about a board before reading on."""
+    settings = look.live.settings
+    said = []
+    if settings.frozen is not None:
+        said.append(f"This board is frozen since {moment(settings.frozen)}: its ranking no longer changes.")
+    blind = [phase.name for phase in settings.phases if settings.hides(phase.name)]
+    if blind:
+        whose = "; you see them because you own this site" if viewer.audience == "owners" else ""
+        said.append(f"Results of phase {', '.join(blind)} stay hidden until the organisers reveal them{whose}.")
+    hidden = [word for word, is_so in _hidden(look) if is_so]
+    if hidden:
+        whose = " for everybody else" if viewer.audience == "owners" else ""
+        said.append(f"The {' and '.join(hidden)} of this board are hidden{whose}.")
+    for spec, why in look.live.unavailable.items():
+        said.append(f"Metric {spec} can't run here: {why}")
+    return said
+
+
+def _hidden(look: Look) -> list[tuple[str, bool]]:
+    settings = look.live.settings
+    return [("references", settings.hidden_references), ("judgments", settings.hidden_judgments)]

@@ -1,0 +1,143 @@
+"""The one place where errors become answers: a status, and words that say what to do next.
+
+Programs that ask for JSON, and everything under /api/, get a problem document; people get a page. What nobody foresaw
+is answered without its details, which go to the log.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from billboards.errors import (
+    BillboardsError,
+    Gone,
+    InvalidBoard,
+    InvalidInput,
+    InvalidSubmission,
+    InvalidTemplate,
+    MissingPart,
+    NotAllowed,
+    Refused,
+    StoreFailed,
+    UnknownName,
+)
+from billboards.site.accounts.access import VISITOR, Viewer
+from billboards.site.web.asking import Ask
+from billboards.site.web.rendering import respond
+
+log = logging.getLogger("billboards.site.web")
+
+#: Errors that hold every mistake there is.
+WITH_PROBLEMS = (InvalidBoard, InvalidSubmission, InvalidTemplate)
+#: Seconds after which a disk or database that refused may be asked again.
+RETRY = "5"
+#: The first kind that an error is decides; the rest of the tree is the server's own fault.
+STATUSES: tuple[tuple[type[BillboardsError], int], ...] = (
+    (UnknownName, 404),
+    (Gone, 410),
+    (InvalidInput, 422),
+    (Refused, 409),
+    (NotAllowed, 403),
+    (MissingPart, 503),
+    (StoreFailed, 503),
+)
+TITLES = {
+    401: "Log in first",
+    403: "Not allowed",
+    404: "Not found",
+    405: "Not possible here",
+    408: "Too slow",
+    409: "Not now",
+    410: "No longer kept",
+    413: "Too large",
+    414: "Address too long",
+    422: "That can’t be right",
+    429: "Too many requests",
+    503: "Not available now",
+}
+
+
+def status_of(error: BillboardsError, *, visitor: bool) -> int:
+    """The status that says what went wrong; a visitor who may not do something may have to log in."""
+    status = next((code for kind, code in STATUSES if isinstance(error, kind)), 500)
+    return 401 if status == 403 and visitor else status
+
+
+def problems_of(error: BillboardsError) -> list[str]:
+    """Every mistake of a board, submission or template, each in one line."""
+    return [str(problem) for problem in error.problems] if isinstance(error, WITH_PROBLEMS) else []
+
+
+async def answer_error(request: Request, error: Exception) -> Response:
+    """What went wrong in billboards' own words."""
+    assert isinstance(error, BillboardsError)
+    viewer, _ = _asker(request)
+    status = status_of(error, visitor=viewer.account is None)
+    if status >= 500:
+        log.error("%s %s: %s", request.method, _place(request), _one_line(str(error)))
+    found = answer(request, status, str(error), problems_of(error))
+    if isinstance(error, StoreFailed):
+        found.headers["retry-after"] = RETRY
+    return found
+
+
+async def answer_http(request: Request, error: Exception) -> Response:
+    """What the framework refused: a page that is not there, a method that is not known."""
+    assert isinstance(error, HTTPException)
+    words = "There is no such page; the boards are on the first one." if error.status_code == 404 else error.detail
+    found = answer(request, error.status_code, words, [])
+    found.headers.update(error.headers or {})
+    return found
+
+
+async def answer_validation(request: Request, error: Exception) -> Response:
+    """What was sent to the API does not fit its description; every place is named."""
+    assert isinstance(error, RequestValidationError)
+    problems = [f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()]
+    return answer(request, 422, "the request does not fit the API's description", problems)
+
+
+async def answer_unforeseen(request: Request, error: Exception) -> Response:
+    """What nobody foresaw; its details are for the log."""
+    log.error("%s %s", request.method, _place(request), exc_info=error)
+    return answer(request, 500, "The server made a mistake; its log says more. Try again in a moment.", [])
+
+
+def answer(request: Request, status: int, words: str, problems: list[str]) -> Response:
+    """A fault as the asker reads it."""
+    if request.url.path.startswith("/api/") or _wants_json(request):
+        content: dict[str, Any] = {"status": status, "title": TITLES.get(status, "Server error"), "detail": words}
+        content |= {"problems": problems} if problems else {}
+        return JSONResponse(content, status, media_type="application/problem+json")
+    viewer, csrf = _asker(request)
+    ask = Ask(request.app.state.pages, viewer, csrf, request.url.path, request.query_params, {})
+    body = ask.page(
+        "fault", status=status, title=TITLES.get(status, "Server error"), words=words, problems=problems, code=status
+    )
+    return respond(body, accepts=request.headers.get("accept-encoding", ""), known="", fresh="no-store")
+
+
+def _place(request: Request) -> str:
+    """The path as a log may hold it: on one line, and without the token that lets an annotator in."""
+    path, token = request.scope["path"], request.path_params.get("token")
+    return _one_line(path.replace(token, "…") if token else path)[:200]
+
+
+def _one_line(text: str) -> str:
+    return "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in text)
+
+
+def _asker(request: Request) -> tuple[Viewer, str]:
+    """Who asked, as far as that was found out before things went wrong; a fault never looks at the database."""
+    return getattr(request.state, "asker", (VISITOR, ""))
+
+
+def _wants_json(request: Request) -> bool:
+    accepted = request.headers.get("accept", "")
+    return "json" in accepted and "text/html" not in accepted

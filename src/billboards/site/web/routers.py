@@ -1,0 +1,28 @@
+"""The HTTP interface for programs, under /api/v1; one module per kind of thing.
+
+Every route states by `Permission` who may use it, in the one vocabulary of `site.access`; a test goes through the table
+of routes and fails for one that doesn't. What a route shows comes through `Look` and `live_board`, which mask it.
+"""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+
+from billboards.site.accounts import routes as accounts
+from billboards.site.boards import ranking_routes as rankings
+from billboards.site.boards import routes as boards
+from billboards.site.boards import settings_routes as settings
+from billboards.site.campaigns import (
+    annotating_routes as annotating,
+)
+from billboards.site.campaigns import (
+    routes as campaigns,
+)
+from billboards.site.campaigns import (
+    template_routes as templates,
+)
+from billboards.site.submissions import routes as submissions
+
+ROUTERS: tuple[APIRouter, ...] = tuple(
+    module.router for module in (boards, rankings, submissions, accounts, settings, campaigns, templates, annotating)
+)

@@ -1,0 +1,164 @@
+"""Live status by server-sent events: a submission's state, progress and log, a campaign's figures, as they change.
+
+The stream looks at the database about once a second and sends what is new; a browser that reconnects says which log
+line it saw last and gets the rest. A stream ends with the submission, with the reader, or after a while, when the
+browser comes back by itself: no connection is held for ever.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from functools import partial
+
+import anyio
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+
+from billboards.errors import UnknownName
+from billboards.site.accounts.access import Viewer, may, require
+from billboards.site.campaigns.status import campaign_status
+from billboards.site.campaigns.views import live_document
+from billboards.site.site import Site
+from billboards.site.submissions.records import Submission
+from billboards.site.submissions.sending import get_submission, read_log
+from billboards.site.web.asking import Pages, viewer_of
+from billboards.site.work.worklist import progress
+
+#: Seconds between looks, and for how long one connection is held.
+PAUSE, LONGEST = 1.0, 600.0
+#: A stream is not kept, and a proxy before the site must not gather it up.
+HEAD = {"cache-control": "no-store", "x-accel-buffering": "no"}
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """Where a submission stands, in figures and in words."""
+
+    state: str
+    done: int
+    total: int
+    words: str
+    ended: bool
+
+
+def status_of(site: Site, submission: Submission) -> Status:
+    """How far a submission has come and how long it may still take."""
+    if submission.is_terminal:
+        return Status(submission.state, 0, 0, ended_words(submission), ended=True)
+    found = progress(site, submission)
+    words = waiting_words(submission.state)
+    if submission.state == "scoring":
+        failed = f", {found.failed} failed" if found.failed else ""
+        words = f"{found.done} of {found.total} cells scored{failed}{_time_left(found.seconds)}"
+    return Status(submission.state, found.done, found.total, words, ended=False)
+
+
+def waiting_words(state: str) -> str:
+    """What happens in a state that is not the last."""
+    return {
+        "received": "waiting for a worker",
+        "checking": "being checked",
+        "trial": "being tried on a few instances, twice",
+        "scoring": "being scored",
+    }.get(state, state)
+
+
+def ended_words(submission: Submission) -> str:
+    """How a submission ended."""
+    return submission.reason or {"scored": "on the board", "withdrawn": "taken off the board"}.get(
+        submission.state, submission.state
+    )
+
+
+def _time_left(seconds: float | None) -> str:
+    if not seconds:
+        return ""
+    if seconds < 90:
+        return f", about {max(1, round(seconds))} s left"
+    return f", about {round(seconds / 60)} min left" if seconds < 5400 else f", about {seconds / 3600:.1f} h left"
+
+
+async def send_generations(request: Request) -> Response:
+    """How often a board has changed, told each time it does; a number, which every reader may know."""
+    pages: Pages = request.app.state.pages
+    board = request.path_params["board"]
+    if await run_in_threadpool(pages.generation, board) is None:
+        raise UnknownName("board", board, (known.name for known in pages.site.boards()))
+    return StreamingResponse(_generations(pages, board), media_type="text/event-stream", headers=HEAD)
+
+
+async def _generations(pages: Pages, board: str) -> AsyncIterator[str]:
+    last: int | None = None
+    with anyio.move_on_after(LONGEST):
+        while True:
+            found = await run_in_threadpool(pages.generation, board)
+            yield ": still here\n\n" if found == last else f"event: generation\ndata: {found}\n\n"
+            last = found
+            await anyio.sleep(PAUSE)
+
+
+async def send_events(request: Request) -> Response:
+    """The stream of one submission, for those who may see it."""
+    pages: Pages = request.app.state.pages
+    viewer, _ = request.state.asker = viewer_of(request, pages)
+    name = request.path_params["submission"]
+    submission = await run_in_threadpool(get_submission, pages.site, viewer, name)
+    seen = request.headers.get("last-event-id") or request.query_params.get("after") or "0"
+    after = int(seen) if seen.isdecimal() and len(seen) < 16 else 0
+    stream = _events(pages.site, viewer, submission.id, after)
+    return StreamingResponse(stream, media_type="text/event-stream", headers=HEAD)
+
+
+async def _events(site: Site, viewer: Viewer, name: str, after: int) -> AsyncIterator[str]:
+    last: Status | None = None
+    with anyio.move_on_after(LONGEST):
+        while True:
+            submission = await run_in_threadpool(get_submission, site, viewer, name)
+            if may(viewer, "see-submission", submission):
+                for line in await run_in_threadpool(partial(read_log, site, viewer, name, after=after)):
+                    after = line.id
+                    yield f"id: {line.id}\nevent: log\ndata: {json.dumps(line.text)}\n\n"
+            status = await run_in_threadpool(status_of, site, submission)
+            if status != last:
+                last = status
+                yield f"event: status\ndata: {json.dumps(_document(status))}\n\n"
+            else:
+                yield ": still here\n\n"
+            if status.ended:
+                return
+            await anyio.sleep(PAUSE)
+
+
+async def send_campaign(request: Request) -> Response:
+    """The stream of one campaign, for owners."""
+    pages: Pages = request.app.state.pages
+    viewer, _ = request.state.asker = viewer_of(request, pages)
+    require(viewer, "administer")
+    campaign = request.path_params["campaign"]
+    await run_in_threadpool(campaign_status, pages.site, viewer, campaign)
+    stream = _campaign_events(pages.site, viewer, campaign)
+    return StreamingResponse(stream, media_type="text/event-stream", headers=HEAD)
+
+
+async def _campaign_events(site: Site, viewer: Viewer, campaign: str) -> AsyncIterator[str]:
+    """How a campaign stands, told each time that changes, until it is closed."""
+    last: dict[str, object] = {}
+    with anyio.move_on_after(LONGEST):
+        while last.get("state") != "closed":
+            found = live_document(await run_in_threadpool(campaign_status, site, viewer, campaign))
+            yield ": still here\n\n" if found == last else f"event: status\ndata: {json.dumps(found)}\n\n"
+            last = found
+            await anyio.sleep(PAUSE)
+
+
+def _document(status: Status) -> dict[str, object]:
+    return {
+        "state": status.state,
+        "done": status.done,
+        "total": status.total,
+        "words": status.words,
+        "ended": status.ended,
+    }

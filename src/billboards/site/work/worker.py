@@ -1,0 +1,201 @@
+"""A worker: one process that does one job after the other until it is told to stop.
+
+While it works, a thread renews its lease and looks whether somebody has cancelled what it is doing. On SIGTERM it gives
+the job back at once. It is started with a pipe for its standard input: when that closes, whoever started it is gone,
+and it ends too, so that nothing is left running behind a killed server.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import socket
+import sys
+import threading
+import time
+from argparse import ArgumentParser
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from contextvars import copy_context
+from pathlib import Path
+from types import FrameType
+
+from billboards.errors import BillboardsError, ClusterFailed, StoreFailed
+from billboards.site.admin.logs import about, write_logs
+from billboards.site.admin.notices import send_due
+from billboards.site.admin.tidying import tidy_daily
+from billboards.site.site import Site, notice_changes, open_site
+from billboards.site.submissions import records as submissions
+from billboards.site.work import leases
+from billboards.site.work.doing import Engine, run_job
+from billboards.site.work.jobs import Job, Takes, anything, hand_back, next_job
+
+log = logging.getLogger("billboards.worker")
+
+#: Seconds between looks at the board folders, and between saying that one is there.
+LOOK, SAID = 2.0, 20.0
+
+
+class Heartbeat:
+    """Keeps a job's lease alive while it is worked on, and knows when the work is no longer wanted."""
+
+    def __init__(self, site: Site, job: Job) -> None:
+        self.site, self.job = site, job
+        self.unwanted = threading.Event()
+        self._over = threading.Event()
+        # In a copy of the context, so that what the thread logs is about the job as well.
+        self._thread = threading.Thread(target=copy_context().run, args=(self._beat,), daemon=True)
+
+    def __enter__(self) -> Heartbeat:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        self._thread.join()
+
+    def _beat(self) -> None:
+        seconds = self.site.settings.lease_seconds
+        # Cancelling should not take as long as a lease lasts.
+        while not self._over.wait(min(seconds / 3, 2.0)):
+            try:
+                if not self._renew(seconds):
+                    self.unwanted.set()
+                    return
+            except StoreFailed as error:
+                log.error("worker: %s", error)
+
+    def _renew(self, seconds: float) -> bool:
+        with self.site.database.writing() as connection:
+            if not leases.renew(connection, self.job.lease, now=self.site.clock(), seconds=seconds):
+                return False
+            if self.job.submission is None:
+                return True
+            state = submissions.get(connection, self.job.submission.id).state
+            return state not in ("cancelled", "withdrawn", "failed")
+
+
+def work(site: Site, name: str, stop: threading.Event, takes: Takes = anything) -> None:
+    """Do jobs until told to stop."""
+    looked = said = float("-inf")
+    while not stop.is_set():
+        try:
+            if site.clock() - said >= SAID:
+                _say_alive(site, name)
+                said = site.clock()
+            if site.clock() - looked >= LOOK:
+                notice_changes(site)
+                looked = site.clock()
+            if not work_once(site, name, stop, takes):
+                stop.wait(site.settings.poll_seconds)
+        except BillboardsError as error:
+            log.error("worker %s: %s", name, error)
+            stop.wait(1.0)
+
+
+def _say_alive(site: Site, name: str) -> None:
+    """Be counted among the workers that are there, idle or not."""
+    with site.database.claiming() as connection:
+        leases.note_alive(connection, name, now=site.clock(), seconds=3 * SAID)
+
+
+def work_once(site: Site, name: str, stop: threading.Event | None = None, takes: Takes = anything) -> bool:
+    """Do one job, if there is one."""
+    job = next_job(site, name, takes)
+    if job is not None:
+        do_job(site, job, name, stop)
+    return job is not None
+
+
+def do_job(
+    site: Site, job: Job, name: str, stop: threading.Event | None = None, *, engine: Engine | None = None
+) -> None:
+    """Do a job while its lease is kept alive; one that was not finished is for whoever asks next."""
+    stopped: Callable[[], bool] = (lambda: False) if stop is None else stop.is_set
+    sent = None if job.submission is None else job.submission.id
+    with about(worker=name, job=job.kind, board=job.board, subject=job.subject, submission=sent):
+        log.info("begins %s", job)
+        began = time.perf_counter()
+        with Heartbeat(site, job) as heartbeat:
+            try:
+                run_job(site, job, cancelled=lambda: stopped() or heartbeat.unwanted.is_set(), engine=engine)
+            except ClusterFailed:
+                # No fault of the job's: it waits for the machines as if nobody had begun.
+                hand_back(site, job)
+                raise
+        hand_back(site, job)
+        log.info("ends %s", job, extra={"fields": {"seconds": round(time.perf_counter() - began, 6)}})
+
+
+def work_until_done(site: Site, name: str = "worker") -> int:
+    """Do jobs as long as there are any; returns how many."""
+    count = 0
+    while work_once(site, name):
+        count += 1
+    return count
+
+
+def send_notices(site: Site, stop: threading.Event) -> None:
+    """Send what waits in the outbox until told to stop; should this end otherwise, the worker ends with it."""
+    try:
+        while not stop.wait(max(site.settings.poll_seconds, 0.2)):
+            try:
+                send_due(site)
+            except BillboardsError as error:
+                log.error("notices: %s", error)
+    finally:
+        stop.set()
+
+
+def end_with_parent(stop: Callable[[], None]) -> None:
+    """Call `stop` when the standard input closes: the process that held its other end is gone."""
+
+    def wait_for_end() -> None:
+        with suppress(OSError):
+            while os.read(0, 1024):
+                pass
+        stop()
+
+    threading.Thread(target=wait_for_end, daemon=True).start()
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = ArgumentParser("billboards worker")
+    parser.add_argument("data", type=Path)
+    parser.add_argument("--name", default=f"{socket.gethostname()}-{os.getpid()}")
+    parsed = parser.parse_args(arguments)
+    stop = threading.Event()
+
+    def on_signal(_: int, __: FrameType | None) -> None:
+        stop.set()
+
+    signal.signal(signal.SIGTERM, on_signal)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    end_with_parent(stop.set)
+    with working_site(parsed.data, stop) as site:
+        work(site, f"{parsed.name}-{os.getpid()}", stop)
+    return 0
+
+
+@contextmanager
+def working_site(data: Path, stop: threading.Event) -> Iterator[Site]:
+    """A site opened for work: its log is written, its notices are sent and it is tidied until `stop` is set."""
+    site = open_site(data)
+    write_logs(site.settings.logs)
+    name = f"{socket.gethostname()}-{os.getpid()}"
+    courier = threading.Thread(target=send_notices, args=(site, stop), daemon=True)
+    tidier = threading.Thread(target=tidy_daily, args=(site, name, stop), daemon=True)
+    courier.start()
+    tidier.start()
+    try:
+        yield site
+    finally:
+        stop.set()
+        courier.join(15)
+        tidier.join(15)
+        site.close()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

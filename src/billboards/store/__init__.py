@@ -1,1 +1,0 @@
-"""State below a board: cells computed here, and the ensembles and rankings that are kept for ever."""

@@ -1,1 +1,0 @@
-"""What pages show, as plain values: tables laid out, outputs found, differences marked, badges drawn."""

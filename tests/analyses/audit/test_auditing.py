@@ -1,0 +1,213 @@
+"""Audits: a metric that cheats is flagged, an honest one isn't, and every number is what it says it is."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from small_audits import GENERATORS, Cheating, Honest, audit_board
+
+from billboards.analyses.archive import Archive
+from billboards.analyses.audit.auditing import audit_metric
+from billboards.analyses.audit.bench import Bench
+from billboards.analyses.audit.boards import audit_board as audit_named
+from billboards.analyses.audit.choosing import Search, chosen_judges, default_subjects, optimiser_for, subject_named
+from billboards.analyses.audit.entering import enter
+from billboards.analyses.audit.extracting import Extraction
+from billboards.analyses.audit.optimised import Optimiser
+from billboards.analyses.audit.reranking import PoolReranking
+from billboards.analyses.audit.results import MetricAudit
+from billboards.analyses.audit.risk import MinimumRisk
+from billboards.analyses.audit.subject import program, released
+from billboards.analyses.documents import audit_document, audit_from_document
+from billboards.analyses.ranking import rank_board
+from billboards.board import Board, ImportedColumn
+from billboards.board.folder import open_board
+from billboards.board.memory_cells import MemoryCells
+from billboards.board.writing import write_board
+from billboards.errors import InvalidInput, NotEnoughData
+from billboards.metrics.base import Batch, Metric, score_checked
+from billboards.metrics.discovery import metric
+
+JUDGES = [metric("ROUGE-1"), metric("chrF")]
+
+
+def audited(scorer: Metric, how: Optimiser, board: Board | None = None) -> MetricAudit:
+    bench = Bench(audit_board() if board is None else board, MemoryCells())
+    return audit_metric(bench, program(scorer), how, JUDGES, draws=200).audit
+
+
+@pytest.fixture(scope="module")
+def cheat() -> MetricAudit:
+    return audited(Cheating(), PoolReranking())
+
+
+def test_a_metric_that_rewards_its_own_style_is_flagged_and_the_verdict_says_why(cheat: MetricAudit) -> None:
+    assert cheat.level == "flagged"
+    assert set(cheat.signs) == {
+        "optimised at the cost of quality",
+        "biased against people",
+        "rewards its relatives",
+    }
+    assert cheat.words.startswith("cheating is flagged: a high score here is no sign of quality.")
+    assert "rank 2 of 9 under cheating" in cheat.words
+
+
+@pytest.mark.parametrize("how", [PoolReranking(), Extraction(3)])
+def test_an_honest_metric_is_not_flagged(how: Optimiser) -> None:
+    found = audited(Honest(), how)
+    assert (found.level, found.signs) == ("clear", ())
+    assert found.attack is not None
+    assert found.attack < 0.4
+
+
+def test_each_machine_meets_the_best_of_the_others(cheat: MetricAudit) -> None:
+    """The house writes nearly every best output: against it stands the cousin, which it beats."""
+    assert cheat.own.rank == 2
+    assert cheat.own.best == "house"
+    assert cheat.own.margin is not None
+    assert cheat.own.margin < 0
+
+
+def test_the_attack_score_is_the_share_beaten_here_less_the_share_beaten_elsewhere(cheat: MetricAudit) -> None:
+    elsewhere = np.mean([one.beaten for one in cheat.judges])
+    assert cheat.attack == pytest.approx(cheat.own.beaten - elsewhere)
+    assert cheat.attack is not None
+    assert cheat.attack_interval is not None
+    low, high = cheat.attack_interval
+    assert low <= cheat.attack <= high
+
+
+def test_people_stand_where_their_texts_score(cheat: MetricAudit) -> None:
+    """References have no filler, and all facts: 0.2 under the cheating metric, above those with fewer facts alone."""
+    own = [place for place in cheat.bias if place.judge == "cheating"]
+    assert [(place.person, round(place.mean, 6)) for place in own] == [("ref1", 0.2), ("ref2", 0.2)]
+    with_filler = sum(filler > 0 for _, filler in GENERATORS.values())
+    assert {place.above for place in own} == {with_filler / 8}
+    others = [place for place in cheat.bias if place.judge == "chrF"]
+    assert {place.above for place in others} == {0.0}
+
+
+def test_equivalence_correlates_with_scores_against_the_optimised_output() -> None:
+    board = audit_board()
+    found = audited(Honest(), Extraction(3))
+    texts = Extraction(3).optimise(Bench(board, MemoryCells()), Honest()).texts
+    inputs = [one.input or "" for one in board.instances]
+    own = [Honest().score(Batch([t or "" for t in row.texts], [], inputs)).mean() for row in board.rows]
+    scorer = metric("chrF")
+    against = []
+    for row in board.rows:
+        batch = Batch([t or "" for t in row.texts], [[t or ""] for t in texts])
+        against.append(next(iter(score_checked(scorer, batch).values())).mean())
+    (chrf,) = (one for one in found.equivalence if one.judge == "chrF")
+    assert chrf.correlation == pytest.approx(np.corrcoef(own, against)[0, 1])
+    assert not chrf.leaving_out
+
+
+def test_with_its_own_outputs_in_the_pool_a_machine_looks_more_alike(cheat: MetricAudit) -> None:
+    for one in cheat.equivalence:
+        assert one.leaving_out
+        assert one.correlation is not None
+        assert one.with_own is not None
+        assert one.with_own > one.correlation
+
+
+def test_the_gallery_shows_outputs_that_beat_people_and_are_worse(cheat: MetricAudit) -> None:
+    assert cheat.gallery
+    for exhibit in cheat.gallery:
+        assert exhibit.optimised_score > exhibit.reference_score
+        assert exhibit.standing < 0.5
+        assert exhibit.person in ("ref1", "ref2")
+
+
+def test_any_metric_gets_an_attack_score_by_minimum_risk() -> None:
+    found = audited(metric("ROUGE-L"), MinimumRisk())
+    assert not found.reference_free
+    assert found.attack is not None
+    assert abs(found.attack) < 0.5
+    assert found.level != "flagged"
+
+
+def test_scores_that_came_with_the_data_rerank_as_a_program_does(cheat: MetricAudit) -> None:
+    board = audit_board()
+    bench = Bench(board, MemoryCells())
+    scores = bench.scores(Cheating(), board.rows)
+    values = {row.name: own for row, own in zip(board.rows, scores, strict=True)}
+    column = ImportedColumn("cheat", "cheat", "imported:1", values, needs_references=False)
+    given = replace(board, imported=(column,))
+    found = audit_metric(Bench(given, MemoryCells()), released(given, "cheat"), None, JUDGES, draws=200).audit
+    assert found.own == replace(cheat.own, judge="cheat")
+    assert found.judges == cheat.judges
+    assert found.attack == cheat.attack
+
+
+def test_a_board_without_references_has_no_judges_and_says_so() -> None:
+    found = audited(Cheating(), PoolReranking(), audit_board(references=0))
+    assert (found.attack, found.judges, found.bias, found.gallery) == (None, (), (), ())
+    assert any("no references" in note for note in found.notes)
+
+
+def test_too_few_machines_are_refused() -> None:
+    board = audit_board()
+    with pytest.raises(NotEnoughData, match="compares with 3 machines or more; honest has scored 2"):
+        audited(Honest(), PoolReranking(), replace(board, rows=board.rows[:2]))
+
+
+def test_an_audit_survives_as_a_document(cheat: MetricAudit, tmp_path: Path) -> None:
+    assert audit_from_document(audit_document(cheat)) == cheat
+    archive = Archive(tmp_path)
+    archive.keep_audit(cheat)
+    archive.keep_audit(cheat)
+    assert archive.audits() == (cheat,)
+
+
+def test_the_optimised_output_enters_the_board_and_is_never_ranked(tmp_path: Path) -> None:
+    home = write_board(replace(audit_board(), metrics=("chrF",)), tmp_path / "board")
+    board = open_board(home)
+    found = audit_metric(Bench(board, MemoryCells()), program(Cheating()), PoolReranking(), JUDGES, draws=0)
+    for _ in range(2):
+        enter(open_board(home), found.row, found.audit.how)
+    entered = open_board(home)
+    made = entered.generator("optimised.cheating.rerank")
+    assert (made.kind, made.optimised_by) == ("optimised", "cheating")
+    assert entered.row(made.name).texts == found.row.texts
+    store = MemoryCells()
+    Bench(entered, store).scores(metric("chrF"), entered.rows)
+    ranking = rank_board(entered, store, by="chrF", draws=100)
+    (standing,) = (one for one in ranking.generators if one.name == made.name)
+    assert (standing.rank, standing.reason) == (None, "optimised by cheating: shown, never ranked among the others")
+    assert standing.scores["chrF"] is not None
+    assert sorted(one.rank or 0 for one in ranking.generators if one.rank)[-1] <= 8
+
+
+def test_what_suits_a_metric_is_chosen() -> None:
+    board = audit_board()
+    bench = Bench(board, MemoryCells())
+
+    def method(scorer: Metric, on: Bench = bench) -> str | None:
+        found = optimiser_for(on, program(scorer), Search())
+        return None if found is None else found.method
+
+    assert method(Honest()) == "extract"
+    assert method(metric("ROUGE-1")) == "risk"
+    other = Bench(replace(board, input_language="de"), MemoryCells())
+    assert method(Honest(), other) == "rerank"
+
+
+def test_a_board_says_which_metrics_to_audit_and_whom_to_ask() -> None:
+    board = replace(audit_board(), metrics=("length", "BLEU", "chrF", "ROUGE-2", "TER"))
+    with pytest.raises(NotEnoughData, match="no reference-free metric; name one"):
+        default_subjects(board)
+    assert [one.name for one in chosen_judges(board, None)] == ["ROUGE-2", "chrF", "BLEU"]
+    with pytest.raises(InvalidInput, match="length uses no references"):
+        chosen_judges(board, ["length"])
+    assert subject_named(board, "length").name == "length"
+
+
+def test_one_metric_that_cannot_be_audited_does_not_stop_the_others() -> None:
+    bench = Bench(audit_board(), MemoryCells())
+    done = audit_named(bench, ["length", "CIDR"], against=["chrF"], draws=0)
+    assert [one.audit.metric for one in done.found] == ["length"]
+    assert "CIDEr" in done.left_out["CIDR"]

@@ -1,0 +1,126 @@
+"""Small results made by hand, whose every number a test can name."""
+
+from __future__ import annotations
+
+from billboards.analyses.ranking_results import (
+    Ablation,
+    Ensemble,
+    EnsembleStudy,
+    GeneratorStanding,
+    MetricStanding,
+    OverratingEstimate,
+    OverratingReport,
+    Ranking,
+    ReferenceEffect,
+    ReferencePoint,
+)
+
+BOTH = ("Human-A", "Human-B")
+
+
+ENSEMBLE = Ensemble(
+    board="tiny",
+    board_version="abc123",
+    version=2,
+    references=BOTH,
+    lam=7.65,
+    lam_range=(7.64, 10.43),
+    k=2,
+    weights={"COMET": 1.48, "COMET-QE": 1.72},
+    centres={"COMET": 0.58, "COMET-QE": 0.35},
+    scales={"COMET": 0.34, "COMET-QE": 0.24},
+    signatures={"COMET": "imported:11", "COMET-QE": "imported:22"},
+    intercept=78.69,
+    correlation=0.605,
+    n=300,
+    aggregate="mqm",
+    candidates=("COMET", "COMET-QE", "BLEU"),
+    left_out={"METEOR": "no scores for 2 judged generators"},
+)
+
+
+def _generator(
+    name: str, rank: int, ensemble: float, comet: float, bleu: float, human: float | None
+) -> GeneratorStanding:
+    scores = {"BLEU": bleu, "COMET": comet, "COMET-QE": 0.3, "length": 20.0, "METEOR": None, "ensemble": ensemble}
+    covered = dict.fromkeys(scores, 100)
+    return GeneratorStanding(name, "machine", rank, scores, covered, human, 100 if human else 0)
+
+
+#: Two metrics with references, one without, one mere statistic, and one that has no correlation.
+METRICS = (
+    MetricStanding(
+        "COMET", "imported:11", 1, 0.551, 300, (0.5, 0.6), BOTH, "imported", "wmt20-comet", False, cluster=1
+    ),
+    MetricStanding("COMET-QE", "imported:22", 2, 0.541, 300, (0.49, 0.59), (), "imported", None, True, cluster=1),
+    MetricStanding("BLEU", "BLEU|tokenize:13a", 3, 0.3, 300, (0.25, 0.35), BOTH, "own", None, False, cluster=2),
+    MetricStanding("length", "length|1", None, -0.05, 300, (-0.1, 0.0), (), "own", None, True, is_statistic=True),
+    MetricStanding("METEOR", "imported:33", None, None, 0, None, BOTH, "imported", None, False, reason="no scores"),
+)
+
+#: Four machines, two of them tied, and one human generator.
+GENERATORS = (
+    _generator("Huoshan", 1, 78.85, 0.60, 46.4, 79.9),
+    _generator("THUNLP", 2, 78.5, 0.58, 47.2, 78.6),
+    _generator("<script>alert(1)</script>", 2, 78.5, 0.57, 43.1, None),
+    _generator("trans_base & 100%", 4, 73.1, 0.21, 22.8, None),
+    GeneratorStanding(
+        "Human-B", "human", None, {"ensemble": None, "COMET": 0.55, "BLEU": 40.0}, {}, 86.25, 100, "is a reference"
+    ),
+)
+
+RANKING = Ranking(
+    board="tiny",
+    board_version="abc123",
+    statistic="pearson",
+    grouping="pooled",
+    aggregate="mqm",
+    part="whole board",
+    references=BOTH,
+    seed=7,
+    draws=1000,
+    metrics=METRICS,
+    generators=GENERATORS,
+    ranked_by="ensemble",
+    ensemble=ENSEMBLE,
+    notes=("Illustrative.",),
+)
+
+STUDY = EnsembleStudy(
+    ENSEMBLE,
+    (
+        Ablation("COMET-QE", 0.575, {"COMET": 3.9, "BLEU": -0.2}, 3.65),
+        Ablation("COMET", 0.611, {"COMET-QE": 5.5, "BLEU": 0.1}, 1.6),
+    ),
+    {"COMET": -0.006, "COMET-QE": 0.03, "BLEU": 0.0, "METEOR": None},
+    ("COMET", "COMET-QE", "BLEU"),
+    ((1.0, 0.67, 0.58), (0.67, 1.0, 0.38), (0.58, 0.38, 1.0)),
+)
+
+
+#: TER favours people, COMET neither, BLEU machines; Prism-ref could not be measured.
+OVERRATING = OverratingReport(
+    "tiny",
+    "Human-B",
+    ("Human-A",),
+    "mqm",
+    (
+        OverratingEstimate("BLEU", "imported:44", 0.62, 0.0122, (0.6, 0.64), 900, 100),
+        OverratingEstimate("COMET", "imported:11", 0.02, 0.0669, (-0.09, 0.13), 900, 100),
+        OverratingEstimate("TER", "imported:55", -0.58, 0.0851, (-0.72, -0.44), 900, 100),
+    ),
+    {"Prism-ref": "scored only against Human-B itself; score it against Human-A"},
+)
+
+
+EFFECT = ReferenceEffect(
+    "tiny",
+    "mqm",
+    7,
+    {
+        "BLEU": (ReferencePoint(1, 0.25, 0.22, 0.28, 2), ReferencePoint(2, 0.3, 0.3, 0.3, 1)),
+        "COMET": (ReferencePoint(1, 0.5, 0.49, 0.51, 2), ReferencePoint(2, 0.551, 0.551, 0.551, 1)),
+    },
+    {"COMET-QE": 0.541},
+    {"METEOR": "no scores"},
+)

@@ -1,0 +1,82 @@
+"""A suite's file: what it says, what is wrong with it, and what its boards must have."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from small_suites import SUITE, valued_board, written_suite
+
+from billboards.analyses.suite.opening import open_boards
+from billboards.analyses.suite.settings import BOARD_KEYS, KEYS, read_suite
+from billboards.analyses.suite.writing import write_suite
+from billboards.board.writing import write_board
+from billboards.errors import InvalidInput, UnknownName
+
+
+def test_a_suite_is_read_as_it_is_written(tmp_path: Path) -> None:
+    suite = read_suite(written_suite(tmp_path))
+    assert (suite.name, suite.title, suite.metrics) == ("ports", "Ports of call", ("ROUGE-1", "chrF", "length"))
+    assert [board.folder.name for board in suite.boards] == ["one", "two", "pairs"]
+    assert suite.boards[1].weight == 2.0
+    assert suite.boards[0].others == ("style",)
+    assert suite.families == {"words": ("ROUGE-1",), "letters": ("chrF",)}
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("name = [", "is no TOML"),
+        ("", "names no board"),
+        ('colour = "red"\n[[boards]]\nfolder = "one"', "unknown key 'colour'"),
+        ('[[boards]]\ncorrectness = "truth"', "board 1 has no folder"),
+        ('[[boards]]\nfolder = "one"\nweight = 0', "weight must be above 0; found 0"),
+        ('[[boards]]\nfolder = "one"\nweight = "much"', "weight must be a number; found 'much'"),
+        ('[[boards]]\nfolder = "one"\ncorrectness = 3', "correctness must be a name in quotes"),
+        ('[[boards]]\nfolder = "one"\nshape = "round"', "board 1: unknown key 'shape'"),
+        ('[[boards]]\nfolder = "one"\n[boards.instead]\nBLEU = 4', "instead.BLEU must be a metric in quotes"),
+        ('name = "a/b"\n[[boards]]\nfolder = "one"', "name 'a/b'"),
+    ],
+)
+def test_a_mistake_is_named_with_its_key(tmp_path: Path, text: str, says: str) -> None:
+    path = tmp_path / "suite.toml"
+    path.write_text(text)
+    with pytest.raises(InvalidInput, match=r"suite\.toml") as error:
+        read_suite(path)
+    assert says in str(error.value)
+
+
+def test_a_dimension_that_a_board_lacks_is_refused_before_anything_is_scored(tmp_path: Path) -> None:
+    path = written_suite(tmp_path, SUITE.replace('correctness = "truth"', 'correctness = "turth"', 1))
+    with pytest.raises(UnknownName, match="no aggregate or dimension named 'turth'; did you mean truth"):
+        open_boards(read_suite(path))
+
+
+def test_two_boards_of_one_label_are_refused(tmp_path: Path) -> None:
+    path = written_suite(tmp_path, SUITE.replace('label = "Two"', 'label = "One"'))
+    with pytest.raises(InvalidInput, match="two boards are labelled 'One'"):
+        open_boards(read_suite(path))
+
+
+def test_dimensions_default_to_what_ranks_and_every_other_one(tmp_path: Path) -> None:
+    write_board(valued_board("plain", 4, seed=0), tmp_path / "plain")
+    (tmp_path / "s.toml").write_text('[[boards]]\nfolder = "plain"')
+    (opened,) = open_boards(read_suite(tmp_path / "s.toml"))
+    assert opened.dimensions == (("truth", "correctness"), ("style", "other"))
+    assert opened.references("all") == ("ref0", "ref1")
+    assert opened.references("one") == ("ref0",)
+
+
+def test_a_new_suite_names_its_boards_and_opens(tmp_path: Path) -> None:
+    write_board(valued_board("plain", 4, seed=0), tmp_path / "boards" / "plain")
+    path = write_suite(tmp_path / "suite.toml", [tmp_path / "boards" / "plain"])
+    suite = read_suite(path)
+    assert suite.metrics == ("chrF",)
+    assert open_boards(suite)[0].correctness == ("truth",)
+    with pytest.raises(InvalidInput, match="is there already"):
+        write_suite(path, [tmp_path / "boards" / "plain"])
+
+
+def test_every_key_is_documented() -> None:
+    page = (Path(__file__).resolve().parents[3] / "docs" / "suites.md").read_text()
+    assert [key for key in (*KEYS, *BOARD_KEYS) if f"`{key}`" not in page] == []

@@ -1,0 +1,156 @@
+"""Results as JSON, and back."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pytest
+from examples_of_results import EFFECT, ENSEMBLE, OVERRATING, RANKING, STUDY
+
+from billboards.analyses.documents import (
+    dumps,
+    ensemble_document,
+    ensemble_from_document,
+    overrating_document,
+    overrating_from_document,
+    power_document,
+    ranking_document,
+    ranking_from_document,
+    reference_document,
+    study_document,
+)
+from billboards.errors import InvalidInput
+
+
+def through_text(document: dict[str, Any]) -> dict[str, Any]:
+    """A document as a reader of its file sees it, refusing what is not strict JSON."""
+    found: dict[str, Any] = json.loads(dumps(document), parse_constant=lambda name: pytest.fail(f"{name} in JSON"))
+    return found
+
+
+@dataclass(frozen=True)
+class Kinded:
+    """A result with a field that its document's head is called by."""
+
+    kind: str = "own"
+
+
+def test_a_field_named_as_the_documents_head_is_refused_rather_than_lost() -> None:
+    with pytest.raises(InvalidInput, match="a power has a field named 'kind'"):
+        power_document(Kinded())  # type: ignore[arg-type]
+
+
+def test_a_ranking_has_the_keys_that_scripts_rely_on() -> None:
+    document = through_text(ranking_document(RANKING))
+    assert document["schema"] == 1
+    assert document["kind"] == "ranking"
+    assert (document["statistic"], document["grouping"]) == ("pearson", "pooled")
+    assert (document["slice"], document["ranked_by"]) == ("whole board", "ensemble")
+    first = document["metrics"][0]
+    assert first == {
+        "name": "COMET",
+        "signature": "imported:11",
+        "rank": 1,
+        "correlation": 0.551,
+        "n": 300,
+        "interval": [0.5, 0.6],
+        "references": ["Human-A", "Human-B"],
+        "origin": "imported",
+        "source_name": "wmt20-comet",
+        "reference_free": False,
+        "is_statistic": False,
+        "cluster": 1,
+        "reason": None,
+    }
+    fitted = document["ensemble"]
+    assert fitted["weights"] == {"COMET": 1.48, "COMET-QE": 1.72}
+    assert (fitted["lambda"], fitted["lambda_range"]) == (7.65, [7.64, 10.43])
+    assert (fitted["correlation"], fitted["n"], fitted["intercept"]) == (0.605, 300, 78.69)
+    assert fitted["signature"] == "ensemble.tiny+refs.AB+version.2"
+    human = document["generators"][4]
+    assert (human["name"], human["kind"], human["rank"], human["human"]) == ("Human-B", "human", None, 86.25)
+    assert human["scores"] == {"ensemble": None, "COMET": 0.55, "BLEU": 40.0}
+
+
+def test_overrating_has_the_keys_that_scripts_rely_on() -> None:
+    document = through_text(overrating_document(OVERRATING))
+    assert (document["schema"], document["human"], document["references"]) == (1, "Human-B", ["Human-A"])
+    assert document["metrics"][0] == {
+        "name": "BLEU",
+        "signature": "imported:44",
+        "beta0": 0.62,
+        "se": 0.0122,
+        "ci90": [0.6, 0.64],
+        "n": 900,
+        "instances": 100,
+        "p": None,
+        "components": {},
+    }
+    assert document["crossed"] is False
+    assert overrating_from_document(document) == OVERRATING
+    assert document["missing"] == {"Prism-ref": "scored only against Human-B itself; score it against Human-A"}
+
+
+def test_references_and_studies_have_documents_too() -> None:
+    references = through_text(reference_document(EFFECT))
+    assert references["curves"]["BLEU"][0] == {"size": 1, "correlation": 0.25, "low": 0.22, "high": 0.28, "subsets": 2}
+    assert references["reference_free"] == {"COMET-QE": 0.541}
+    document = through_text(study_document(STUDY))
+    assert document["ablations"][0]["removed"] == "COMET-QE"
+    assert document["ablations"][0]["lambda"] == 3.65
+    assert document["gains"]["METEOR"] is None
+    assert document["correlations"][0] == [1.0, 0.67, 0.58]
+
+
+def test_a_ranking_read_back_equals_the_one_written() -> None:
+    assert ranking_from_document(through_text(ranking_document(RANKING))) == RANKING
+    without = replace(RANKING, ensemble=None, ranked_by=None)
+    assert ranking_from_document(through_text(ranking_document(without))) == without
+
+
+def test_an_ensemble_read_back_equals_the_one_written() -> None:
+    assert ensemble_from_document(through_text(ensemble_document(ENSEMBLE))) == ENSEMBLE
+    unbounded = replace(ENSEMBLE, lam_range=None, correlation=None, part="domain news")
+    assert ensemble_from_document(through_text(ensemble_document(unbounded))) == unbounded
+
+
+def test_what_is_not_a_number_is_null() -> None:
+    odd = replace(RANKING.metrics[0], correlation=math.nan, interval=(-math.inf, 0.5))
+    document = through_text(ranking_document(replace(RANKING, metrics=(odd,))))
+    assert document["metrics"][0]["correlation"] is None
+    assert document["metrics"][0]["interval"] == [None, 0.5]
+
+
+def test_half_a_character_survives_the_way_through_a_file() -> None:
+    odd = replace(RANKING, notes=("half \ud83d 翻译",))
+    text = dumps(ranking_document(odd))
+    assert "翻译" in text
+    assert ranking_from_document(json.loads(text.encode("utf-8"))) == odd
+
+
+def test_a_document_of_another_schema_or_kind_is_refused() -> None:
+    with pytest.raises(InvalidInput, match="schema 2; this version of billboards reads schema 1"):
+        ranking_from_document(ranking_document(RANKING) | {"schema": 2})
+    with pytest.raises(InvalidInput, match="kind 'ensemble' where a ranking was expected"):
+        ranking_from_document(ensemble_document(ENSEMBLE))
+
+
+def test_an_incomplete_document_is_refused_by_the_name_of_what_it_lacks() -> None:
+    document = ensemble_document(ENSEMBLE)
+    del document["centres"]
+    with pytest.raises(InvalidInput, match="ensemble document without 'centres'"):
+        ensemble_from_document(document)
+
+
+def test_a_document_from_before_a_field_existed_gets_its_default() -> None:
+    document = ensemble_document(ENSEMBLE)
+    del document["slice"]
+    assert ensemble_from_document(document) == ENSEMBLE
+
+
+def test_what_is_no_object_is_no_document() -> None:
+    with pytest.raises(InvalidInput, match="a ranking document is a JSON object, not list"):
+        ranking_from_document([])  # type: ignore[arg-type]

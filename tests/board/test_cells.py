@@ -1,0 +1,86 @@
+"""The SQLite store under trouble: nothing created for looking, damage named, concurrent writers, a kill in between."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from billboards.board import Column
+from billboards.board.cell_contract import ColumnKey
+from billboards.board.cells import FILE, SqliteCells
+from billboards.errors import StoreFailed
+
+KEY = ColumnKey(Column("BLEU", "s"), "c")
+
+WRITER = """
+import sys
+from pathlib import Path
+import numpy as np
+from billboards.domain import Column
+from billboards.board.cell_contract import ColumnKey
+from billboards.board.cells import SqliteCells
+store, name = SqliteCells(Path(sys.argv[1])), sys.argv[2]
+key = ColumnKey(Column("BLEU", "s"), "c")
+for k in range(int(sys.argv[3])):
+    store.save(key, f"{name}{k}", {"": np.full(1000, float(k))}, seconds=0)
+    print(k, flush=True)
+"""
+
+
+def test_looking_creates_nothing(tmp_path: Path) -> None:
+    SqliteCells(tmp_path).present(KEY)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_damaged_file_is_named_with_what_to_do(tmp_path: Path) -> None:
+    (tmp_path / FILE).parent.mkdir()
+    (tmp_path / FILE).write_bytes(b"this is not a database, but long enough to be looked at" * 100)
+    with pytest.raises(StoreFailed, match="delete the file"):
+        SqliteCells(tmp_path).columns()
+
+
+def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
+    (tmp_path / FILE.parent).write_text("in the way")
+    with pytest.raises(StoreFailed, match="can't be written"):
+        SqliteCells(tmp_path).save(KEY, "v", {"": np.zeros(1)}, seconds=0)
+
+
+def test_two_processes_write_at_once_and_nothing_is_lost(tmp_path: Path) -> None:
+    writers = [
+        subprocess.Popen([sys.executable, "-c", WRITER, tmp_path, name, "40"], stdout=subprocess.DEVNULL)
+        for name in "ab"
+    ]
+    assert [writer.wait(60) for writer in writers] == [0, 0]
+    assert len(SqliteCells(tmp_path).present(KEY)) == 80
+
+
+@pytest.mark.parametrize("after", [3, 11, 27])
+def test_kill_9_keeps_every_acknowledged_cell(tmp_path: Path, after: int) -> None:
+    writer = subprocess.Popen(
+        [sys.executable, "-c", WRITER, tmp_path, "v", "100000"], stdout=subprocess.PIPE, text=True
+    )
+    assert writer.stdout is not None
+    acknowledged = [int(writer.stdout.readline()) for _ in range(after)]
+    time.sleep(0.003 * after)
+    os.kill(writer.pid, signal.SIGKILL)
+    writer.wait(30)
+    writer.stdout.close()
+    store = SqliteCells(tmp_path)
+    kept = store.load(KEY, store.present(KEY))
+    assert {f"v{k}" for k in acknowledged} <= set(kept)
+    assert all((scores == float(name[1:])).all() and len(scores) == 1000 for name, scores in kept.items())
+
+
+def test_the_file_is_plain_sqlite(tmp_path: Path) -> None:
+    SqliteCells(tmp_path).save(KEY, "v", {"": np.array([1.0, 2.0])}, seconds=0.25)
+    database = sqlite3.connect(tmp_path / FILE)
+    assert database.execute("select outputs, seconds, length(scores) from cells").fetchall() == [("v", 0.25, 16)]
+    database.close()

@@ -1,0 +1,82 @@
+"""Tables as LaTeX."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+from examples_of_results import OVERRATING, RANKING, STUDY
+
+from billboards.analyses.ensemble_tables import ablation_table
+from billboards.analyses.paper_tables import score_table, summary_table
+from billboards.analyses.ranking_tables import generator_table
+from billboards.show.latex import escape_latex, overrating_latex, to_latex
+
+
+@pytest.mark.parametrize(
+    ("text", "latex"),
+    [
+        ("a_b & 100%", r"a\_b \& 100\%"),
+        (r"\input{x}", r"\textbackslash{}input\{x\}"),
+        ("$x^2$ #1 ~", r"\$x\textasciicircum{}2\$ \#1 \textasciitilde{}"),
+        ("1.72·COMET", r"1.72$\cdot$COMET"),
+        ("Human-B ‡", r"Human-B \textdaggerdbl{}"),
+        ("[x]*", "{[}x]{*}"),
+    ],
+)
+def test_every_character_that_latex_would_read_as_a_command_is_escaped(text: str, latex: str) -> None:
+    assert escape_latex(text) == latex
+
+
+def test_a_score_table_is_a_booktabs_table_as_in_the_paper() -> None:
+    assert to_latex(score_table(RANKING), label="tab:tiny").splitlines() == [
+        r"\begin{table}[t]",
+        r"\centering",
+        r"\begin{tabular}{@{}lr@{}}",
+        r"\toprule",
+        r"Generator & Score \\",
+        r"\midrule",
+        r"Huoshan & 78.85 \\",
+        r"THUNLP & 78.50 \\",
+        r"\textless{}script\textgreater{}alert(1)\textless{}/script\textgreater{} & 78.50 \\",
+        r"trans\_base \& 100\% & 73.10 \\",
+        r"\bottomrule",
+        r"\end{tabular}",
+        r"\caption{tiny generators. The score is from the metric that ranks (ensemble).}",
+        r"\label{tab:tiny}",
+        r"\end{table}",
+    ]
+
+
+def test_every_row_has_as_many_cells_as_the_table_has_columns() -> None:
+    latex = to_latex(generator_table(RANKING))
+    rows = [line for line in latex.splitlines() if line.endswith(r"\\")]
+    assert len(rows) == 6
+    assert {len(re.findall(r"(?<!\\)&", row)) for row in rows} == {9}
+
+
+def test_a_minus_is_a_minus_and_lambda_a_letter() -> None:
+    latex = to_latex(ablation_table(STUDY))
+    assert "COMET-QE & 0.575 & $-$0.030 &" in latex
+    assert r"$\lambda$" in latex
+
+
+def test_the_summary_writes_the_linear_combination_as_the_paper_does() -> None:
+    assert r"COMET & 0.55 & 1.72$\cdot$COMET-QE + 1.48$\cdot$COMET & 0.60 \\" in to_latex(summary_table([RANKING]))
+
+
+def test_overrating_has_half_intervals_as_subscripts_and_colours_for_significance() -> None:
+    lines = overrating_latex([OVERRATING]).splitlines()
+    assert r"tiny & TER & COMET & BLEU \\" in lines
+    assert (
+        r" & \textcolor{blue}{$-$0.58$_{\pm 0.14}$} & 0.02$_{\pm 0.11}$ & \textcolor{red}{0.62$_{\pm 0.02}$} \\"
+        in lines
+    )
+
+
+def test_more_metrics_than_fit_go_on_below_and_boards_are_parted_by_a_rule() -> None:
+    lines = overrating_latex([OVERRATING, replace(OVERRATING, board="second")], per_line=2).splitlines()
+    assert r"\begin{tabular}{@{}lcc@{}}" in lines
+    body = lines[lines.index(r"\toprule") + 1 : lines.index(r"\bottomrule")]
+    assert [line.split(" & ")[0].strip() for line in body] == ["tiny", "", "", "", r"\midrule", "second", "", "", ""]

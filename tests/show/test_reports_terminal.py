@@ -1,0 +1,83 @@
+"""Tables in a terminal."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import replace
+
+from examples_of_results import OVERRATING, RANKING
+from rich.console import Console
+
+from billboards.analyses.effect_tables import overrating_table
+from billboards.analyses.ranking_results import MetricStanding, Ranking
+from billboards.analyses.ranking_tables import generator_table, metric_table
+from billboards.show.table import Table
+from billboards.show.terminal import print_table
+
+
+def printed(table: Table, width: int, *, wide: bool = False, colour: bool = False) -> str:
+    console = Console(
+        file=io.StringIO(), width=width, force_terminal=colour, color_system="standard" if colour else None
+    )
+    print_table(table, console, wide=wide)
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue()
+
+
+def broad(metrics: int = 16) -> Ranking:
+    """The same board with so many metrics, the best first."""
+    names = [f"metric-{k:02}" for k in range(metrics)]
+    standings = tuple(
+        MetricStanding(name, name, k + 1, 0.9 - k / 100, 300, None, (), "own", None, False)
+        for k, name in enumerate(names)
+    )
+    scores = {"ensemble": 78.85, **dict.fromkeys(names, 0.4321)}
+    generators = tuple(replace(g, scores=scores) for g in RANKING.generators)
+    return replace(RANKING, metrics=standings, generators=generators)
+
+
+def test_a_table_fits_the_terminal_keeps_what_ranks_and_says_what_it_left_out() -> None:
+    text = printed(generator_table(broad()), 100)
+    assert max(map(len, text.splitlines())) <= 100
+    header = text.splitlines()[1].split()
+    assert header[:5] == ["#", "generator", "ensemble", "people", "(mqm)"]
+    assert "metric-00" in header
+    assert "metric-01" in header
+    assert "metric-15" not in header
+    hidden = 16 - sum(name.startswith("metric-") for name in header)
+    assert f"{hidden + ('judged' not in header)} of 21 columns don't fit here; --wide shows all." in text
+
+
+def test_wide_shows_every_column_on_one_line_each_whatever_the_terminal() -> None:
+    text = printed(generator_table(broad()), 60, wide=True)
+    header = text.splitlines()[1].split()
+    assert [f"metric-{k:02}" in header for k in range(16)] == [True] * 16
+    assert "don't fit" not in text
+    assert sum("Huoshan" in line for line in text.splitlines()) == 1
+
+
+def test_numbers_are_aligned_at_their_right() -> None:
+    lines = printed(overrating_table(OVERRATING), 100).splitlines()
+    ends = [line.index(value) + len(value) for line, value in zip(lines[3:6], ("-0.58", "0.02", "0.62"), strict=True)]
+    assert len(set(ends)) == 1
+
+
+def test_a_name_is_never_taken_for_markup_and_cannot_colour_the_terminal() -> None:
+    odd = replace(RANKING.generators[0], name="[bold red]x[/] \x1b[31m:smile:")
+    text = printed(generator_table(replace(RANKING, generators=(odd,))), 120)
+    assert "[bold red]x[/] \N{REPLACEMENT CHARACTER}[31m:smile:" in text
+    assert "\x1b" not in text
+
+
+def test_missing_values_are_dim() -> None:
+    assert "\x1b[2m–" in printed(metric_table(RANKING), 120, colour=True).replace("\x1b[2m  ", "\x1b[2m")
+
+
+def test_a_long_name_is_folded_and_not_cut() -> None:
+    name = "generator-" + "x" * 90
+    text = printed(generator_table(replace(RANKING, generators=(replace(RANKING.generators[0], name=name),))), 80)
+    assert "".join(text.split()).count("x") >= 90
+
+
+def test_a_table_without_rows_is_still_printed() -> None:
+    assert "generator" in printed(generator_table(replace(RANKING, generators=())), 80)

@@ -1,0 +1,86 @@
+"""The bidimensional table as values: order, gaps, pins and shades."""
+
+from __future__ import annotations
+
+import pytest
+from ranking_examples import OVERRATING, RANKING
+from starlette.datastructures import QueryParams
+
+from billboards.errors import InvalidInput
+from billboards.site.pages.board_table import BoardTable, board_table
+from billboards.site.pages.board_view import table_context
+from billboards.site.pages.board_wish import Wish, read_wish
+
+
+def names(table: BoardTable) -> list[str]:
+    return [row.name for row in table.rows]
+
+
+@pytest.mark.parametrize("direction", ["ascending", "descending"])
+@pytest.mark.parametrize(("sort", "missing"), [("A", "three"), ("B", "one"), ("people", "two"), ("rank", "three")])
+def test_what_has_no_value_stands_last_whichever_way_a_column_is_sorted(
+    sort: str, missing: str, direction: str
+) -> None:
+    wish = read_wish(QueryParams({"sort": sort, "direction": direction}))
+    assert names(board_table(RANKING, None, wish))[-1] == missing
+
+
+def test_scores_begin_with_the_best_and_names_with_the_first_letter() -> None:
+    assert names(board_table(RANKING, None, Wish(sort="C"))) == ["three", "two", "one"]
+    assert names(board_table(RANKING, None, Wish(sort="generator"))) == ["one", "three", "two"]
+
+
+def test_a_hidden_column_can_still_be_sorted_by() -> None:
+    table = board_table(RANKING, None, Wish(sort="C", hidden=frozenset({"C"})))
+    assert names(table) == ["three", "two", "one"]
+    assert [column.key for column in table.columns] == ["people", "A", "B"]
+    assert table.hidden == 1
+
+
+def test_pinned_columns_come_first_and_only_two_stay_in_sight() -> None:
+    table = board_table(RANKING, None, Wish(pinned=("C", "B", "A")))
+    assert [(column.key, column.pin) for column in table.columns] == [("C", 1), ("B", 2), ("people", 0), ("A", 0)]
+
+
+def test_metrics_can_be_ordered_by_overrating_with_the_unmeasured_last() -> None:
+    table = board_table(RANKING, OVERRATING, Wish(order="overrating"))
+    assert [column.key for column in table.columns] == ["people", "B", "A", "C"]
+    top = {column.key: column.overrating for column in table.columns}
+    assert (top["A"].text, top["A"].role) == ("0.50", "down")
+    assert "90% interval 0.30 to 0.70" in top["A"].more
+    assert top["C"].more == ("no scores",)
+
+
+def test_intervals_and_clusters_are_told_of_every_metric() -> None:
+    columns = {column.key: column for column in board_table(RANKING, None, Wish()).columns}
+    assert columns["A"].correlation.more == ("95% interval 0.500 to 0.700", "n = 40 judged outputs")
+    assert columns["A"].rank.text == "1="
+    assert columns["A"].rank.more == ("Rank 1, cluster 1", "Not told apart from B")
+    assert columns["C"].correlation.more == ("no judged output has a score",)
+
+
+def test_a_missing_score_is_a_dash_without_shade_or_rank() -> None:
+    cell = board_table(RANKING, None, Wish()).rows[2].cells[1]
+    assert (cell.text, cell.value, cell.shade, cell.rank) == ("–", None, None, None)
+
+
+def test_choosing_the_sorted_column_again_turns_it_and_the_address_says_so() -> None:
+    wish = Wish(sort="A")
+    assert wish.way == "descending"
+    assert wish.turned("A").way == "ascending"
+    assert wish.turned("B").query() | {} == Wish(sort="B").query()
+    assert Wish().query() == {
+        "sort": None, "direction": None, "order": None, "hide": [], "pin": [], "show": None
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("query", [{"direction": "up"}, {"order": "size"}])
+def test_an_order_that_there_is_not_is_named(query: dict[str, str]) -> None:
+    with pytest.raises(InvalidInput, match=next(iter(query.values()))):
+        read_wish(QueryParams(query))
+
+
+def test_finding_a_generator_hides_the_other_rows_and_keeps_the_order_in_links() -> None:
+    context = table_context(RANKING, None, QueryParams({"find": "TW", "sort": "C"}), "/boards/b")
+    assert [(row.name, row.hidden) for row in context["table"].rows] == [("three", True), ("two", False), ("one", True)]
+    assert "find=TW" in context["sorter"]("A", "A")

@@ -1,0 +1,282 @@
+"""What stays hidden on every page there is, the table of routes being the application's own.
+
+The board keeps its references and judgments hidden, one submission is anonymous, another belongs to a blind phase. A
+visitor and a submitter of another team ask every page, picture and download; none of the secrets may be in any answer.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import zipfile
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+from fastapi.routing import APIRoute
+from page_sites import ODD, SECRET, PageSite, page_board, page_site
+from starlette.routing import Route
+
+from billboards.api.suites import open_suite
+from billboards.board import Generator, row_of
+from billboards.campaigns.plan import CampaignPlan
+from billboards.site.boards import snapshots
+from billboards.site.campaigns import records as campaigns
+from billboards.site.campaigns.owning import create_campaign, open_campaign
+from billboards.site.pages.bundles import FILES
+from billboards.site.submissions import records as submissions
+
+BOARD = "/boards/harbour"
+TRUE_NAME, BLIND_NAME, BLIND_WORD = "veryunmaskedname", "blindentryname", "submarine"
+CAMPAIGN = "secretcampaign"
+
+
+@pytest.fixture(scope="module")
+def hiding(tmp_path_factory: pytest.TempPathFactory) -> PageSite:
+    board = page_board()
+    written = tuple(instance.references[0].text for instance in board.instances)
+    board = replace(board, rows=(*board.rows, row_of(Generator("Ada", "human"), board.instances, written)))
+    found = page_site(tmp_path_factory.mktemp("hidden"), board=board)
+    found.submit(TRUE_NAME, anonymous=True)
+    found.work()
+    closes = "2100-01-01T00:00Z"
+    found.settle(
+        phases=[{"name": "blind", "blind": True, "closes": closes}], hidden_references=True, hidden_judgments=True
+    )
+    found.submit(BLIND_NAME, word=BLIND_WORD, entry="contrastive")
+    found.work()
+    run_suite(found)
+    plan = CampaignPlan(instances=4)
+    made = create_campaign(found.site, found.owner, "harbour", CAMPAIGN, "genie-translation", plan=plan)
+    open_campaign(found.site, found.owner, made.id)
+    return found
+
+
+def run_suite(found: PageSite) -> None:
+    """A suite of the board, run with a metric that fails and quotes a reference while it does."""
+    leaky, file = found.site.data / "leaky.py", found.site.data / "suites" / "harbours.toml"
+    leaky.write_text("def score(outputs, references, inputs):\n    raise ValueError(references[0][0])\n")
+    file.parent.mkdir()
+    board = '[[boards]]\nfolder = "../../harbour"\ndifficulty = 1\n'
+    file.write_text(f'metrics = ["chrF", "ROUGE-1", "length"]\nfamilies = {{ letters = ["chrF"] }}\n{board}')
+    open_suite(file).run(add=[leaky], draws=20)
+
+
+def page_routes(small: PageSite) -> list[Route]:
+    """Every page, picture and download; what log-in needs has tests of its own."""
+    routes = small.client.app.router.routes  # type: ignore[attr-defined]
+    found = [route for route in _flat(routes) if not isinstance(route, APIRoute)]
+    own = ("/api/", "/login", "/logout", "/account", "/oidc", "/accounts", "/admin")
+    return [r for r in found if "GET" in (r.methods or ()) and not r.path.startswith(own)]
+
+
+def _flat(routes: object) -> Iterator[Route]:
+    for route in routes:  # type: ignore[attr-defined]
+        if isinstance(route, Route):
+            yield route
+        elif hasattr(route, "routes"):
+            yield from _flat(route.routes)
+        elif hasattr(route, "original_router"):
+            yield from _flat(route.original_router.routes)
+
+
+def addresses(small: PageSite) -> dict[str, list[str]]:
+    """For every route, addresses that lead to something; the stream of generations, a number that rises, never ends."""
+    with small.site.database.reading() as connection:
+        kept = snapshots.list_snapshots(connection, "harbour", "public")
+        owners = snapshots.list_snapshots(connection, "harbour", "owners")
+        ensembles = [one.signature for one, _ in snapshots.list_ensembles(connection, "harbour", hidden=True)]
+        sent = [one.id for one in submissions.find(connection)]
+        (asked,) = (one.id for one in campaigns.find(connection))
+    campaign = f"{BOARD}/campaigns/{asked}"
+    generators = [ODD, "late", "Cleo", "Ada", TRUE_NAME, BLIND_NAME, *(f"anonymous-{one[:6]}" for one in sent)]
+    names = [quote(name, safe="") for name in generators]
+    return {
+        "/": ["/"],
+        "/static/{digest}/{name}": ["/static/0/board.js"],
+        "/suites": ["/suites"],
+        "/suites/{suite}": ["/suites/harbours"],
+        "/suites/{suite}/results.json": ["/suites/harbours/results.json"],
+        "/suites/{suite}/charts/{chart}": [f"/suites/harbours/charts/{one}.svg" for one in ("difficulty", "ranking")],
+        "/templates": ["/templates"],
+        "/templates/{template}": ["/templates/esa", "/templates/..%2Fsecret.toml"],
+        "/templates/{template}/file": ["/templates/esa/file", "/templates/..%2Fsecret.toml/file"],
+        "/annotate/{token}": ["/annotate/nothing"],
+        "/campaigns/{campaign}": [f"/campaigns/{asked}"],
+        "/campaigns/{campaign}/annotate": [f"/campaigns/{asked}/annotate"],
+        "/boards/{board}/campaigns": [f"{BOARD}/campaigns"],
+        "/boards/{board}/campaigns/new": [f"{BOARD}/campaigns/new"],
+        "/boards/{board}/campaigns/blind-check": [f"{BOARD}/campaigns/blind-check"],
+        "/boards/{board}/campaigns/{campaign}": [campaign],
+        **{
+            f"/boards/{{board}}/campaigns/{{campaign}}/{part}": [f"{campaign}/{part}"]
+            for part in ("annotators", "agreement", "results", "preview", "events", "answers.csv", "answers.jsonl")
+        },
+        "/submissions": ["/submissions"],
+        "/submissions/{submission}": [f"/submissions/{one}" for one in sent],
+        "/submissions/{submission}/events": [f"/submissions/{one}/events" for one in sent],
+        "/boards/{board}": [BOARD, f"{BOARD}?domain=sea", f"{BOARD}?references=Ada", f"{BOARD}?sort=people"],
+        "/boards/{board}/metrics/{metric:path}": [f"{BOARD}/metrics/chrF", f"{BOARD}/metrics/chrF?firm=yes"],
+        "/boards/{board}/generators/{generator:path}": [f"{BOARD}/generators/{name}" for name in names],
+        "/boards/{board}/instances": [
+            f"{BOARD}/instances",
+            f"{BOARD}/instances?text={SECRET}",
+            f"{BOARD}/instances?text={BLIND_WORD}",
+            f"{BOARD}/instances?metric=people",
+            f"{BOARD}/instances?sort=disagreement&people_low=0",
+        ],
+        "/boards/{board}/instances/{instance:path}": [
+            f"{BOARD}/instances/i%2F0",
+            f"{BOARD}/instances/i%2F0?against=Ada",
+            f"{BOARD}/instances/i%2F0?metric=people",
+            f"{BOARD}/instances/i%2F0?against=late&metric=length",
+        ],
+        "/boards/{board}/matching/{instance:path}": [
+            f"{BOARD}/matching/i%2F0",
+            f"{BOARD}/matching/i%2F0?output=late&reference=Ada",
+            f"{BOARD}/matching/i%2F0?output=Ada&reference=Ben",
+            f"{BOARD}/matching/i%2F0?output={BLIND_NAME}",
+        ],
+        "/boards/{board}/compare": [
+            f"{BOARD}/compare",
+            f"{BOARD}/compare?first=late&second=Cleo",
+            f"{BOARD}/compare?first=late&second=Cleo&by=people",
+            f"{BOARD}/compare?first=chrF&second=ROUGE-1",
+            f"{BOARD}/compare?first=late&second={BLIND_NAME}",
+            f"{BOARD}/compare?first=late&second=Ada",
+            f"{BOARD}/compare?first=Ada&second=late&by=length",
+        ],
+        "/boards/{board}/card": [f"{BOARD}/card"],
+        "/boards/{board}/card.md": [f"{BOARD}/card.md"],
+        "/boards/{board}/card.json": [f"{BOARD}/card.json"],
+        "/boards/{board}/rankings": [f"{BOARD}/rankings"],
+        "/boards/{board}/rankings/{ranking}": [f"{BOARD}/rankings/{one.id}" for one in (*kept, *owners)],
+        "/boards/{board}/changes": [f"{BOARD}/changes?since=1&ranking=1"],
+        "/boards/{board}/ensembles": [f"{BOARD}/ensembles"],
+        "/boards/{board}/ensembles/{signature:path}": [f"{BOARD}/ensembles/{quote(one)}.json" for one in ensembles],
+        "/boards/{board}/events": [],
+        "/boards/{board}/submissions": [f"{BOARD}/submissions"],
+        "/boards/{board}/submit": [f"{BOARD}/submit"],
+        "/boards/{board}/submit/generator": [f"{BOARD}/submit/generator"],
+        "/boards/{board}/submit/metric": [f"{BOARD}/submit/metric"],
+        "/boards/{board}/downloads": [f"{BOARD}/downloads"],
+        "/boards/{board}/downloads/{file}": [f"{BOARD}/downloads/{name}" for name in FILES],
+        "/boards/{board}/charts/{chart:path}": [
+            f"{BOARD}/charts/{chart}.svg" for chart in ("correlations", "overrating", "swaps", "scatter/chrF")
+        ],
+        "/boards/{board}/badges/metric.svg": [f"{BOARD}/badges/metric.svg"],
+        "/boards/{board}/badges/generators/{name:path}": [f"{BOARD}/badges/generators/{name}.svg" for name in names],
+    }
+
+
+def content(raw: bytes) -> str:
+    """Everything that an answer says, archives unpacked."""
+    if raw[:2] == b"PK":
+        with zipfile.ZipFile(io.BytesIO(raw)) as archive:
+            return "\n".join(f"{name}\n{content(archive.read(name))}" for name in archive.namelist())
+    if raw[:2] == b"\x1f\x8b":
+        raw = gzip.decompress(raw)
+    if raw[:4] == b"PAR1":
+        import pyarrow.parquet as pq
+
+        return str(pq.read_table(io.BytesIO(raw)).to_pylist())
+    return raw.decode("utf-8", "replace")
+
+
+def test_every_page_there_is_is_asked_here(hiding: PageSite) -> None:
+    assert {route.path for route in page_routes(hiding)} == set(addresses(hiding))
+
+
+@pytest.mark.parametrize("asker", [None, "stranger"])
+def test_no_page_tells_hidden_references_names_or_blind_results(hiding: PageSite, asker: str | None) -> None:
+    for path, examples in addresses(hiding).items():
+        for address in examples:
+            answer = hiding.get(address, asker)
+            assert answer.status_code < 500, address
+            said = content(answer.content)
+            for secret in (TRUE_NAME, BLIND_NAME, SECRET, CAMPAIGN):
+                # What the asker has written itself may be repeated to it.
+                assert secret not in said or secret in address, (path, address, secret)
+            if BLIND_WORD not in address:
+                assert BLIND_WORD not in said, (path, address)
+            assert "team of team" not in said, (path, address)
+
+
+@pytest.mark.parametrize("asker", [None, "stranger"])
+def test_no_page_tells_what_people_said_of_outputs_or_generators(hiding: PageSite, asker: str | None) -> None:
+    assert ">people</th>" not in hiding.get(BOARD, asker).text
+    assert 'data-key="people"' not in hiding.get(BOARD, asker).text
+    assert hiding.get(f"{BOARD}?domain=sea", asker).status_code == 409
+    assert "people" not in hiding.get(f"{BOARD}/downloads/scores.csv", asker).text
+    assert "residual" not in hiding.get(f"{BOARD}/metrics/chrF", asker).text
+    card = hiding.get(f"{BOARD}/card.json", asker).json()
+    assert (card["hidden"], card["judgments"], card["annotators"]) == (["references", "judgments"], 0, 0)
+    assert [(use["judgments"], use["values"], use["agreement"]["alpha"]) for use in card["dimensions"]] == [
+        (0, None, None) for _ in card["dimensions"]
+    ]
+    assert (card["references"], card["copies"]["leaked"]) == (None, 0)
+    assert hiding.get(f"{BOARD}/charts/scatter/chrF.svg", asker).status_code == 422
+    assert hiding.get(f"{BOARD}/compare?first=chrF&second=ROUGE-1", asker).status_code == 409
+    assert "<b>100" not in hiding.get(f"{BOARD}/instances/i%2F1", asker).text
+    assert "judgments/" not in "".join(
+        name
+        for name in zipfile.ZipFile(io.BytesIO(hiding.get(f"{BOARD}/downloads/board.zip", asker).content)).namelist()
+        if name.endswith(".jsonl") and name.startswith("harbour/judgments")
+    )
+
+
+def test_an_owner_sees_all_of_it(hiding: PageSite) -> None:
+    assert SECRET in hiding.get(f"{BOARD}/instances/i%2F0", "owner").text
+    assert BLIND_NAME in hiding.get(BOARD, "owner").text
+    assert 'data-key="people"' in hiding.get(BOARD, "owner").text
+    assert TRUE_NAME in hiding.get("/submissions", "owner").text
+    assert CAMPAIGN in hiding.get(f"{BOARD}/campaigns", "owner").text
+
+
+def test_a_suite_shows_everybody_its_tables_and_only_owners_why_a_metric_failed(hiding: PageSite) -> None:
+    for asker in (None, "stranger", "owner"):
+        page = hiding.get("/suites/harbours", asker).text
+        assert "chrF" in page
+        assert "One ranking over all boards" in page
+        assert (SECRET in page) == (asker == "owner")
+    assert "it could not run" in hiding.get("/suites/harbours").text
+    assert hiding.get("/suites/harbours/charts/difficulty.svg").headers["content-type"] == "image/svg+xml"
+    assert hiding.get("/suites/nowhere").status_code == 404
+
+
+def test_a_broken_suite_is_an_owners_matter(hiding: PageSite) -> None:
+    broken = hiding.site.data / "suites" / "broken.toml"
+    broken.write_text("name = [")
+    try:
+        assert hiding.get("/suites").status_code == 200
+        assert "broken" not in hiding.get("/suites").text
+        assert "broken.toml: is no TOML" in hiding.get("/suites", "owner").text
+    finally:
+        broken.unlink()
+
+
+def test_its_own_team_sees_its_submission_and_its_name(hiding: PageSite) -> None:
+    page = hiding.get("/submissions", "team").text
+    assert TRUE_NAME in page
+    assert BLIND_NAME in page
+    assert "anonymous-" in hiding.get(BOARD, "team").text
+    assert BLIND_NAME not in hiding.get(BOARD, "team").text
+
+
+def test_pages_kept_for_one_viewer_are_never_shown_to_another(hiding: PageSite) -> None:
+    for _ in range(2):
+        assert BLIND_NAME in hiding.get(BOARD, "owner").text
+        assert BLIND_NAME not in hiding.get(BOARD).text
+
+
+def test_a_revealed_submission_stands_under_its_name(tmp_path: Path) -> None:
+    small = page_site(tmp_path)
+    sent = small.submit(TRUE_NAME, anonymous=True)
+    small.work()
+    assert TRUE_NAME not in small.get(BOARD).text
+    answer = small.post(f"/submissions/{sent.id}/reveal", "team")
+    assert answer.status_code == 303
+    small.work()
+    assert TRUE_NAME in small.get(BOARD).text
