@@ -27,7 +27,6 @@ from statistics import median, quantiles
 
 from measuring import BILLBOARDS
 from synthetic import sentence
-
 from web import fetch, make_board, server
 
 #: p99 of the board page over its median, at most.

@@ -25,7 +25,6 @@ from statistics import median
 
 from measuring import growth, run
 from scale_site import BOARD
-
 from web import fetch, server
 
 SITE = Path(__file__).with_name("scale_site.py")

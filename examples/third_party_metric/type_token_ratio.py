@@ -9,8 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from billboards.board import MetricCard
-from billboards.metrics.base import Batch, Floats, Metric, score_each
+from billboards.metrics.base import Batch, Floats, Metric, MetricCard, score_each
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from billboards import stats
     from billboards.api.arrays import rank_metrics
     from billboards.api.auditing import audit_metrics, challenge
     from billboards.api.boards import card, import_board, open, save
@@ -25,9 +24,9 @@ if TYPE_CHECKING:
     from billboards.api.scoring import overrating, references, score
     from billboards.api.studies import agreement, estimate, hybrids, power
     from billboards.api.suites import open_suite
-    from billboards.board import Board, Generator, Instance, MetricCard, Reference, Slice
+    from billboards.board import Board, Generator, Instance, Reference, Slice
     from billboards.errors import BillboardsError
-    from billboards.metrics.base import Batch, Metric
+    from billboards.metrics.base import Batch, Metric, MetricCard
     from billboards.metrics.discovery import metric
 
 _HOMES = {
@@ -41,9 +40,9 @@ _HOMES = {
     "billboards.api.scoring": ("overrating", "references", "score"),
     "billboards.api.studies": ("agreement", "estimate", "hybrids", "power"),
     "billboards.api.suites": ("open_suite",),
-    "billboards.domain": ("Board", "Generator", "Instance", "MetricCard", "Reference", "Slice"),
+    "billboards.board": ("Board", "Generator", "Instance", "Reference", "Slice"),
     "billboards.errors": ("BillboardsError",),
-    "billboards.metrics.base": ("Batch", "Metric"),
+    "billboards.metrics.base": ("Batch", "Metric", "MetricCard"),
     "billboards.metrics.discovery": ("metric",),
 }
 

@@ -15,13 +15,12 @@ from billboards.board import (
     Generator,
     ImportedColumn,
     Instance,
-    MetricCard,
     Reference,
     human_scores,
     row_of,
 )
 from billboards.board.judgment_columns import JudgmentColumns
-from billboards.metrics.base import Batch, Floats, Metric
+from billboards.metrics.base import Batch, Floats, Metric, MetricCard
 
 
 @dataclass(frozen=True)

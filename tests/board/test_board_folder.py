@@ -13,7 +13,7 @@ import pytest
 from billboards.board import Aggregate, Dimension, Generator, Instance, Reference
 from billboards.board.folder import open_board, read_board
 from billboards.errors import InvalidBoard, InvalidInput, StoreFailed
-from billboards.reading.lines import Problems
+from billboards.reading import Problems
 
 Folder = Callable[..., Path]
 

@@ -15,7 +15,7 @@ from billboards.board.judgment_lines import KEYS as JUDGMENT_KEYS
 from billboards.board.output_lines import OUTPUT_KEYS, TEXT_KEYS
 from billboards.board.settings import KEYS, read_settings
 from billboards.board.writing import PARTS
-from billboards.reading.lines import Problems
+from billboards.reading import Problems
 
 TEXT = (Path(__file__).parents[2] / "docs" / "board-folder.md").read_text(encoding="utf-8")
 

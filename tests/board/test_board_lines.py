@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from billboards.reading import lines
-from billboards.reading.lines import Problems, json_lines, numbered_lines, shown, text_lines
+from billboards import reading as lines
+from billboards.reading import Problems, json_lines, numbered_lines, shown, text_lines
 
 
 def read(raw: bytes) -> tuple[list[tuple[int, dict[str, object]]], list[str]]:

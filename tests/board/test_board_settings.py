@@ -7,7 +7,7 @@ import pytest
 from billboards.board import Aggregate, DataCard, Dimension, Generator
 from billboards.board.settings import ImportedSettings, Settings, read_settings
 from billboards.board.settings_tables import key_lines
-from billboards.reading.lines import Problems
+from billboards.reading import Problems
 
 
 def read(text: str) -> tuple[Settings, list[str]]:

@@ -24,7 +24,7 @@ WRITER = """
 import sys
 from pathlib import Path
 import numpy as np
-from billboards.domain import Column
+from billboards.board import Column
 from billboards.board.cell_contract import ColumnKey
 from billboards.board.cells import SqliteCells
 store, name = SqliteCells(Path(sys.argv[1])), sys.argv[2]

@@ -13,7 +13,7 @@ from billboards.board.folder import open_board
 from billboards.board.settings import read_settings
 from billboards.board.writing import write_board
 from billboards.errors import InvalidBoard, InvalidInput
-from billboards.reading.lines import Problems
+from billboards.reading import Problems
 
 Folder = Callable[..., Path]
 

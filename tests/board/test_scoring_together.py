@@ -11,9 +11,9 @@ import pytest
 
 import billboards as bb
 from billboards.analyses.home import home_of
-from billboards.board import MetricCard, scoring
+from billboards.board import scoring
 from billboards.board.scoring import Progress, column_key, score_board
-from billboards.metrics.base import Batch, Floats, Metric
+from billboards.metrics.base import Batch, Floats, Metric, MetricCard
 from billboards.run.local import executor
 
 CALLS: list[list[int]] = []

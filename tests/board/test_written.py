@@ -8,7 +8,7 @@ import math
 import pytest
 
 from billboards.errors import InvalidInput
-from billboards.reading.values import decimal_number, json_value, shown, signed_number, whole_number
+from billboards.reading import decimal_number, json_value, shown, signed_number, whole_number
 
 #: What int() or float() takes, or isdigit() lets through, and nobody writes who means a number.
 ODD = (

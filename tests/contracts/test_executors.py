@@ -10,9 +10,8 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from billboards.board import MetricCard
 from billboards.errors import MetricFailed
-from billboards.metrics.base import Batch, Floats, Metric
+from billboards.metrics.base import Batch, Floats, Metric, MetricCard
 from billboards.metrics.executor import Executor, Task
 from billboards.run.dask import DaskExecutor
 from billboards.run.dask_cluster import Cluster

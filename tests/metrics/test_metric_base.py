@@ -9,9 +9,8 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from billboards.board import MetricCard
 from billboards.errors import InvalidInput, MetricFailed
-from billboards.metrics.base import Batch, Floats, Item, Metric, score_checked, score_each
+from billboards.metrics.base import Batch, Floats, Item, Metric, MetricCard, score_checked, score_each
 
 
 @dataclass(frozen=True)

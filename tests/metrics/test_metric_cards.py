@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from billboards.board import MetricCard
 from billboards.cli.main import main
+from billboards.metrics.base import MetricCard
 from billboards.metrics.cards import card_facts, markdown
 from billboards.metrics.discovery import metric
 

@@ -18,12 +18,12 @@ import pytest
 from loopback_dask import LoopbackDask
 
 import billboards as bb
-from billboards.board import Board, Generator, Instance, MetricCard, Reference, row_of
+from billboards.board import Board, Generator, Instance, Reference, row_of
 from billboards.board.judgment_columns import JudgmentColumns
 from billboards.board.memory_cells import MemoryCells
 from billboards.board.scoring import Progress, score_board
 from billboards.errors import ClusterFailed, InvalidInput
-from billboards.metrics.base import Batch, Floats, Metric
+from billboards.metrics.base import Batch, Floats, Metric, MetricCard
 from billboards.metrics.executor import Executor, Task
 from billboards.metrics.neural.bertscore import BERTScore
 from billboards.run import dask_cluster

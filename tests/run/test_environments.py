@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from billboards.board import MetricCard
 from billboards.errors import InvalidInput, InvalidSubmission, MissingPart
-from billboards.metrics.base import Batch
+from billboards.metrics.base import Batch, MetricCard
 from billboards.run.environments import EnvironmentLimits, build_environment, made_environments, parse_requirements
 from billboards.run.program import ProgramMetric, run_program
 from billboards.run.sandbox import sandbox_available

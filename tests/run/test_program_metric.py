@@ -8,9 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from billboards.board import MetricCard
 from billboards.errors import InvalidSubmission, MetricFailed
-from billboards.metrics.base import Batch, score_checked
+from billboards.metrics.base import Batch, MetricCard, score_checked
 from billboards.metrics.executor import Task, run_task
 from billboards.run.manifest import manifest_from
 from billboards.run.program import ProgramMetric, folder_digest, given_files, open_program, run_program

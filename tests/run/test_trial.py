@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from billboards.board import MetricCard
 from billboards.errors import InvalidInput
-from billboards.metrics.base import Batch
+from billboards.metrics.base import Batch, MetricCard
 from billboards.run.program import ProgramMetric
 from billboards.run.sandbox import sandbox_available
 from billboards.run.trial import pick, try_program

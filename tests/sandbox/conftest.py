@@ -14,8 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from billboards.board import MetricCard
-from billboards.metrics.base import Batch
+from billboards.metrics.base import Batch, MetricCard
 from billboards.run.program import ProgramMetric, ProgramRun, folder_digest, run_program
 from billboards.run.sandbox import Limits, sandbox_available
 

@@ -203,7 +203,7 @@ def test_the_last_ranking_stays_however_old_it_is(lived: Harbour) -> None:
 
 TIDY = """
 import sys, time
-from billboards.site import chores
+from billboards.site.admin import chores
 from billboards.site.site import open_site
 from billboards.site.admin.tidying import tidy
 chores.ROWS = 1

@@ -37,9 +37,8 @@ from billboards.campaigns.template_files import parse_template, shipped, templat
 from billboards.errors import InvalidInput
 from billboards.formats import FORMATS
 from billboards.formats.exchange import add_file, judgments_as_text
-from billboards.importers.base import refuse_errors
 from billboards.metrics.discovery import metric
-from billboards.reading.lines import Problems
+from billboards.reading import Problems, refuse_errors
 from billboards.run.environments import parse_requirements
 from billboards.run.manifest import read_manifest
 from billboards.site.settings import read_site_settings

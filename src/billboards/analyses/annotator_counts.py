@@ -12,8 +12,7 @@ from typing import Any
 
 from billboards.board.table_rows import Row, read_table
 from billboards.errors import ImportRefused
-from billboards.importers.base import refuse_errors
-from billboards.reading.lines import Problems, shown
+from billboards.reading import Problems, refuse_errors, shown
 
 COLUMNS = ("annotator", "right", "wrong")
 ONE_KIND = "test"

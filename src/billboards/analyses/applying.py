@@ -25,7 +25,7 @@ from billboards.errors import InvalidInput, MetricFailed
 from billboards.metrics.base import Metric
 from billboards.metrics.discovery import known_metrics, metric
 from billboards.metrics.executor import Executor
-from billboards.reading.lines import Problems
+from billboards.reading import Problems
 
 Floats = NDArray[np.float64]
 

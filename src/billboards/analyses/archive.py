@@ -30,7 +30,7 @@ from billboards.analyses.documents import (
 )
 from billboards.analyses.ranking_results import Ensemble, Ranking
 from billboards.errors import InvalidInput, StoreFailed, UnknownName
-from billboards.reading.values import json_value
+from billboards.reading import json_value
 
 Result = TypeVar("Result")
 

@@ -11,8 +11,9 @@ from billboards.analyses.comparison_results import (
     MetricPairs,
     Sensitivity,
 )
+from billboards.analyses.ranking_tables import resampled_text
 from billboards.show.table import Table, TableColumn
-from billboards.show.words import COMPARISONS_WON, clipped, interval_text, p_text, resampled_text, value_text
+from billboards.show.words import COMPARISONS_WON, clipped, interval_text, p_text, value_text
 
 #: The statistic that ranks metrics where people compared outputs.
 WMT_KENDALL = "WMT's Kendall"

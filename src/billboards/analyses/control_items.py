@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from billboards.formats.appraise import AppraiseAnswer, last_answers
-from billboards.reading.lines import whole_number
+from billboards.reading import whole_number
 
 _COPY = re.compile(r"#bad\d*(?=#|$)")
 

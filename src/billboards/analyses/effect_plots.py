@@ -9,12 +9,13 @@ from collections.abc import Sequence
 
 import altair as alt
 
+from billboards.analyses.effect_tables import verdict
 from billboards.analyses.findings import overrating_words
 from billboards.analyses.ranking_results import OverratingReport, ReferenceEffect
 from billboards.errors import NotEnoughData, UnknownName
 from billboards.show.plot import PALETTES, ROW, WIDTH, Points, Theme, apart, cycle, distinct, role_colour, themed
 from billboards.show.table import REFERENCE_FREE
-from billboards.show.words import one_line, value_text, verdict
+from billboards.show.words import one_line, value_text
 
 #: How many labels fit above one another beside the curves.
 LABELS = 17

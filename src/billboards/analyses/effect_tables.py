@@ -5,9 +5,12 @@ A metric for which an effect was not measured has a row that says why.
 
 from __future__ import annotations
 
-from billboards.analyses.ranking_results import OverratingReport, ReferenceEffect
+from collections.abc import Sequence
+
+from billboards.analyses.ranking_results import OverratingEstimate, OverratingReport, ReferenceEffect
+from billboards.show.latex import escape_latex, latex_float
 from billboards.show.table import NOTES, REFERENCE_FREE, Table, TableColumn, finite, reason_notes
-from billboards.show.words import verdict
+from billboards.show.words import value_text
 
 
 def overrating_table(report: OverratingReport) -> Table:
@@ -78,3 +81,44 @@ def reference_table(effect: ReferenceEffect) -> Table:
     note = "Each number is a mean over sets of that many references: over all of them, or over 50 drawn with the seed."
     marks = (NOTES[REFERENCE_FREE],) if free else ()
     return Table(title, columns, tuple(rows), (note, *reason_notes("Not measured:", effect.missing), *marks))
+
+
+def verdict(estimate: OverratingEstimate) -> str:
+    """What a 90% interval says about a metric: whom it overrates, if it can be told."""
+    low, high = estimate.interval90
+    return "overrates machines" if low > 0 else "overrates people" if high < 0 else "neither"
+
+
+def overrating_latex(reports: Sequence[OverratingReport], *, per_line: int = 8, label: str | None = None) -> str:
+    """Overrating on one or more boards in the form of the paper's Table 12."""
+    blocks = [_overrating_lines(report, per_line) for report in reports]
+    widest = max((min(per_line, len(report.metrics)) for report in reports), default=0)
+    return latex_float("l" + "c" * widest, [], blocks, _overrating_caption(reports), label)
+
+
+def _overrating_lines(report: OverratingReport, per_line: int) -> list[str]:
+    estimates = sorted(report.metrics, key=lambda estimate: estimate.beta0)
+    lines = []
+    for start in range(0, len(estimates), per_line):
+        part = estimates[start : start + per_line]
+        name = escape_latex(report.board) if start == 0 else ""
+        lines.append(" & ".join((name, *(escape_latex(estimate.name) for estimate in part))))
+        lines.append(" & ".join(("", *map(_overrating_cell, part))))
+    return lines
+
+
+def _overrating_cell(estimate: OverratingEstimate) -> str:
+    low, high = estimate.interval90
+    value = value_text(estimate.beta0, 2).replace("-", "$-$")
+    cell = rf"{value}$_{{\pm {value_text((high - low) / 2, 2)}}}$"
+    colour = {"overrates machines": "red", "overrates people": "blue"}.get(verdict(estimate))
+    return rf"\textcolor{{{colour}}}{{{cell}}}" if colour else cell
+
+
+def _overrating_caption(reports: Sequence[OverratingReport]) -> str:
+    against = "; ".join(f"{r.board}: {r.human} against {', '.join(r.references) or 'no references'}" for r in reports)
+    return (
+        "Fixed-effect coefficients of the mixed-effects models: how much metrics overrate machines over people, in "
+        "their standard deviations. 0 is neutral, red significantly positive, blue significantly negative; subscripts "
+        f"are 90% confidence intervals. {against}."
+    )

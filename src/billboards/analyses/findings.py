@@ -8,16 +8,10 @@ from __future__ import annotations
 
 import math
 
+from billboards.analyses.effect_tables import verdict
 from billboards.analyses.ranking_results import MetricStanding, OverratingReport, Ranking
-from billboards.show.words import (
-    interval_text,
-    linear_combination,
-    listed,
-    one_line,
-    statistic_name,
-    value_text,
-    verdict,
-)
+from billboards.analyses.ranking_tables import statistic_name
+from billboards.show.words import interval_text, linear_combination, listed, one_line, value_text
 
 #: What most papers report, the most used first (Billboards, Fig. 4), to set the best metric against.
 POPULAR = ("BLEU", "ROUGE-L", "ROUGE-2", "ROUGE-1", "CIDEr", "METEOR", "chrF", "chrF++", "TER")

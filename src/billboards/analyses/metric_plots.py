@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 
 from billboards.analyses.findings import best_metric_words, correlated
 from billboards.analyses.ranking_results import EnsembleStudy, Ranking
+from billboards.analyses.ranking_tables import metric_mark, statistic_name
 from billboards.errors import NotEnoughData
 from billboards.show.plot import PALETTES, ROW, WIDTH, Points, Theme, distinct, role_colour, themed
-from billboards.show.table import REFERENCE_FREE, STATISTIC, metric_mark
-from billboards.show.words import one_line, statistic_name, value_text
+from billboards.show.table import REFERENCE_FREE, STATISTIC
+from billboards.show.words import one_line, value_text
 
 Floats = NDArray[np.float64]
 

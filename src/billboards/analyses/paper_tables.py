@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from billboards.analyses.ranking_results import Ranking
-from billboards.show.table import HUMAN, NOTES, MarkNotes, Table, TableColumn, column_digits, finite, metric_mark
+from billboards.analyses.ranking_tables import metric_mark
+from billboards.show.table import HUMAN, NOTES, MarkNotes, Table, TableColumn, column_digits, finite
 from billboards.show.words import linear_combination
 
 

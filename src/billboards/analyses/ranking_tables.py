@@ -8,18 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from billboards.analyses.ranking_results import GeneratorStanding, MetricStanding, Ranking
+from billboards.analyses.ranking_results import GeneratorStanding, MetricStanding, Ranking, Resampled
 from billboards.show.table import (
     HUMAN,
+    REFERENCE_FREE,
+    STATISTIC,
     MarkNotes,
     Table,
     TableColumn,
     column_digits,
     finite,
-    metric_mark,
     reason_notes,
 )
-from billboards.show.words import linear_combination, one_line, statistic_name, value_text
+from billboards.show.words import linear_combination, one_line, value_text
 
 
 def metric_table(ranking: Ranking) -> Table:
@@ -213,3 +214,21 @@ def _beaten_note(ranking: Ranking) -> tuple[str, ...]:
         f"A sentinel that sees no reference ({', '.join(above)}) agrees better with people than every metric: "
         "much of the pooled correlation on this board can be had without judging.",
     )
+
+
+def resampled_text(resampled: Resampled) -> str:
+    """What a bootstrap draws, in words."""
+    return "instances and generators" if resampled == "both" else resampled
+
+
+def statistic_name(ranking: Ranking) -> str:
+    """The statistic as prose spells it: people's names with a capital."""
+    if ranking.grouping == "preferences":
+        return "WMT's Kendall"
+    named = {"pearson": "Pearson", "spearman": "Spearman", "kendall": "Kendall"}
+    return named.get(ranking.statistic, ranking.statistic)
+
+
+def metric_mark(standing: MetricStanding) -> str:
+    """What stands behind a metric's name: that it is a mere statistic, or that it uses no references."""
+    return STATISTIC if standing.is_statistic else REFERENCE_FREE if standing.reference_free else ""

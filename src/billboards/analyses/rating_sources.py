@@ -19,8 +19,7 @@ from numpy.typing import NDArray
 from billboards.board import Board, Dimension, Slice
 from billboards.board.table_rows import Table, read_table
 from billboards.errors import ImportRefused, InvalidInput, NotEnoughData, UnknownName
-from billboards.importers.base import refuse_errors
-from billboards.reading.lines import Problems, shown
+from billboards.reading import Problems, refuse_errors, shown
 from billboards.stats.ratings import UNKNOWN, Ratings
 
 Floats = NDArray[np.float64]

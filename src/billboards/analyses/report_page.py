@@ -14,7 +14,7 @@ from billboards.analyses.comparison_results import Sensitivity
 from billboards.analyses.documents import dumps, ranking_document
 from billboards.analyses.findings import citation, findings
 from billboards.analyses.ranking_results import EnsembleStudy, OverratingReport, Ranking, ReferenceEffect
-from billboards.analyses.ranking_tables import generator_table
+from billboards.analyses.ranking_tables import generator_table, resampled_text, statistic_name
 from billboards.analyses.report_sections import (
     JudgedScores,
     audits_section,
@@ -30,7 +30,7 @@ from billboards.analyses.study_results import BoardStudies
 from billboards.board import Board
 from billboards.show.page import data_uri, rendered
 from billboards.show.table import Table, TableColumn
-from billboards.show.words import one_line, resampled_text, statistic_name, value_text
+from billboards.show.words import one_line, value_text
 
 
 def report_html(

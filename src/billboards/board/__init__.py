@@ -19,7 +19,7 @@ from billboards.board.model import (
     row_of,
 )
 from billboards.board.preferences import Preferences, is_preference, preferred_pairs
-from billboards.board.scores import Column, ImportedColumn, MetricCard, Origin, Scores
+from billboards.board.scores import Column, ImportedColumn, Origin, Scores
 
 __all__ = [
     "Aggregate",
@@ -37,7 +37,6 @@ __all__ = [
     "Kind",
     "Lengths",
     "MeasuredCard",
-    "MetricCard",
     "Origin",
     "Outputs",
     "Preferences",

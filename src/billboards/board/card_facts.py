@@ -14,7 +14,7 @@ from typing import Any
 from billboards.board.card import DataCard
 from billboards.board.model import Board
 from billboards.errors import InvalidInput, UnknownName
-from billboards.reading.lines import shown, toml_document
+from billboards.reading import shown, toml_document
 
 STATED = tuple(f.name for f in fields(DataCard))
 LANGUAGES = ("input-language", "output-language")

@@ -18,7 +18,7 @@ import numpy as np
 from billboards.board.cell_contract import ColumnKey, Floats
 from billboards.board.scores import Column
 from billboards.errors import StoreFailed
-from billboards.reading.values import json_value
+from billboards.reading import json_value
 
 FILE = Path(".billboards") / "cells.sqlite"
 

@@ -25,7 +25,7 @@ from billboards.board.settings import Settings
 from billboards.board.settings_tables import FILE
 from billboards.board.writing import PARTS
 from billboards.errors import Problem
-from billboards.reading.lines import Problems, shown
+from billboards.reading import Problems, shown
 
 _KEPT = ("ensembles", "rankings", ".billboards", ".gitignore")
 _SUFFIXES = {"generators": ".jsonl", "judgments": ".jsonl", "scores": ".tsv"}

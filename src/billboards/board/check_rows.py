@@ -13,7 +13,7 @@ from billboards.board.names import folded
 from billboards.board.parts import part_files, read_part
 from billboards.board.passages import Passages
 from billboards.errors import Problem
-from billboards.reading.lines import Problems, json_lines, shown
+from billboards.reading import Problems, json_lines, shown
 
 #: A machine's outputs that equal a reference are worth a word from this share on; below, they are chance.
 COPIED = 0.1

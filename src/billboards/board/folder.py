@@ -26,7 +26,7 @@ from billboards.board.score_files import read_scores
 from billboards.board.settings import Settings, read_settings
 from billboards.board.settings_tables import FILE
 from billboards.errors import InvalidBoard, InvalidInput
-from billboards.reading.lines import Problems, numbered_lines
+from billboards.reading import Problems, numbered_lines
 
 
 def open_board(path: str | Path) -> Board:

@@ -15,7 +15,7 @@ from billboards.board.names import name_mistake
 from billboards.board.parts import INSTANCES, check_keys, read_part
 from billboards.board.settings import Settings
 from billboards.board.settings_tables import FILE
-from billboards.reading.lines import Problems, json_lines, shown
+from billboards.reading import Problems, json_lines, shown
 
 INSTANCE_KEYS = ("id", "input", "image", "references", "document", "domain", "tags")
 

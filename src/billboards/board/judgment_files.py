@@ -20,7 +20,7 @@ from billboards.board.kept_judgments import keep_judgments, kept_judgments
 from billboards.board.model import Outputs, digest
 from billboards.board.parts import OUTPUTS, check_keys, instance_position, part_files
 from billboards.board.settings import Settings
-from billboards.reading.lines import Problems, json_lines
+from billboards.reading import Problems, json_lines
 
 #: Bytes of a file of judgments that are read at a time.
 _PIECE = 4_000_000

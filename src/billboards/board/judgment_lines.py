@@ -19,8 +19,7 @@ from billboards.board.judgments import Dimension
 from billboards.board.model import Outputs
 from billboards.board.names import file_name_mistake
 from billboards.board.settings_tables import FILE
-from billboards.reading.lines import Problems, shown
-from billboards.reading.values import is_number
+from billboards.reading import Problems, is_number, shown
 
 DETAILS = ("dimension", "prefers", "order", "spans", "test", "time", "template")
 _JUDGED = ("generator", "generators", "output", "outputs")

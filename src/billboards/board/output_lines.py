@@ -15,7 +15,7 @@ from billboards.board.names import generator_name_mistake, name_mistake
 from billboards.board.parts import LISTED, OUTPUTS, check_files, check_keys, instance_position, named_files, read_part
 from billboards.board.settings import Settings
 from billboards.errors import InvalidBoard, StoreFailed
-from billboards.reading.lines import Problems, json_lines, shown
+from billboards.reading import Problems, json_lines, shown
 
 TEXT_KEYS = ("instance", "text")
 OUTPUT_KEYS = ("instance", "id", "text")

@@ -13,7 +13,7 @@ from typing import Any
 from billboards.board.names import file_name, named
 from billboards.board.settings import Settings
 from billboards.board.settings_tables import FILE
-from billboards.reading.lines import Problems, shown
+from billboards.reading import Problems, shown
 
 INSTANCES = "instances.jsonl"
 OUTPUTS = "outputs.jsonl"

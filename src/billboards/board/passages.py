@@ -14,7 +14,7 @@ from pathlib import Path
 from billboards.board.model import Board, Outputs
 from billboards.board.output_lines import TextsFile, read_texts_and_lines
 from billboards.board.parts import INSTANCES, OUTPUTS
-from billboards.reading.lines import Problems, json_lines
+from billboards.reading import Problems, json_lines
 
 
 @dataclass(frozen=True, slots=True)

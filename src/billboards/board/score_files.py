@@ -23,7 +23,7 @@ from billboards.board.score_tables import Floats, read_score_table
 from billboards.board.scores import ImportedColumn
 from billboards.board.settings import ImportedSettings, Settings
 from billboards.errors import StoreFailed
-from billboards.reading.lines import Problems
+from billboards.reading import Problems
 
 
 def read_scores(

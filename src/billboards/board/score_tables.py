@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from billboards.reading.lines import Problems, numbered_lines, shown
+from billboards.reading import Problems, numbered_lines, shown
 
 Floats = NDArray[np.float64]
 

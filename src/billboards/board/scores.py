@@ -21,42 +21,6 @@ Origin = Literal["own", "imported"]
 
 
 @dataclass(frozen=True, slots=True)
-class MetricCard:
-    """What a metric says of itself."""
-
-    name: str
-    summary: str = ""
-    needs_references: bool = True
-    needs_input: bool = False
-    #: A program or data files beside the package, such as WordNet's.
-    needs_part: str | None = None
-    higher_is_better: bool = True
-    #: Lowest and highest score there can be; None for an end without bound.
-    range: tuple[float | None, float | None] | None = None
-    languages: tuple[str, ...] | None = None
-    deterministic: bool = True
-    training_data: str | None = None
-    licence: str | None = None
-    paper: str | None = None
-    failures: str | None = None
-    slow: bool = False
-    #: A statistic describes an output (its length, say) without judging it: shown, but it never leads or joins.
-    is_statistic: bool = False
-
-    def missing(self) -> tuple[str, ...]:
-        """The facts that a complete card states and this one doesn't."""
-        facts = {
-            "summary": self.summary,
-            "range": self.range,
-            "training data": self.training_data,
-            "licence": self.licence,
-            "paper": self.paper,
-            "failures": self.failures,
-        }
-        return tuple(fact for fact, said in facts.items() if not said or (isinstance(said, str) and not said.strip()))
-
-
-@dataclass(frozen=True, slots=True)
 class Column:
     """The identity of a column: which metric, under which signature, against which references."""
 

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from billboards.board.cell_contract import CellStore, ColumnKey
 from billboards.board.model import Board, Outputs, ReferenceSet
-from billboards.board.scores import Column, MetricCard
-from billboards.metrics.base import Batch, Metric
+from billboards.board.scores import Column
+from billboards.metrics.base import Batch, Metric, MetricCard
 from billboards.metrics.executor import Executor, Result, Task, run_groups
 
 Floats = NDArray[np.float64]

@@ -14,7 +14,7 @@ from billboards.board.judgments import Aggregate, Dimension
 from billboards.board.model import Generator, Kind, ReferenceFree
 from billboards.board.names import board_name_mistake, file_name_mistake, generator_name_mistake, name_mistake
 from billboards.board.settings_tables import FILE, SettingsTable, key_lines, nearest_line
-from billboards.reading.lines import Problems, shown, toml_document
+from billboards.reading import Problems, shown, toml_document
 
 SCHEMA = 1
 #: Every key that may stand in `board.toml`, by its table; docs/board-folder.md explains each.

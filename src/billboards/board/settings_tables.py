@@ -10,8 +10,7 @@ import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from billboards.reading.lines import Problems, shown, toml_document
-from billboards.reading.values import is_number
+from billboards.reading import Problems, is_number, shown, toml_document
 
 FILE = "board.toml"
 

@@ -16,7 +16,7 @@ from billboards.board.parts import INSTANCES
 from billboards.board.settings_tables import FILE
 from billboards.board.writing import IGNORED, new_folder, write_lines, write_text
 from billboards.errors import InvalidInput
-from billboards.reading.lines import shown
+from billboards.reading import shown
 
 
 def write_skeleton(target: Path, name: str) -> Path:

@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from billboards.errors import ImportRefused, MissingPart
-from billboards.importers.base import read_source, refuse_errors
-from billboards.reading.lines import Problems, json_lines, shown
+from billboards.reading import Problems, json_lines, read_source, refuse_errors, shown
 
 DELIMITERS = {".csv": ",", ".tsv": "\t"}
 JSON_LINES = (".jsonl", ".ndjson")

@@ -18,7 +18,7 @@ from billboards.board.names import board_name_mistake, file_name_mistake, genera
 from billboards.board.scores import ImportedColumn
 from billboards.board.settings import dimension_mistake, levels_mistakes
 from billboards.errors import InvalidInput
-from billboards.reading.lines import shown
+from billboards.reading import shown
 
 _NAMED = 3
 

@@ -18,7 +18,7 @@ from billboards.campaigns.answer_values import check_answers
 from billboards.campaigns.template_questions import read_question
 from billboards.campaigns.templates import SHOWN, Example, Question, Stage, Template, TestRule
 from billboards.errors import InvalidInput, InvalidTemplate, Problem, UnknownName
-from billboards.reading.lines import Problems, shown, toml_document
+from billboards.reading import Problems, shown, toml_document
 
 FOLDER = "standard_templates"
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]*")

@@ -7,8 +7,7 @@ from typing import Any
 
 from billboards.campaigns.templates import Question, Severity
 from billboards.errors import UnknownName
-from billboards.reading.lines import shown
-from billboards.reading.values import is_number
+from billboards.reading import is_number, shown
 
 Say = Callable[[str, str], None]
 

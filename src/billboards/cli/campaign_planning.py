@@ -58,7 +58,7 @@ def _moment(text: str) -> float:
 
 
 def _hours(text: str) -> tuple[float, float]:
-    from billboards.reading.values import decimal_number
+    from billboards.reading import decimal_number
 
     first, dash, last = text.partition("-")
     begin, end = decimal_number(first), decimal_number(last)

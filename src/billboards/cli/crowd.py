@@ -175,7 +175,7 @@ def _reject(site: Site, viewer: Viewer, platform: Prolific, arguments: Namespace
 
 def _bonus(site: Site, viewer: Viewer, platform: Prolific, arguments: Namespace) -> int:
     from billboards.errors import InvalidInput
-    from billboards.reading.values import decimal_number
+    from billboards.reading import decimal_number
     from billboards.site.campaigns.crowd import prepare_bonuses
 
     pairs = [word.rpartition("=") for word in arguments.amounts]

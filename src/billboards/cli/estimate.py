@@ -147,7 +147,7 @@ def _drawn(arguments: Namespace) -> int:
 def read_chances(path: Path, generator: str) -> Mapping[str, float]:
     """The chances of a draw that --next wrote for this generator."""
     from billboards.errors import InvalidInput
-    from billboards.reading.values import json_value
+    from billboards.reading import json_value
 
     try:
         document = json_value(path.read_text(encoding="utf-8"))

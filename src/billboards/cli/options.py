@@ -161,7 +161,7 @@ def add_seed(parser: ArgumentParser) -> None:
 
 
 def positive(text: str) -> int:
-    from billboards.reading.values import whole_number
+    from billboards.reading import whole_number
 
     if not (found := whole_number(text)):
         raise ArgumentTypeError(f"{text!r} is not a whole number above 0")
@@ -169,7 +169,7 @@ def positive(text: str) -> int:
 
 
 def none_or_more(text: str) -> int:
-    from billboards.reading.values import whole_number
+    from billboards.reading import whole_number
 
     if (found := whole_number(text)) is None:
         raise ArgumentTypeError(f"{text!r} is not a whole number of 0 or more")
@@ -177,7 +177,7 @@ def none_or_more(text: str) -> int:
 
 
 def port(text: str) -> int:
-    from billboards.reading.values import whole_number
+    from billboards.reading import whole_number
 
     if (found := whole_number(text)) is None or found > 65535:
         raise ArgumentTypeError(f"{text!r} is no port; choose a number from 0 to 65535")
@@ -185,7 +185,7 @@ def port(text: str) -> int:
 
 
 def non_negative(text: str) -> float:
-    from billboards.reading.values import decimal_number
+    from billboards.reading import decimal_number
 
     if (found := decimal_number(text)) is None or found < 0:
         raise ArgumentTypeError(f"{text!r} is not a number of 0 or more")

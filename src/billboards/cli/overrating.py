@@ -54,7 +54,7 @@ def run(arguments: Namespace) -> int:
             on_progress=show,
         )
     if arguments.format == "latex":
-        from billboards.show.latex import overrating_latex
+        from billboards.analyses.effect_tables import overrating_latex
 
         print(overrating_latex([result.value]))
         return 0

@@ -17,8 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from billboards.errors import ImportRefused
-from billboards.importers.base import read_source, refuse_errors
-from billboards.reading.lines import Problems, shown
+from billboards.reading import Problems, read_source, refuse_errors, shown
 
 #: Direct assessments have no spans, and in old files no times.
 WIDTHS = (9, 11, 12)

@@ -18,9 +18,8 @@ from typing import Any
 from billboards.board import Aggregate, Board, Dimension, Judgment
 from billboards.formats.appraise import AppraiseAnswer, ErrorSpan, last_answers, read_appraise
 from billboards.formats.base import one_generator
-from billboards.importers.base import refuse_errors
 from billboards.importers.judgments import Given, JudgmentSource
-from billboards.reading.lines import Problems, shown, whole_number
+from billboards.reading import Problems, refuse_errors, shown, whole_number
 
 SCORE = Dimension("score", range=(0.0, 100.0), definition="The quality of the output as a whole, from 0 to 100.")
 #: Kinds of items that stand for the system's own output.

@@ -15,7 +15,7 @@ from typing import Any, Protocol
 from billboards.board import Board, Judgment
 from billboards.errors import ImportRefused
 from billboards.importers.judgments import JudgmentSource
-from billboards.reading.lines import Problems
+from billboards.reading import Problems
 
 
 class Reader(Protocol):

@@ -17,9 +17,8 @@ from typing import Any
 from billboards.board import Aggregate, Board, Dimension, Judgment
 from billboards.errors import ImportRefused
 from billboards.formats.base import one_generator, say, text_of
-from billboards.importers.base import read_source, refuse_errors
 from billboards.importers.judgments import Given, JudgmentSource
-from billboards.reading.lines import Problems, shown
+from billboards.reading import Problems, read_source, refuse_errors, shown
 
 NEEDED = ("instance", "generator")
 

@@ -16,10 +16,9 @@ from typing import Any
 
 from billboards.board import Aggregate, Board, Judgment
 from billboards.formats.base import need_columns, one_generator, read_delimited, say, text_of, write_delimited
-from billboards.importers.base import refuse_errors
 from billboards.importers.judgments import Given, JudgmentSource
 from billboards.importers.mqm import AGGREGATE, DIMENSION
-from billboards.reading.lines import Problems, shown, whole_number
+from billboards.reading import Problems, refuse_errors, shown, whole_number
 
 COLUMNS = ("system", "doc", "doc_id", "seg_id", "rater", "source", "target", "category", "severity")
 SEVERITIES = ("no-error", "neutral", "minor", "major", "critical")

@@ -16,9 +16,8 @@ from typing import Any
 
 from billboards.board import Aggregate, Board, Dimension, Judgment
 from billboards.formats.base import need_columns, read_delimited, say, write_delimited
-from billboards.importers.base import read_number, refuse_errors
 from billboards.importers.judgments import Given, JudgmentSource
-from billboards.reading.lines import Problems
+from billboards.reading import Problems, read_number, refuse_errors
 
 NEEDED = ("instance", "generator", "dimension", "value")
 COLUMNS = (

@@ -26,8 +26,8 @@ from billboards.importers.assembling import (
     refuse_twice,
     value_within,
 )
-from billboards.importers.base import Imported, find_file, refuse_errors
-from billboards.reading.lines import Problems, shown, whole_number
+from billboards.importers.base import Imported, find_file
+from billboards.reading import Problems, refuse_errors, shown, whole_number
 
 ASPECTS = {
     "meaning": "The simplified sentence expresses the meaning of the original.",

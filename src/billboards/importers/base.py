@@ -8,9 +8,7 @@ refused. Writing the folder is not its business.
 from __future__ import annotations
 
 import hashlib
-import math
 import re
-import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,10 +19,9 @@ from numpy.typing import NDArray
 from billboards.board import Board, Generator, ImportedColumn, Instance, Outputs, Texts, row_of
 from billboards.board.names import board_name_mistake, file_name, mistake_in
 from billboards.errors import ImportRefused, InvalidInput
-from billboards.reading.lines import Problems, numbered_lines, read_bytes, shown
+from billboards.reading import Problems, shown
 
 Floats = NDArray[np.float64]
-
 #: What a new board computes by itself.
 _OF_REFERENCES = ("BLEU", "chrF", "chrF++", "TER", "ROUGE-1", "ROUGE-2", "ROUGE-3", "ROUGE-L")
 _OF_OUTPUTS = ("length", "repetition-3")
@@ -40,35 +37,6 @@ class Imported:
     notes: tuple[str, ...] = ()
 
 
-def refuse_errors(problems: Problems) -> None:
-    """Raise with the first mistakes of a source, if there are any."""
-    if not problems.errors:
-        return
-    first = "; ".join(str(problem).replace(": error:", ":") for problem in problems.errors[:3])
-    more = len(problems.errors) - 3
-    raise ImportRefused(first + (f"; and {more} more mistakes like these" if more > 0 else ""))
-
-
-def read_source(path: Path) -> bytes:
-    """A source file's bytes, unpacked when gzipped; an absent, unreadable or empty file is refused."""
-    try:
-        raw = read_bytes(path)
-    except FileNotFoundError as error:
-        raise ImportRefused(f"{path}: no such file; give the folder or file the importer's help describes") from error
-    except (OSError, EOFError, zlib.error) as error:
-        raise ImportRefused(f"{path}: can't be read: {error}; fetch the file again") from error
-    if not raw:
-        raise ImportRefused(f"{path}: is empty; fetch the file again")
-    return raw
-
-
-def check_ended(raw: bytes, name: str, problems: Problems) -> None:
-    """A last line without its end may be half a number or half a sentence, which nothing else would show."""
-    if not raw.endswith(b"\n"):
-        line = raw.count(b"\n") + 1
-        problems.error(name, line, "the last line has no line end, so the file may be cut off; fetch it again")
-
-
 def check_name(kind: str, name: str, where: str, line: int | None, problems: Problems) -> None:
     """A name or id must be one that a board folder can hold."""
     mistake = mistake_in(kind, name)
@@ -82,35 +50,6 @@ def board_name(name: str) -> str:
     if mistake:
         raise InvalidInput(f"the board's name {shown(name)} {mistake}")
     return name
-
-
-def read_number(text: str, what: str, where: str, line: int | None, problems: Problems) -> float:
-    """A number from a file; NaN where the source says there is none."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan if text.strip().lower() in ("", "none") else math.inf
-    if math.isinf(value) or "_" in text:  # Python would read 1_000
-        problems.error(where, line, f"{what} {shown(text)} is not a finite number")
-    return value
-
-
-def read_columns(path: Path, header: Sequence[str], problems: Problems) -> list[tuple[int, list[str]]]:
-    """The lines below a header, cells separated by blanks; lines of another width become problems."""
-    raw = read_source(path)
-    lines = ((number, line.split()) for number, line in numbered_lines(raw, str(path), problems) if line.strip())
-    _, found = next(lines, (0, []))
-    if found != list(header):
-        problems.error(str(path), 1, f"the first line must read {' '.join(header)!r}; found {shown(' '.join(found))}")
-        return []
-    check_ended(raw, str(path), problems)
-    rows = list(lines)
-    if not rows:
-        problems.error(str(path), 1, "holds nothing below its first line; fetch the file again")
-    for number, cells in rows:
-        if len(cells) != len(header):
-            problems.error(str(path), number, f"{len(cells)} columns where {len(header)} are needed")
-    return [(number, cells) for number, cells in rows if len(cells) == len(header)]
 
 
 def find_file(root: Path, patterns: Sequence[str], what: str) -> Path:

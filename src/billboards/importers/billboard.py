@@ -24,16 +24,12 @@ from billboards.importers.base import (
     Floats,
     Imported,
     board_name,
-    check_ended,
     check_name,
     default_metrics,
     generator_rows,
     in_folder_order,
     is_human,
     plain_name,
-    read_number,
-    read_source,
-    refuse_errors,
     score_column,
     some,
 )
@@ -56,7 +52,7 @@ from billboards.importers.billboard_segments import (
 from billboards.importers.judgments import JudgmentSource, lay_judgments
 from billboards.importers.mqm import find_mqm, read_mqm
 from billboards.importers.thumb import find_thumb, read_thumb
-from billboards.reading.lines import Problems, numbered_lines, shown
+from billboards.reading import Problems, check_ended, numbered_lines, read_number, read_source, refuse_errors, shown
 
 HEADER = ["SYS", "seg_id", "set_id", "metric", "score"]
 _NUMBER = re.compile(r"[0-9]{1,18}")

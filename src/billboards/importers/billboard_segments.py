@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from billboards.board import Reference
-from billboards.importers.base import check_ended, check_name, find_file, read_source, refuse_errors, some
-from billboards.reading.lines import Problems, json_lines, numbered_lines, shown
+from billboards.importers.base import check_name, find_file, some
+from billboards.reading import Problems, check_ended, json_lines, numbered_lines, read_source, refuse_errors, shown
 
 SetIds = Mapping[str, int]
 References = dict[str, tuple[Reference, ...]]

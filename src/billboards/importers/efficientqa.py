@@ -20,8 +20,8 @@ from billboards.importers.assembling import (
     text_in,
     texts_in,
 )
-from billboards.importers.base import Imported, find_file, read_source, refuse_errors
-from billboards.reading.lines import Problems, json_lines, shown
+from billboards.importers.base import Imported, find_file
+from billboards.reading import Problems, json_lines, read_source, refuse_errors, shown
 
 CAMPAIGN = "raters"
 LEVELS = {"def_correct_predictions": 2.0, "poss_correct_predictions": 1.0, "def_incorrect_predictions": 0.0}

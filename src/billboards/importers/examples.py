@@ -23,8 +23,8 @@ from billboards.importers.assembling import (
     texts_in,
     value_within,
 )
-from billboards.importers.base import Imported, check_name, read_source, refuse_errors
-from billboards.reading.lines import Problems, json_lines, shown
+from billboards.importers.base import Imported, check_name
+from billboards.reading import Problems, json_lines, read_source, refuse_errors, shown
 
 
 def read_json(path: Path) -> Any:

@@ -13,8 +13,8 @@ from typing import Any
 from billboards.board import Aggregate, Board, DataCard, Dimension, Judgment
 from billboards.board.judgment_columns import JudgmentColumns
 from billboards.errors import ImportRefused
-from billboards.importers.base import Imported, folder_order, is_human, plain_name, refuse_errors, some
-from billboards.reading.lines import Problems
+from billboards.importers.base import Imported, folder_order, is_human, plain_name, some
+from billboards.reading import Problems, refuse_errors
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,9 +13,9 @@ from pathlib import Path
 
 from billboards.board import Aggregate, Dimension
 from billboards.board.folder import open_board
-from billboards.importers.base import Imported, find_file, read_columns, read_number, refuse_errors
+from billboards.importers.base import Imported, find_file
 from billboards.importers.judgments import Given, JudgmentSource, lay_judgments
-from billboards.reading.lines import Problems, shown
+from billboards.reading import Problems, read_columns, read_number, refuse_errors, shown
 
 CAMPAIGN = "mqm"
 DIMENSION = Dimension(

@@ -35,21 +35,17 @@ from billboards.importers.base import (
     Floats,
     Imported,
     board_name,
-    check_ended,
     check_name,
     default_metrics,
     folder_order,
     generator_rows,
     in_folder_order,
     is_statistic,
-    read_number,
-    read_source,
-    refuse_errors,
     score_column,
     some,
 )
 from billboards.importers.mtme_facts import card_of, definition_of
-from billboards.reading.lines import Problems, numbered_lines, shown
+from billboards.reading import Problems, check_ended, numbered_lines, read_number, read_source, refuse_errors, shown
 
 #: How the layout writes an output that was never given.
 NO_TRANSLATION = "[No translation supplied]"

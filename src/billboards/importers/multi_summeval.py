@@ -27,9 +27,8 @@ from billboards.importers.assembling import (
     text_in,
     value_within,
 )
-from billboards.importers.base import Imported, check_name, read_source, refuse_errors
-from billboards.reading.lines import Problems, json_lines, shown
-from billboards.reading.values import is_number
+from billboards.importers.base import Imported, check_name
+from billboards.reading import Problems, is_number, json_lines, read_source, refuse_errors, shown
 
 CAMPAIGN = "mturk"
 LANGUAGES = {

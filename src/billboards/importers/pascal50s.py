@@ -16,8 +16,7 @@ from billboards.errors import ImportRefused
 from billboards.importers.assembling import Facts, LooseOutputs, assemble, counts, references
 from billboards.importers.base import Imported, find_file
 from billboards.importers.examples import read_json
-from billboards.reading.lines import shown
-from billboards.reading.values import is_number
+from billboards.reading import is_number, shown
 
 LISTS = ("reference", "candidate", "score")
 BETTER = Dimension(

@@ -14,9 +14,9 @@ from typing import Any
 from billboards.board import DataCard, Dimension, Generator, Instance, Judgment, Reference
 from billboards.errors import ImportRefused
 from billboards.importers.assembling import Facts, assemble, counts, rows_of_generators, text_in
-from billboards.importers.base import Imported, check_name, read_number, refuse_errors
+from billboards.importers.base import Imported, check_name
 from billboards.importers.examples import read_objects
-from billboards.reading.lines import Problems, shown
+from billboards.reading import Problems, read_number, refuse_errors, shown
 
 RECALL = Dimension(
     "litepyramid_recall",

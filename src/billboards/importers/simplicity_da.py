@@ -22,8 +22,8 @@ from billboards.importers.assembling import (
     value_within,
 )
 from billboards.importers.asset import RATED, sentences
-from billboards.importers.base import Imported, check_name, find_file, refuse_errors
-from billboards.reading.lines import Problems, whole_number
+from billboards.importers.base import Imported, check_name, find_file
+from billboards.reading import Problems, refuse_errors, whole_number
 
 NEEDED = ("sent_id", "sys_name", "orig_sent", "simp_sent", "rater_id")
 CARD = DataCard(

@@ -23,9 +23,9 @@ from billboards.importers.assembling import (
     text_in,
     texts_in,
 )
-from billboards.importers.base import Imported, check_name, find_file, read_source, refuse_errors
+from billboards.importers.base import Imported, check_name, find_file
 from billboards.importers.thumb import CROWD, EXPERT, SUMMARIES, summary_rating
-from billboards.reading.lines import Problems, json_lines, shown
+from billboards.reading import Problems, json_lines, read_source, refuse_errors, shown
 
 #: The systems by the number they have in the release.
 SYSTEMS = {

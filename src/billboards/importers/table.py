@@ -25,13 +25,11 @@ from billboards.importers.base import (
     generator_rows,
     in_folder_order,
     is_human,
-    refuse_errors,
     score_column,
     some,
 )
 from billboards.importers.table_content import Columns, TableContent
-from billboards.reading.lines import Problems
-from billboards.reading.values import decimal_number
+from billboards.reading import Problems, decimal_number, refuse_errors
 
 #: Where a column is looked for when no option names it; the first that is there is taken.
 USUAL: Mapping[str, tuple[str, ...]] = {

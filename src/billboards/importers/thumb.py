@@ -14,10 +14,9 @@ from typing import Any
 
 from billboards.board import Aggregate, Dimension
 from billboards.board.folder import open_board
-from billboards.importers.base import Imported, check_name, find_file, read_source, refuse_errors
+from billboards.importers.base import Imported, check_name, find_file
 from billboards.importers.judgments import Given, JudgmentSource, lay_judgments
-from billboards.reading.lines import Problems, json_lines, shown
-from billboards.reading.values import is_number
+from billboards.reading import Problems, is_number, json_lines, read_source, refuse_errors, shown
 
 FIVE = (1.0, 5.0)
 TWENTY = (20.0, 0.0)

@@ -24,8 +24,8 @@ from billboards.importers.assembling import (
     rows_of_generators,
     value_within,
 )
-from billboards.importers.base import Imported, check_name, find_file, refuse_errors
-from billboards.reading.lines import Problems, shown
+from billboards.importers.base import Imported, check_name, find_file
+from billboards.reading import Problems, refuse_errors, shown
 
 CAMPAIGN = "crowd"
 SCALE = (1.0, 3.0)

@@ -17,10 +17,9 @@ from typing import Any
 from billboards.board import DataCard, Dimension, Instance, Judgment
 from billboards.errors import ImportRefused, UnknownName
 from billboards.importers.assembling import Facts, assemble, counts, read_lines, references, rows_of_generators
-from billboards.importers.base import Imported, check_name, find_file, read_source, refuse_errors
+from billboards.importers.base import Imported, check_name, find_file
 from billboards.importers.examples import read_json
-from billboards.reading.lines import Problems, shown
-from billboards.reading.values import is_number
+from billboards.reading import Problems, is_number, read_source, refuse_errors, shown
 
 LANGUAGES = {"en": "english", "ru": "russian"}
 DIMENSIONS = {

@@ -13,8 +13,8 @@ from pathlib import Path
 from billboards.board import DataCard, Dimension, Instance, Judgment, Reference
 from billboards.errors import ImportRefused
 from billboards.importers.assembling import Facts, assemble, counts, rows_of_generators, text_in
-from billboards.importers.base import Imported, check_name, find_file, read_source, refuse_errors
-from billboards.reading.lines import Problems, json_lines, shown
+from billboards.importers.base import Imported, check_name, find_file
+from billboards.reading import Problems, json_lines, read_source, refuse_errors, shown
 
 CAMPAIGN = "darr"
 BETTER = Dimension(

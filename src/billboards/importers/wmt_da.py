@@ -12,9 +12,9 @@ from pathlib import Path
 
 from billboards.board import Aggregate, Dimension
 from billboards.board.folder import open_board
-from billboards.importers.base import Imported, find_file, read_columns, read_number, refuse_errors
+from billboards.importers.base import Imported, find_file
 from billboards.importers.judgments import Given, JudgmentSource, lay_judgments
-from billboards.reading.lines import Problems
+from billboards.reading import Problems, read_columns, read_number, refuse_errors
 
 CAMPAIGN = "da"
 RAW = Dimension("da", range=(0.0, 100.0), definition="Mean crowd rating of how well the translation conveys the input.")

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 
-from billboards.board import MetricCard
 from billboards.errors import InvalidInput, MissingPart
-from billboards.metrics.base import Floats
+from billboards.metrics.base import Floats, MetricCard
 from billboards.metrics.kernels.calling import F64, I32, I64, U32, Kernel
 from billboards.metrics.kernels.items import Items
 from billboards.metrics.kernels.texts import Texts, Words, pack, remove_spaces, split_words

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import fields
 
-from billboards.board import MetricCard
-from billboards.metrics.base import Metric
+from billboards.metrics.base import Metric, MetricCard
 
 
 def card_facts(metric: Metric) -> dict[str, str]:

@@ -14,8 +14,7 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from billboards.board import MetricCard
-from billboards.metrics.base import Batch, Floats, Metric
+from billboards.metrics.base import Batch, Floats, Metric, MetricCard
 from billboards.metrics.kernels.items import Items, items_of
 from billboards.metrics.kernels.pairs import Pairs, pairs_of
 from billboards.metrics.kernels.texts import Words, number_words

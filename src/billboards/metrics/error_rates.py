@@ -13,8 +13,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from billboards.board import MetricCard
-from billboards.metrics.base import Floats
+from billboards.metrics.base import Floats, MetricCard
 from billboards.metrics.kernels.calling import F64, I32, I64, U32, Kernel
 from billboards.metrics.kernels.items import Items
 from billboards.metrics.kernels.texts import Texts, pack, remove_spaces, split_words

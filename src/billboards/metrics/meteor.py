@@ -15,8 +15,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from billboards.board import MetricCard
-from billboards.metrics.base import Batch, Floats, Metric
+from billboards.metrics.base import Batch, Floats, Metric, MetricCard
 from billboards.metrics.kernels.alignment import Counts, Vocabulary, align
 from billboards.metrics.kernels.items import items_of
 from billboards.metrics.kernels.pairs import Pairs, pairs_of

@@ -16,9 +16,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from billboards.board import MetricCard
 from billboards.errors import InvalidInput
-from billboards.metrics.base import Batch, Floats
+from billboards.metrics.base import Batch, Floats, MetricCard
 from billboards.metrics.statistics import LICENCE, Statistic, tokens
 
 BEGIN, END = "<s>", "</s>"

@@ -15,9 +15,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from billboards.board import MetricCard
 from billboards.errors import UnknownName
-from billboards.metrics.base import Batch, Floats, Metric
+from billboards.metrics.base import Batch, Floats, Metric, MetricCard
 from billboards.metrics.kernels.items import items_of
 from billboards.metrics.kernels.overlap import Counts, shared_ngrams, subsequence_lengths, union_hits
 from billboards.metrics.kernels.pairs import Pairs, pairs_of

@@ -14,9 +14,8 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from billboards.board import MetricCard
 from billboards.errors import UnknownName
-from billboards.metrics.base import Batch, Floats, Metric
+from billboards.metrics.base import Batch, Floats, Metric, MetricCard
 from billboards.metrics.kernels.calling import F64, I32, I64, Kernel
 from billboards.metrics.kernels.items import items_of
 from billboards.metrics.kernels.texts import Words, number_words, pack, split_words

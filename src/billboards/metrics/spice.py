@@ -20,10 +20,9 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from billboards.board import MetricCard
 from billboards.errors import MetricFailed, MissingPart
-from billboards.metrics.base import Batch, Floats, Metric
-from billboards.reading.values import json_value
+from billboards.metrics.base import Batch, Floats, Metric, MetricCard
+from billboards.reading import json_value
 
 #: The environment variable that names the jar.
 VARIABLE = "BILLBOARDS_SPICE"

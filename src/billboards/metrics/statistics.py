@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, ClassVar
 
-from billboards.board import MetricCard
-from billboards.metrics.base import Batch, Floats, Metric, score_each
+from billboards.metrics.base import Batch, Floats, Metric, MetricCard, score_each
 
 PAPER = (
     "Scialom and Hill 2021, BEAMetrics: A Benchmark for Language Generation Evaluation, §4; the definitions are "

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 
-from billboards.board import MetricCard
-from billboards.metrics.base import Floats
+from billboards.metrics.base import Floats, MetricCard
 from billboards.metrics.kernels.calling import F64, I32, I64, Kernel
 from billboards.metrics.kernels.items import Items
 from billboards.metrics.kernels.texts import pack, split_words

@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from billboards.errors import InvalidInput, InvalidSubmission, MissingPart, Problem, StoreFailed
-from billboards.reading.values import json_value
+from billboards.reading import json_value
 from billboards.run.limits import MIB
 
 FILE = "requirements.txt"

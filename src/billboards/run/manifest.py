@@ -12,11 +12,10 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 
-from billboards.board import MetricCard
 from billboards.board.names import file_name_mistake
 from billboards.errors import InvalidSubmission, Problem
-from billboards.reading.lines import toml_document
-from billboards.reading.values import is_number
+from billboards.metrics.base import MetricCard
+from billboards.reading import is_number, toml_document
 
 FILE, SHELL, PYTHON, REQUIREMENTS = "metric.toml", "run.sh", "metric.py", "requirements.txt"
 NEEDS = ("references", "input")

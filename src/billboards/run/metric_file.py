@@ -21,10 +21,9 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from billboards.board import MetricCard
 from billboards.board.names import file_name_mistake
 from billboards.errors import InvalidInput, MetricFailed
-from billboards.metrics.base import Batch, Metric
+from billboards.metrics.base import Batch, Metric, MetricCard
 from billboards.run.manifest import NEEDS
 
 Floats = NDArray[np.float64]

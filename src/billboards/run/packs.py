@@ -17,7 +17,7 @@ from pathlib import Path
 from billboards.errors import InvalidInput, MissingPart, StoreFailed, UnknownName
 from billboards.metrics.base import Metric
 from billboards.metrics.discovery import metric
-from billboards.reading.values import json_value
+from billboards.reading import json_value
 from billboards.run.environments import Environment, build_environment, find_environment, parse_requirements
 from billboards.run.manifest import Manifest, read_manifest
 from billboards.run.program import ProgramMetric, folder_digest, open_program

@@ -20,9 +20,8 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from billboards.board import MetricCard
 from billboards.errors import InvalidSubmission, MetricFailed, Problem
-from billboards.metrics.base import Batch, Metric
+from billboards.metrics.base import Batch, Metric, MetricCard
 from billboards.run.environments import Environment
 from billboards.run.manifest import SHELL, Manifest, read_manifest
 from billboards.run.sandbox import Limits, Listener, Outcome, Places, Work, run

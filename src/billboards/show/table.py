@@ -12,13 +12,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from billboards.analyses.ranking_results import MetricStanding
 from billboards.show.words import interval_text, listed, one_line, p_text, rank_texts, value_text
 
 REFERENCE_FREE = "†"
 HUMAN = "‡"
 STATISTIC = "§"
-
 NOTES = {
     REFERENCE_FREE: f"{REFERENCE_FREE} uses no references: diagnostic",
     HUMAN: f"{HUMAN} written by people",
@@ -108,11 +106,6 @@ def column_digits(rows: Sequence[Mapping[str, object]], key: str) -> int:
 def finite(value: float | None) -> float | None:
     """A number that can be shown; None for one that is missing or none at all."""
     return None if value is None or not math.isfinite(value) else value
-
-
-def metric_mark(standing: MetricStanding) -> str:
-    """What stands behind a metric's name: that it is a mere statistic, or that it uses no references."""
-    return STATISTIC if standing.is_statistic else REFERENCE_FREE if standing.reference_free else ""
 
 
 def reason_notes(what: str, reasons: Mapping[str, str | None]) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from types import UnionType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from billboards.errors import InvalidInput
-from billboards.reading.values import shown
+from billboards.reading import shown
 
 #: Where a document's word is not the field's: `lambda` is no name in Python, `slice` one of its own.
 WORDS = {"lam": "lambda", "lam_range": "lambda_range", "part": "slice", "interval90": "ci90"}

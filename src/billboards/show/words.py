@@ -11,12 +11,9 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from billboards.analyses.ranking_results import OverratingEstimate, Ranking, Resampled
-
 MISSING = "–"
 #: What people's number of a generator is where they compared the outputs of two.
 COMPARISONS_WON = "the share of comparisons between the two that each won, in percent, a tie counting half."
-
 _BREAKING = re.compile(r"[^\S ]")
 #: Control characters, controls of the writing direction, and halves of a character that can't be written at all.
 _HARMFUL = re.compile("[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -40,11 +37,6 @@ def value_text(value: object, digits: int | None = None) -> str:
 def p_text(value: object) -> str:
     """A p-value, which is never 0."""
     return "<0.0001" if isinstance(value, float) and value < 0.0001 else value_text(value, 4)
-
-
-def resampled_text(resampled: Resampled) -> str:
-    """What a bootstrap draws, in words."""
-    return "instances and generators" if resampled == "both" else resampled
 
 
 def one_line(text: str) -> str:
@@ -71,20 +63,6 @@ def linear_combination(weights: Mapping[str, float]) -> str:
     heaviest = sorted(weights.items(), key=lambda item: -abs(item[1]))
     terms = [f"{'+' if weight >= 0 else '-'} {abs(weight):.2f}·{one_line(name)}" for name, weight in heaviest]
     return " ".join(terms).removeprefix("+ ") or MISSING
-
-
-def statistic_name(ranking: Ranking) -> str:
-    """The statistic as prose spells it: people's names with a capital."""
-    if ranking.grouping == "preferences":
-        return "WMT's Kendall"
-    named = {"pearson": "Pearson", "spearman": "Spearman", "kendall": "Kendall"}
-    return named.get(ranking.statistic, ranking.statistic)
-
-
-def verdict(estimate: OverratingEstimate) -> str:
-    """What a 90% interval says about a metric: whom it overrates, if it can be told."""
-    low, high = estimate.interval90
-    return "overrates machines" if low > 0 else "overrates people" if high < 0 else "neither"
 
 
 def listed(names: Sequence[str], most: int = 3) -> str:

@@ -19,7 +19,7 @@ from typing import Any
 from billboards.analyses.ranking_results import Method
 from billboards.board import ReferenceFree
 from billboards.errors import InvalidInput, Refused, UnknownName
-from billboards.reading.lines import toml_document
+from billboards.reading import toml_document
 
 FILE = "site.toml"
 KINDS = ("generator", "metric")

@@ -25,7 +25,7 @@ from typing import Any
 from billboards.board.folder import open_board, read_settings_file
 from billboards.board.settings_tables import FILE as BOARD_FILE
 from billboards.errors import InvalidBoard, InvalidInput, StoreFailed
-from billboards.reading.lines import Problems
+from billboards.reading import Problems
 from billboards.site.admin.in_use import Use, note_use
 from billboards.site.boards import registry
 from billboards.site.database.engine import Database

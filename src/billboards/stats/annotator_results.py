@@ -11,10 +11,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
-from billboards.analyses.ranking_results import Interval
 from billboards.errors import InvalidInput
-from billboards.reading.values import whole_number
+from billboards.reading import whole_number
 
+Interval = tuple[float, float]
 Criterion = Literal["class", "rate"]
 Prior = Literal["fixed", "learned", "jeffreys", "uniform"]
 

@@ -13,10 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from billboards.analyses.ranking_results import Interval
 from billboards.stats.annotator_posterior import is_noisy, posterior
 from billboards.stats.annotator_priors import prior_of
-from billboards.stats.annotator_results import AnnotatorModel, BetaMixture, Detection
+from billboards.stats.annotator_results import AnnotatorModel, BetaMixture, Detection, Interval
 from billboards.stats.system_level import wilson_interval
 
 Floats = NDArray[np.float64]

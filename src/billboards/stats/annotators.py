@@ -13,7 +13,6 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from billboards.analyses.ranking_results import Interval
 from billboards.errors import InvalidInput
 from billboards.stats.annotator_posterior import Posterior, is_noisy, posterior, probability_noisy
 from billboards.stats.annotator_priors import JEFFREYS, prior_of
@@ -22,6 +21,7 @@ from billboards.stats.annotator_results import (
     AnnotatorReport,
     AnnotatorVerdict,
     BetaMixture,
+    Interval,
     QuestionStanding,
 )
 from billboards.stats.beta_mixture import whole_counts

@@ -10,8 +10,8 @@ import random
 from dataclasses import dataclass
 from typing import ClassVar
 
-from billboards.board import Board, Generator, Instance, Judgments, MetricCard, Reference, row_of
-from billboards.metrics.base import Batch, Floats, Metric, score_each
+from billboards.board import Board, Generator, Instance, Judgments, Reference, row_of
+from billboards.metrics.base import Batch, Floats, Metric, MetricCard, score_each
 
 SUBJECTS = ("harbour", "mill", "market", "school", "bridge", "tower", "garden", "station", "library", "museum")
 VERBS = ("opened", "closed", "moved", "burned", "reopened", "doubled", "shrank", "paid", "hired", "won")

@@ -21,7 +21,7 @@ from billboards.board.scoring import Progress, column_key, compute_cells, missin
 from billboards.errors import InvalidInput, MetricFailed, StoreFailed
 from billboards.metrics.base import Batch, Metric, score_checked
 from billboards.metrics.executor import Executor
-from billboards.reading.values import json_value
+from billboards.reading import json_value
 from billboards.run.local import InProcess
 
 Floats = NDArray[np.float64]

@@ -15,7 +15,7 @@ from billboards.board.names import file_name
 from billboards.board.settings import read_settings
 from billboards.board.settings_tables import FILE
 from billboards.errors import InvalidInput, StoreFailed
-from billboards.reading.lines import Problems
+from billboards.reading import Problems
 
 
 def enter(board: Board, row: Outputs, how: str) -> Path:

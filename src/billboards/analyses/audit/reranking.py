@@ -20,7 +20,7 @@ from billboards.analyses.audit.results import OptimisationMethod
 from billboards.board import Board, Texts
 from billboards.errors import InvalidInput, NotEnoughData
 from billboards.metrics.base import Metric
-from billboards.reading.lines import Problems, json_lines, shown
+from billboards.reading import Problems, json_lines, shown
 
 Floats = NDArray[np.float64]
 Candidates = Sequence[tuple[str, ...]]

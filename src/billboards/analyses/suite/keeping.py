@@ -21,7 +21,7 @@ from billboards.analyses.documents import (
 )
 from billboards.analyses.suite.results import Suite, SuiteRanking, SuiteResult
 from billboards.errors import InvalidInput, StoreFailed
-from billboards.reading.values import json_value
+from billboards.reading import json_value
 
 KIND = "suite_results"
 

@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from importlib import metadata
 
 from billboards.analyses.documents import dumps, metric_report_document
+from billboards.analyses.effect_tables import verdict
 from billboards.analyses.suite.report_results import FailedOutput, MetricOnBoard, MetricOnColumn, MetricReport
 from billboards.analyses.suite.results import Measure
 from billboards.analyses.suite.shown_tables import column_header
 from billboards.show.page import READ, data_uri, rendered
 from billboards.show.table import Table, TableColumn
-from billboards.show.words import clipped, listed, one_line, value_text, verdict
+from billboards.show.words import clipped, listed, one_line, value_text
 
 
 def metric_report_tables(report: MetricReport) -> tuple[Table, ...]:

@@ -23,8 +23,7 @@ from typing import Any
 from billboards.analyses.suite.results import Suite, SuiteBoard
 from billboards.board.names import board_name_mistake
 from billboards.errors import InvalidInput
-from billboards.reading.lines import toml_document
-from billboards.reading.values import is_number
+from billboards.reading import is_number, toml_document
 
 #: Every key of the file, and of one of its boards; docs/suites.md explains each.
 KEYS = ("name", "title", "metrics", "families", "boards")

@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from billboards.errors import MissingPart, PlatformFailed, Refused
-from billboards.reading.values import json_value
+from billboards.reading import json_value
 
 if TYPE_CHECKING:
     import httpx

@@ -16,7 +16,7 @@ from typing import Any
 from billboards.campaigns.crowd.base import Fees, Screener, Study, StudyNow, StudyState, Work, WorkState
 from billboards.campaigns.crowd.calling import Caller
 from billboards.errors import InvalidInput, PlatformFailed, Refused
-from billboards.reading.values import shown
+from billboards.reading import shown
 
 #: Where the interface is, and the environment variable that holds the key.
 ADDRESS, KEY = "https://api.prolific.com", "PROLIFIC_API_TOKEN"

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from billboards.errors import StoreFailed
 from billboards.metrics.judges.endpoint import Answer, Request
-from billboards.reading.values import json_value
+from billboards.reading import json_value
 
 TABLE = """
 CREATE TABLE IF NOT EXISTS answers (

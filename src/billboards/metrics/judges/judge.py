@@ -17,9 +17,8 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from billboards.board import MetricCard
 from billboards.errors import InvalidInput, MissingPart
-from billboards.metrics.base import Batch, Floats, Item, Metric
+from billboards.metrics.base import Batch, Floats, Item, Metric, MetricCard
 from billboards.metrics.judges import templates
 from billboards.metrics.judges.answers import Answers
 from billboards.metrics.judges.asking import Asking, Parts, Question

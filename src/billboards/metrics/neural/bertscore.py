@@ -15,9 +15,8 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from billboards.board import MetricCard
 from billboards.errors import InvalidInput
-from billboards.metrics.base import Batch, Floats, Metric
+from billboards.metrics.base import Batch, Floats, Metric, MetricCard
 from billboards.metrics.neural.baselines import Baseline, find_baseline, read_baseline
 from billboards.metrics.neural.devices import ONE_GPU
 from billboards.metrics.neural.engine import Engine, Where, start_engine

@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from billboards.board import MetricCard
 from billboards.errors import InvalidInput, MissingPart
-from billboards.metrics.base import Batch, Floats
+from billboards.metrics.base import Batch, Floats, MetricCard
 from billboards.metrics.neural.devices import find_devices
 from billboards.metrics.neural.encoder import BATCH, PRECISIONS, Precision, batches
 from billboards.metrics.neural.engine import Where

@@ -19,7 +19,7 @@ from billboards.errors import InvalidInput, MissingPart
 from billboards.metrics.neural.installed import need
 from billboards.metrics.neural.readout import LayerMix, PlainTop, Readout
 from billboards.metrics.neural.weights import READ, Weights, digest_files, find_in_hub_cache, locate
-from billboards.reading.values import shown
+from billboards.reading import shown
 
 if TYPE_CHECKING:
     from torch import Tensor

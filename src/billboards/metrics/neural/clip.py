@@ -17,9 +17,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from billboards.board import MetricCard
 from billboards.errors import InvalidInput, MissingPart
-from billboards.metrics.base import Batch, Floats, Item
+from billboards.metrics.base import Batch, Floats, Item, MetricCard
 from billboards.metrics.neural.devices import find_devices
 from billboards.metrics.neural.encoder import PRECISIONS, Precision
 from billboards.metrics.neural.engine import Where

@@ -13,8 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from billboards.board import MetricCard
-from billboards.metrics.base import Batch, Floats
+from billboards.metrics.base import Batch, Floats, MetricCard
 from billboards.metrics.neural.checkpoints import Checkpoint, Kind, estimator, locate_checkpoint
 from billboards.metrics.neural.engine import Where, start_engine
 from billboards.metrics.neural.learned import Learned, checked_precision, split_rows, warn_of_cuts

@@ -17,9 +17,8 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from billboards.board import MetricCard
 from billboards.errors import InvalidInput
-from billboards.metrics.base import Batch, Floats
+from billboards.metrics.base import Batch, Floats, MetricCard
 from billboards.metrics.kernels.transport import Transport, least_costs
 from billboards.metrics.neural.encoder import Embedded
 from billboards.metrics.neural.engine import Engine, Where, start_engine

@@ -13,8 +13,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from billboards.board import MetricCard
-from billboards.metrics.base import Floats, Item
+from billboards.metrics.base import Floats, Item, MetricCard
 from billboards.metrics.neural.qa_asking import Questions
 from billboards.metrics.neural.qa_metric import (
     FAILURES,

@@ -14,9 +14,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from billboards.board import MetricCard
 from billboards.errors import InvalidInput
-from billboards.metrics.base import Batch, Floats, Item
+from billboards.metrics.base import Batch, Floats, Item, MetricCard
 from billboards.metrics.neural.bertscore import BERTScore
 from billboards.metrics.neural.learned import warn_of_cut_texts
 from billboards.metrics.neural.likelihood_pairs import log_likelihoods

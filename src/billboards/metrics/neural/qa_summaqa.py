@@ -13,8 +13,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from billboards.board import MetricCard
-from billboards.metrics.base import Floats, Item
+from billboards.metrics.base import Floats, Item, MetricCard
 from billboards.metrics.neural.qa_asking import Question
 from billboards.metrics.neural.qa_metric import FAILURES, LICENCE, OWN_MODELS, PART, QuestionMetric, mean_or_missing
 from billboards.metrics.neural.qa_overlap import overlap_f1

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from billboards.board import MetricCard
-from billboards.metrics.base import Batch, Floats, Item
+from billboards.metrics.base import Batch, Floats, Item, MetricCard
 from billboards.metrics.neural.engine import Engine, Where, start_engine
 from billboards.metrics.neural.learned import Learned, check_language, checked_precision, split_rows, warn_of_cuts
 from billboards.metrics.neural.readout import PlainTop

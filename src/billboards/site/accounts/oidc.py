@@ -20,7 +20,7 @@ from joserfc.errors import JoseError
 from joserfc.jwk import KeySet
 
 from billboards.errors import NotAllowed, SiteFailed
-from billboards.reading.values import json_value
+from billboards.reading import json_value
 from billboards.site.settings import OidcSettings
 
 if TYPE_CHECKING:

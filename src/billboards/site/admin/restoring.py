@@ -24,7 +24,7 @@ from typing import IO, Any
 from sqlalchemy import Connection, Table, update
 
 from billboards.errors import InvalidInput, Refused, StoreFailed
-from billboards.reading.values import json_value, shown
+from billboards.reading import json_value, shown
 from billboards.show.typed import typed_result
 from billboards.site.admin.backup import KIND, MANIFEST, Content
 from billboards.site.boards import registry

@@ -22,7 +22,7 @@ from billboards.board.parts import LISTED
 from billboards.errors import InvalidBoard, InvalidInput, MissingPart
 from billboards.metrics.base import Metric
 from billboards.metrics.discovery import metric
-from billboards.reading.lines import Problems
+from billboards.reading import Problems
 from billboards.site.boards import registry, snapshots
 from billboards.site.boards.snapshots import Audience, Snapshot
 from billboards.site.campaigns.judgments import with_campaigns

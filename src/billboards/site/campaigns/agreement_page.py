@@ -7,7 +7,7 @@ from typing import Any
 
 from billboards.analyses.rating_tables import annotator_tables
 from billboards.errors import InvalidInput, NotEnoughData, Refused
-from billboards.reading.values import whole_number
+from billboards.reading import whole_number
 from billboards.site.campaigns.annotator_records import Ruling
 from billboards.site.campaigns.annotators import rulings
 from billboards.site.campaigns.boards import Doubt, campaign_agreement, second_look

@@ -18,7 +18,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from billboards.errors import InvalidInput, Refused
-from billboards.reading.values import decimal_number, whole_number
+from billboards.reading import decimal_number, whole_number
 from billboards.site.accounts.access import VISITOR
 from billboards.site.campaigns.annotating import (
     Participant,

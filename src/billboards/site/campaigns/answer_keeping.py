@@ -14,7 +14,7 @@ from sqlalchemy import Connection
 
 from billboards.campaigns.answer_values import answer_values, check_answers
 from billboards.errors import InvalidInput, NotAllowed, Refused
-from billboards.reading.values import shown
+from billboards.reading import shown
 from billboards.site.campaigns import annotator_records as annotators
 from billboards.site.campaigns import answer_records as answers
 from billboards.site.campaigns import records as campaigns

@@ -12,7 +12,7 @@ from typing import Any
 
 from billboards.campaigns.plan import DAYS, PRESETS, CampaignPlan, read_plan
 from billboards.errors import InvalidInput
-from billboards.reading.values import decimal_number, signed_number
+from billboards.reading import decimal_number, signed_number
 
 #: What each field is called on the form.
 NAMES = {

@@ -14,18 +14,10 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from billboards.site.campaigns import (
-    annotator_records as annotators,
-)
-from billboards.site.campaigns import (
-    answer_counts,
-)
-from billboards.site.campaigns import (
-    answer_records as answers,
-)
-from billboards.site.campaigns import (
-    records as campaigns,
-)
+from billboards.site.campaigns import annotator_records as annotators
+from billboards.site.campaigns import answer_counts
+from billboards.site.campaigns import answer_records as answers
+from billboards.site.campaigns import records as campaigns
 from billboards.site.campaigns.annotator_records import Annotator, Ruling
 from billboards.site.campaigns.campaign import Campaign, campaign_of, campaign_with_id
 from billboards.site.database import trail

@@ -21,7 +21,7 @@ from sqlalchemy import Column, Connection, Integer, LargeBinary, MetaData, Table
 from sqlalchemy.exc import DBAPIError, StatementError
 
 from billboards.errors import InvalidInput, StoreFailed
-from billboards.reading.values import json_value
+from billboards.reading import json_value
 from billboards.site.database.engine import Database
 from billboards.site.database.migrating import migrate
 from billboards.site.database.schema import REVISION, metadata

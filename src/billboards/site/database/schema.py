@@ -25,7 +25,7 @@ from sqlalchemy import (
 
 import billboards.site.database.campaign_schema
 import billboards.site.database.study_schema  # noqa: F401 - the other tables of the same database
-from billboards.site.database.metadata import metadata as metadata
+from billboards.site.database.metadata import metadata
 
 #: The migration that brings a database to these tables.
 REVISION = "0003"

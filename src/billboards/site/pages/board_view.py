@@ -24,9 +24,9 @@ from billboards.analyses.findings import (
     popular_metric,
 )
 from billboards.analyses.ranking_results import OverratingReport, Ranking
-from billboards.analyses.ranking_tables import lines_table
+from billboards.analyses.ranking_tables import lines_table, metric_mark
 from billboards.board import Board, Slice
-from billboards.show.table import NOTES, metric_mark
+from billboards.show.table import NOTES
 from billboards.show.words import linear_combination, one_line, value_text
 from billboards.site.pages.board_table import BoardTable, board_table
 from billboards.site.pages.board_wish import ORDERS, PEOPLE, Wish, read_wish

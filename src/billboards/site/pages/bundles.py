@@ -17,13 +17,13 @@ from typing import Any
 import numpy as np
 
 from billboards.analyses.documents import dumps, overrating_document, ranking_document
-from billboards.analyses.effect_tables import overrating_table
+from billboards.analyses.effect_tables import overrating_latex, overrating_table
 from billboards.analyses.ranking_tables import generator_table, metric_table
 from billboards.board import Board
 from billboards.board.writing import write_board
 from billboards.errors import MissingPart, NotEnoughData
 from billboards.show.csv import csv_text, to_csv
-from billboards.show.latex import overrating_latex, to_latex
+from billboards.show.latex import to_latex
 from billboards.site.boards.masked import Look
 
 Record = dict[str, Any]

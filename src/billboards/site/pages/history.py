@@ -15,7 +15,7 @@ from billboards.analyses.ensemble import ENSEMBLE
 from billboards.analyses.ensemble_tables import ensemble_table
 from billboards.analyses.ranking_results import Ensemble
 from billboards.errors import UnknownName
-from billboards.reading.lines import whole_number
+from billboards.reading import whole_number
 from billboards.show.words import linear_combination, value_text
 from billboards.site.boards import snapshots
 from billboards.site.boards.snapshots import Place

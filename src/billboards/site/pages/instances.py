@@ -11,7 +11,7 @@ from fastapi import APIRouter
 
 from billboards.board import Instance
 from billboards.errors import InvalidInput, UnknownName
-from billboards.reading.values import decimal_number
+from billboards.reading import decimal_number
 from billboards.show.table import mean_digits
 from billboards.site.boards.masked import Look
 from billboards.site.pages.explorer import PEOPLE, SORTS, Found, Search, explore

@@ -11,12 +11,13 @@ from fastapi import APIRouter
 
 from billboards.analyses.audit.results import MetricAudit
 from billboards.analyses.comparison_results import Sensitivity
+from billboards.analyses.effect_tables import verdict
 from billboards.analyses.ranking_results import MetricStanding, Ranking
-from billboards.board import MetricCard
 from billboards.errors import InvalidInput, MissingPart, UnknownName
+from billboards.metrics.base import MetricCard
 from billboards.metrics.discovery import metric_class
 from billboards.show.table import mean_digits
-from billboards.show.words import interval_text, rank_texts, value_text, verdict
+from billboards.show.words import interval_text, rank_texts, value_text
 from billboards.site.boards import snapshots
 from billboards.site.boards.masked import Look
 from billboards.site.pages.explorer import Matrix

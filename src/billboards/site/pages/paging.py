@@ -13,7 +13,7 @@ from typing import Generic, TypeVar
 from starlette.datastructures import QueryParams
 
 from billboards.errors import InvalidInput
-from billboards.reading.lines import whole_number
+from billboards.reading import whole_number
 from billboards.site.web import addresses
 
 Entry = TypeVar("Entry")

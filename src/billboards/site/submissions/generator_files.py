@@ -17,7 +17,7 @@ from typing import Any, Literal
 from billboards.board import Board, Texts, check_texts, generator_lines, passages
 from billboards.board.passages import Passage, Passages
 from billboards.errors import InvalidSubmission, Problem
-from billboards.reading.lines import Problems, json_lines, numbered_lines, shown
+from billboards.reading import Problems, json_lines, numbered_lines, shown
 
 Format = Literal["auto", "jsonl", "text"]
 

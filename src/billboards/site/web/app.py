@@ -11,21 +11,11 @@ from starlette.exceptions import HTTPException
 from billboards.errors import BillboardsError
 from billboards.site.accounts import login as logging_in
 from billboards.site.accounts import pages as account
-from billboards.site.campaigns import (
-    acting_pages as campaign_acting,
-)
-from billboards.site.campaigns import (
-    annotating_pages as annotating,
-)
-from billboards.site.campaigns import (
-    pages as campaigns,
-)
-from billboards.site.campaigns import (
-    planning_pages as campaign_planning,
-)
-from billboards.site.campaigns import (
-    template_pages as templates,
-)
+from billboards.site.campaigns import acting_pages as campaign_acting
+from billboards.site.campaigns import annotating_pages as annotating
+from billboards.site.campaigns import pages as campaigns
+from billboards.site.campaigns import planning_pages as campaign_planning
+from billboards.site.campaigns import template_pages as templates
 from billboards.site.pages import (
     board,
     card,
@@ -40,9 +30,7 @@ from billboards.site.pages import (
     pictures,
     suites,
 )
-from billboards.site.pages import (
-    home as boards,
-)
+from billboards.site.pages import home as boards
 from billboards.site.site import Site
 from billboards.site.submissions import forms as submitting
 from billboards.site.submissions import pages as submissions

@@ -12,15 +12,9 @@ from billboards.site.accounts import routes as accounts
 from billboards.site.boards import ranking_routes as rankings
 from billboards.site.boards import routes as boards
 from billboards.site.boards import settings_routes as settings
-from billboards.site.campaigns import (
-    annotating_routes as annotating,
-)
-from billboards.site.campaigns import (
-    routes as campaigns,
-)
-from billboards.site.campaigns import (
-    template_routes as templates,
-)
+from billboards.site.campaigns import annotating_routes as annotating
+from billboards.site.campaigns import routes as campaigns
+from billboards.site.campaigns import template_routes as templates
 from billboards.site.submissions import routes as submissions
 
 ROUTERS: tuple[APIRouter, ...] = tuple(

@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from billboards.analyses.overrating import human_generators, references_without, rows_compared
-from billboards.board import Board, MetricCard, Outputs, ReferenceSet
+from billboards.board import Board, Outputs, ReferenceSet
 from billboards.board.scoring import column_key
+from billboards.metrics.base import MetricCard
 from billboards.site.boards import registry
 from billboards.site.boards.live import board_metrics, folder_board, latest_versions, live_board, submitted_row
 from billboards.site.boards.snapshots import Audience

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import chain
 
-from billboards.board import Board, MetricCard, Outputs, digest
+from billboards.board import Board, Outputs, digest
 from billboards.board.cell_contract import ColumnKey
-from billboards.metrics.base import Metric
+from billboards.metrics.base import Metric, MetricCard
 from billboards.site.boards import registry
 from billboards.site.boards.snapshots import Audience
 from billboards.site.settings import BoardSettings

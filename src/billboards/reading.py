@@ -1,8 +1,8 @@
-"""Reading text files as people really write them: BOM, CRLF, blank lines, and a line number for every mistake.
+"""Numbers and JSON as texts write them, read alike at every border.
 
-Lines end at `\\n` alone; the other characters that Python's `splitlines` takes for line ends occur inside real texts.
-JSON is read more strictly than Python does by itself: a key that appears twice, a bare NaN and half a surrogate pair
-are mistakes, because each of them would be lost or changed when the file is written again.
+Python's own `int` and `float` take more than people mean: digits of other scripts, `1_000`, blanks, `nan` and `inf`;
+and its `isdigit` says yes to "²", which `int` then refuses. Here a number is written in decimal digits and is finite,
+and JSON that can't be followed is a mistake of its text like any other.
 """
 
 from __future__ import annotations
@@ -10,15 +10,69 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import math
+import re
 import tomllib
 import zlib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from reprlib import Repr
+from typing import Any, TypeGuard
 
-from billboards.errors import Problem
-from billboards.reading.values import shown, whole_number
+from billboards.errors import ImportRefused, Problem
+
+#: Digits of the largest whole number that is read from a text: what fits into 64 bits.
+MOST_DIGITS = 18
+#: No number needs more characters; a longer one is a mistake, or meant to hurt.
+LONGEST = 400
+_shortened = Repr()
+_shortened.maxstring = _shortened.maxother = 80
+_DECIMAL = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+
+
+def shown(value: object) -> str:
+    """A value as a message shows it: never longer than a line, however large or deep it is."""
+    return _shortened.repr(value)
+
+
+def whole_number(text: str) -> int | None:
+    """The number that decimal digits write; None where there are others, or more than any position or count has."""
+    return int(text) if text.isascii() and text.isdecimal() and len(text) <= MOST_DIGITS else None
+
+
+def signed_number(text: str) -> int | None:
+    """A whole number that may have a sign before its digits."""
+    sign, digits = (text[:1], text[1:]) if text[:1] in ("+", "-") else ("", text)
+    found = whole_number(digits)
+    return -found if found is not None and sign == "-" else found
+
+
+def decimal_number(text: str) -> float | None:
+    """The finite number that a text writes with a point or an exponent; None where it writes none."""
+    if len(text) > LONGEST or _DECIMAL.fullmatch(text) is None:
+        return None
+    value = float(text)
+    return value if math.isfinite(value) else None
+
+
+def is_number(value: object) -> TypeGuard[int | float]:
+    """Whether a value read from TOML or JSON is a finite number that a float can hold; true and false are not."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    try:
+        return math.isfinite(value)
+    except OverflowError:
+        return False
+
+
+def json_value(text: str | bytes) -> Any:
+    """What a JSON text says; a `ValueError` where it says nothing that Python can follow."""
+    try:
+        return json.loads(text)
+    except RecursionError as error:
+        raise ValueError("it is nested too deeply") from error
+
 
 __all__ = [
     "Problems",
@@ -30,7 +84,6 @@ __all__ = [
     "toml_document",
     "whole_number",
 ]
-
 #: The most that a gzipped file may hold: a hundred times what the largest public set does.
 MOST_UNPACKED = 1 << 32
 
@@ -178,3 +231,61 @@ def _cut_off(error: json.JSONDecodeError, line: str) -> str:
     at_the_end = error.pos >= len(line.rstrip()) - 1 and error.msg != "Extra data"
     at_the_end |= error.msg.startswith("Unterminated string")
     return "; the line seems cut off" if at_the_end else ""
+
+
+def refuse_errors(problems: Problems) -> None:
+    """Raise with the first mistakes of a source, if there are any."""
+    if not problems.errors:
+        return
+    first = "; ".join(str(problem).replace(": error:", ":") for problem in problems.errors[:3])
+    more = len(problems.errors) - 3
+    raise ImportRefused(first + (f"; and {more} more mistakes like these" if more > 0 else ""))
+
+
+def read_source(path: Path) -> bytes:
+    """A source file's bytes, unpacked when gzipped; an absent, unreadable or empty file is refused."""
+    try:
+        raw = read_bytes(path)
+    except FileNotFoundError as error:
+        raise ImportRefused(f"{path}: no such file; give the folder or file the importer's help describes") from error
+    except (OSError, EOFError, zlib.error) as error:
+        raise ImportRefused(f"{path}: can't be read: {error}; fetch the file again") from error
+    if not raw:
+        raise ImportRefused(f"{path}: is empty; fetch the file again")
+    return raw
+
+
+def check_ended(raw: bytes, name: str, problems: Problems) -> None:
+    """A last line without its end may be half a number or half a sentence, which nothing else would show."""
+    if not raw.endswith(b"\n"):
+        line = raw.count(b"\n") + 1
+        problems.error(name, line, "the last line has no line end, so the file may be cut off; fetch it again")
+
+
+def read_number(text: str, what: str, where: str, line: int | None, problems: Problems) -> float:
+    """A number from a file; NaN where the source says there is none."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan if text.strip().lower() in ("", "none") else math.inf
+    if math.isinf(value) or "_" in text:  # Python would read 1_000
+        problems.error(where, line, f"{what} {shown(text)} is not a finite number")
+    return value
+
+
+def read_columns(path: Path, header: Sequence[str], problems: Problems) -> list[tuple[int, list[str]]]:
+    """The lines below a header, cells separated by blanks; lines of another width become problems."""
+    raw = read_source(path)
+    lines = ((number, line.split()) for number, line in numbered_lines(raw, str(path), problems) if line.strip())
+    _, found = next(lines, (0, []))
+    if found != list(header):
+        problems.error(str(path), 1, f"the first line must read {' '.join(header)!r}; found {shown(' '.join(found))}")
+        return []
+    check_ended(raw, str(path), problems)
+    rows = list(lines)
+    if not rows:
+        problems.error(str(path), 1, "holds nothing below its first line; fetch the file again")
+    for number, cells in rows:
+        if len(cells) != len(header):
+            problems.error(str(path), number, f"{len(cells)} columns where {len(header)} are needed")
+    return [(number, cells) for number, cells in rows if len(cells) == len(header)]

@@ -1,1 +1,0 @@
-"""Text files as people write them: lines, numbers and JSON, read alike at every border."""
