@@ -53,7 +53,7 @@ FUZZED: Mapping[str, tuple[str, ...]] = {
 }
 
 #: Modules that are asked over HTTP: `test_hostile_requests.py`.
-ASKED = ("site/accounts/", "site/boards/", "site/campaigns/", "site/pages/", "site/submissions/", "site/web/")
+ASKED = ("site/accounts/", "site/boards/", "site/campaigns/", "site/submissions/", "site/web/")
 
 #: Why the others are not fuzzed.
 TRUSTED: Mapping[str, str] = {
