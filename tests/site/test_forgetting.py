@@ -20,8 +20,9 @@ from billboards.site.campaigns.campaign import Campaign
 from billboards.site.campaigns.judgments import judgments_of
 from billboards.site.campaigns.owning import close_campaign
 from billboards.site.database import trail
+from billboards.site.database.metadata import metadata
 from billboards.site.database.moving import line_of, read_rows
-from billboards.site.database.schema import metadata, rankings, standings
+from billboards.site.database.schema import rankings, standings
 from billboards.site.site import Site
 from billboards.site.submissions import sending as submitting
 from billboards.site.work.programs import program_folder

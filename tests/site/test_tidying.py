@@ -37,9 +37,9 @@ from billboards.site.campaigns import annotator_records as annotators
 from billboards.site.campaigns.owning import close_campaign
 from billboards.site.campaigns.study_records import set_study
 from billboards.site.database import retention, trail
+from billboards.site.database.metadata import metadata
 from billboards.site.database.moving import line_of, read_rows
 from billboards.site.database.retention import DAY
-from billboards.site.database.schema import metadata
 from billboards.site.database.study_schema import studies
 from billboards.site.settings import DATABASE, RetentionSettings, read_site_settings
 from billboards.site.site import Site, open_site

@@ -18,8 +18,9 @@ from billboards.site.accounts.records import Account
 from billboards.site.boards import registry
 from billboards.site.database import migrations
 from billboards.site.database.engine import Database
+from billboards.site.database.metadata import metadata
 from billboards.site.database.migrating import unmigrate
-from billboards.site.database.schema import REVISION, boards, metadata
+from billboards.site.database.schema import REVISION, boards
 
 COUNTER = """
 import sys

@@ -14,9 +14,10 @@ from sqlalchemy import insert, inspect, select, update
 
 from billboards.errors import InvalidInput, StoreFailed
 from billboards.site.database.engine import Database
+from billboards.site.database.metadata import metadata
 from billboards.site.database.migrating import unmigrate
 from billboards.site.database.moving import BATCH, fill, move_database, read_rows, tables_of, tally_of
-from billboards.site.database.schema import REVISION, audit, boards, metadata
+from billboards.site.database.schema import REVISION, audit, boards
 
 #: For what one direction shows as well as both: from SQLite to PostgreSQL.
 from_sqlite = pytest.mark.parametrize("full", ["sqlite"], indirect=True)

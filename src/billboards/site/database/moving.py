@@ -23,8 +23,9 @@ from sqlalchemy.exc import DBAPIError, StatementError
 from billboards.errors import InvalidInput, StoreFailed
 from billboards.reading import json_value
 from billboards.site.database.engine import Database
+from billboards.site.database.metadata import metadata
 from billboards.site.database.migrating import migrate
-from billboards.site.database.schema import REVISION, metadata
+from billboards.site.database.schema import REVISION
 
 #: Rows that are held in memory at a time; a row of scores may have a hundred thousand bytes.
 BATCH = 500
