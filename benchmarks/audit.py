@@ -44,7 +44,7 @@ def measure(board: Board, instances: int, k: int, most: int) -> None:
     import billboards as bb
     from billboards.analyses.audit.bench import Bench
     from billboards.analyses.audit.extracting import Enumeration, Extraction
-    from billboards.board.memory_cells import MemoryCells
+    from billboards.board.cells import MemoryCells
 
     board = replace(board, instances=board.instances[:instances], rows=(), home=None)
     metric = bb.metric("source-cosine")

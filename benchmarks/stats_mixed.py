@@ -29,8 +29,8 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 import billboards as bb
 from billboards.analyses.overrating import rows_compared
 from billboards.analyses.view import view_board
+from billboards.board.cells import MemoryCells
 from billboards.board.matrix import board_scores
-from billboards.board.memory_cells import MemoryCells
 from billboards.board.scoring import score_board
 from billboards.metrics.bleu import BLEU
 from billboards.metrics.chrf import ChrFPlusPlus

@@ -1,12 +1,18 @@
-"""Numbers and JSON as texts write them, read alike at every border.
+"""Text files, numbers, JSON, TOML and tables as people write them, read alike at every border.
 
 Python's own `int` and `float` take more than people mean: digits of other scripts, `1_000`, blanks, `nan` and `inf`;
 and its `isdigit` says yes to "²", which `int` then refuses. Here a number is written in decimal digits and is finite,
-and JSON that can't be followed is a mistake of its text like any other.
+text is UTF-8, and JSON that can't be followed is a mistake of its text like any other. Reading goes on after a mistake:
+each is added to `Problems` with its file and line.
+
+Tables have named columns and come as CSV, TSV, JSON lines or Parquet. CSV and TSV are read as Python's csv module
+defines them: a cell that begins with a quotation mark ends with one, and may hold delimiters and line ends. A row that
+is wider or narrower than the header is refused, never padded.
 """
 
 from __future__ import annotations
 
+import csv
 import gzip
 import io
 import json
@@ -15,25 +21,27 @@ import re
 import tomllib
 import zlib
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from reprlib import Repr
 from typing import Any, TypeGuard
 
-from billboards.errors import ImportRefused, Problem
+from billboards.errors import ImportRefused, MissingPart, Problem
 
 #: Digits of the largest whole number that is read from a text: what fits into 64 bits.
 MOST_DIGITS = 18
 #: No number needs more characters; a longer one is a mistake, or meant to hurt.
 LONGEST = 400
+#: The most that a gzipped file may hold: a hundred times what the largest public set does.
+MOST_UNPACKED = 1 << 32
+DELIMITERS = {".csv": ",", ".tsv": "\t"}
+JSON_LINES = (".jsonl", ".ndjson")
+PARQUET = (".parquet", ".pq")
+Row = tuple[int, Mapping[str, Any]]
+_DECIMAL = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _shortened = Repr()
 _shortened.maxstring = _shortened.maxother = 80
-_DECIMAL = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
-
-
-def shown(value: object) -> str:
-    """A value as a message shows it: never longer than a line, however large or deep it is."""
-    return _shortened.repr(value)
 
 
 def whole_number(text: str) -> int | None:
@@ -66,26 +74,9 @@ def is_number(value: object) -> TypeGuard[int | float]:
         return False
 
 
-def json_value(text: str | bytes) -> Any:
-    """What a JSON text says; a `ValueError` where it says nothing that Python can follow."""
-    try:
-        return json.loads(text)
-    except RecursionError as error:
-        raise ValueError("it is nested too deeply") from error
-
-
-__all__ = [
-    "Problems",
-    "json_lines",
-    "numbered_lines",
-    "read_bytes",
-    "shown",
-    "text_lines",
-    "toml_document",
-    "whole_number",
-]
-#: The most that a gzipped file may hold: a hundred times what the largest public set does.
-MOST_UNPACKED = 1 << 32
+def shown(value: object) -> str:
+    """A value as a message shows it: never longer than a line, however large or deep it is."""
+    return _shortened.repr(value)
 
 
 class Problems(list[Problem]):
@@ -125,6 +116,15 @@ class Problems(list[Problem]):
             self.append(rest)
 
 
+def refuse_errors(problems: Problems) -> None:
+    """Raise with the first mistakes of a source, if there are any."""
+    if not problems.errors:
+        return
+    first = "; ".join(str(problem).replace(": error:", ":") for problem in problems.errors[:3])
+    more = len(problems.errors) - 3
+    raise ImportRefused(first + (f"; and {more} more mistakes like these" if more > 0 else ""))
+
+
 def read_bytes(path: Path) -> bytes:
     """A file's bytes, unpacked when it is gzipped, as far as any data set goes."""
     if path.suffix != ".gz":
@@ -137,6 +137,19 @@ def read_bytes(path: Path) -> bytes:
             if size > MOST_UNPACKED:
                 raise OSError(f"unpacks to more than {MOST_UNPACKED:,} bytes; unpack it yourself if it is meant to")
     return b"".join(blocks)
+
+
+def read_source(path: Path) -> bytes:
+    """A source file's bytes, unpacked when gzipped; an absent, unreadable or empty file is refused."""
+    try:
+        raw = read_bytes(path)
+    except FileNotFoundError as error:
+        raise ImportRefused(f"{path}: no such file; give the folder or file the importer's help describes") from error
+    except (OSError, EOFError, zlib.error) as error:
+        raise ImportRefused(f"{path}: can't be read: {error}; fetch the file again") from error
+    if not raw:
+        raise ImportRefused(f"{path}: is empty; fetch the file again")
+    return raw
 
 
 def numbered_lines(raw: bytes, name: str, problems: Problems, *, first: int = 1) -> Iterator[tuple[int, str]]:
@@ -166,6 +179,21 @@ def text_lines(path: Path, name: str, problems: Problems) -> list[str]:
         return []
 
 
+def check_ended(raw: bytes, name: str, problems: Problems) -> None:
+    """A last line without its end may be half a number or half a sentence, which nothing else would show."""
+    if not raw.endswith(b"\n"):
+        line = raw.count(b"\n") + 1
+        problems.error(name, line, "the last line has no line end, so the file may be cut off; fetch it again")
+
+
+def json_value(text: str | bytes) -> Any:
+    """What a JSON text says; a `ValueError` where it says nothing that Python can follow."""
+    try:
+        return json.loads(text)
+    except RecursionError as error:
+        raise ValueError("it is nested too deeply") from error
+
+
 def json_lines(
     raw: bytes, name: str, problems: Problems, *, nan: bool = False, first: int = 1
 ) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -191,18 +219,6 @@ def json_lines(
                 problems.error(name, number, f"expected a JSON object, found {type(value).__name__}")
 
 
-def toml_document(text: str) -> dict[str, Any]:
-    """A TOML document; nesting and numbers that Python can't follow are mistakes of the text like any other."""
-    try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError:
-        raise
-    except RecursionError as error:
-        raise tomllib.TOMLDecodeError("it is nested too deeply") from error
-    except ValueError as error:
-        raise tomllib.TOMLDecodeError(f"it holds a value that is none: {error}") from error
-
-
 def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
@@ -215,6 +231,10 @@ def _refuse_constant(text: str) -> float:
     raise ValueError(f"{text} is not a value; leave the field out where there is none")
 
 
+_STRICT = json.JSONDecoder(object_pairs_hook=_unique_keys, parse_constant=_refuse_constant)
+_WITH_NAN = json.JSONDecoder(object_pairs_hook=_unique_keys)
+
+
 def _refuse_surrogates(value: object) -> None:
     try:
         json.dumps(value, ensure_ascii=False).encode()
@@ -223,54 +243,119 @@ def _refuse_surrogates(value: object) -> None:
         raise ValueError(f"\\u{half:04x} is half of a character; write the pair or the character itself") from error
 
 
-_STRICT = json.JSONDecoder(object_pairs_hook=_unique_keys, parse_constant=_refuse_constant)
-_WITH_NAN = json.JSONDecoder(object_pairs_hook=_unique_keys)
-
-
 def _cut_off(error: json.JSONDecodeError, line: str) -> str:
     at_the_end = error.pos >= len(line.rstrip()) - 1 and error.msg != "Extra data"
     at_the_end |= error.msg.startswith("Unterminated string")
     return "; the line seems cut off" if at_the_end else ""
 
 
-def refuse_errors(problems: Problems) -> None:
-    """Raise with the first mistakes of a source, if there are any."""
-    if not problems.errors:
-        return
-    first = "; ".join(str(problem).replace(": error:", ":") for problem in problems.errors[:3])
-    more = len(problems.errors) - 3
-    raise ImportRefused(first + (f"; and {more} more mistakes like these" if more > 0 else ""))
-
-
-def read_source(path: Path) -> bytes:
-    """A source file's bytes, unpacked when gzipped; an absent, unreadable or empty file is refused."""
+def toml_document(text: str) -> dict[str, Any]:
+    """A TOML document; nesting and numbers that Python can't follow are mistakes of the text like any other."""
     try:
-        raw = read_bytes(path)
-    except FileNotFoundError as error:
-        raise ImportRefused(f"{path}: no such file; give the folder or file the importer's help describes") from error
-    except (OSError, EOFError, zlib.error) as error:
-        raise ImportRefused(f"{path}: can't be read: {error}; fetch the file again") from error
-    if not raw:
-        raise ImportRefused(f"{path}: is empty; fetch the file again")
-    return raw
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        raise
+    except RecursionError as error:
+        raise tomllib.TOMLDecodeError("it is nested too deeply") from error
+    except ValueError as error:
+        raise tomllib.TOMLDecodeError(f"it holds a value that is none: {error}") from error
 
 
-def check_ended(raw: bytes, name: str, problems: Problems) -> None:
-    """A last line without its end may be half a number or half a sentence, which nothing else would show."""
-    if not raw.endswith(b"\n"):
-        line = raw.count(b"\n") + 1
-        problems.error(name, line, "the last line has no line end, so the file may be cut off; fetch it again")
+@dataclass(frozen=True)
+class Table:
+    """A file's columns, and its rows to be read once; a row's number is its first line, or its place in Parquet."""
+
+    path: str
+    columns: tuple[str, ...]
+    rows: Iterable[Row]
+    notes: tuple[str, ...] = ()
 
 
-def read_number(text: str, what: str, where: str, line: int | None, problems: Problems) -> float:
-    """A number from a file; NaN where the source says there is none."""
+def read_table(path: Path, problems: Problems, *, numbered: bool = False) -> Table:
+    """The table in a file, whose format its name tells; mistakes in rows become problems as they are read.
+
+    `numbered` admits a first column without a name, as R writes the numbers of rows.
+    """
+    suffix = (path.with_suffix("") if path.suffix == ".gz" else path).suffix.lower()
+    if suffix in DELIMITERS:
+        return _delimited(path, DELIMITERS[suffix], problems, numbered)
+    if suffix in JSON_LINES:
+        return _json_lines(path, problems)
+    if suffix in PARQUET:
+        return _parquet(path)
+    known = ", ".join((*DELIMITERS, *JSON_LINES, *PARQUET))
+    raise ImportRefused(f"{path}: a table's name must end in one of {known}")
+
+
+def _delimited(path: Path, delimiter: str, problems: Problems, numbered: bool) -> Table:
+    raw = read_source(path)
+    _check_encoding(raw, path)
+    records = _records(raw, delimiter, str(path), problems)
+    _, header = next(records, (1, []))
+    if len(set(header)) < len(header) or not header or not all(name.strip() for name in header[numbered:]):
+        problems.error(str(path), 1, f"columns must have names, all different; found {shown(header)}")
+    refuse_errors(problems)
+    ended = raw.endswith((b"\n", b"\r"))
+    note = f"{path}: the last line has no line end; make sure that the file is complete"
+    rows = _named_rows(records, header, str(path), problems)
+    return Table(str(path), tuple(header), rows, () if ended else (note,))
+
+
+def _named_rows(
+    records: Iterable[tuple[int, list[str]]], header: list[str], path: str, problems: Problems
+) -> Iterator[Row]:
+    for line, cells in records:
+        if len(cells) == len(header):
+            yield line, dict(zip(header, cells, strict=True))
+        else:
+            problems.error(path, line, f"{len(cells)} cells where the first line names {len(header)} columns")
+
+
+def _check_encoding(raw: bytes, path: Path) -> None:
     try:
-        value = float(text)
-    except ValueError:
-        value = math.nan if text.strip().lower() in ("", "none") else math.inf
-    if math.isinf(value) or "_" in text:  # Python would read 1_000
-        problems.error(where, line, f"{what} {shown(text)} is not a finite number")
-    return value
+        raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+        raise ImportRefused(f"{path}:{line}: not UTF-8; save the file as UTF-8") from error
+
+
+def _records(raw: bytes, delimiter: str, path: str, problems: Problems) -> Iterator[tuple[int, list[str]]]:
+    csv.field_size_limit(2**31 - 1)
+    # Decoded as it is read: a large table's text beside its bytes would take several times their memory.
+    text = io.TextIOWrapper(io.BytesIO(raw), encoding="utf-8-sig", newline="")
+    reader = csv.reader(text, delimiter=delimiter, strict=True)
+    line = 1
+    try:
+        for cells in reader:
+            if cells:
+                yield line, cells
+            line = reader.line_num + 1
+    except csv.Error as error:
+        problems.error(path, line, f"can't be read as a table: {error}; quotation marks inside a cell must be doubled")
+
+
+def _json_lines(path: Path, problems: Problems) -> Table:
+    """Lines are read twice, first for their keys, so that a long file never lies in memory as objects."""
+    raw = read_source(path)
+    columns = dict.fromkeys(key for _, item in json_lines(raw, str(path), problems, nan=True) for key in item)
+    refuse_errors(problems)
+    return Table(str(path), tuple(columns), json_lines(raw, str(path), problems, nan=True))
+
+
+def _parquet(path: Path) -> Table:
+    try:
+        import pyarrow
+        from pyarrow import parquet
+    except ImportError as error:
+        raise MissingPart("reading Parquet needs pyarrow: pip install billboards[parquet]") from error
+    try:
+        table = parquet.read_table(io.BytesIO(read_source(path)))
+        # Texts that are none would come out only when a row is read.
+        table.validate(full=True)
+    except (pyarrow.ArrowException, OSError) as error:
+        raise ImportRefused(f"{path}: not a complete Parquet file: {error}") from error
+    rows = (row for batch in table.to_batches(max_chunksize=10_000) for row in batch.to_pylist())
+    return Table(str(path), tuple(table.column_names), enumerate(rows, 1))
 
 
 def read_columns(path: Path, header: Sequence[str], problems: Problems) -> list[tuple[int, list[str]]]:
@@ -289,3 +374,14 @@ def read_columns(path: Path, header: Sequence[str], problems: Problems) -> list[
         if len(cells) != len(header):
             problems.error(str(path), number, f"{len(cells)} columns where {len(header)} are needed")
     return [(number, cells) for number, cells in rows if len(cells) == len(header)]
+
+
+def read_number(text: str, what: str, where: str, line: int | None, problems: Problems) -> float:
+    """A number from a file; NaN where the source says there is none."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan if text.strip().lower() in ("", "none") else math.inf
+    if math.isinf(value) or "_" in text:  # Python would read 1_000
+        problems.error(where, line, f"{what} {shown(text)} is not a finite number")
+    return value

@@ -8,7 +8,7 @@ import numpy as np
 from small_boards import noisy_board
 
 from billboards.board import Aggregate, Board
-from billboards.board.judgment_columns import JudgmentColumns
+from billboards.board.judgments import JudgmentColumns
 
 #: How far below the others each of six annotators rates, on 1-5.
 SEVERITY = {"ann": 1.0, "bob": 0.5, "cem": 0.0, "dee": 0.0, "eve": -0.5, "fay": -1.0}

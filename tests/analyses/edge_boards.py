@@ -18,7 +18,7 @@ from billboards.board import (
     human_scores,
     row_of,
 )
-from billboards.board.judgment_columns import JudgmentColumns
+from billboards.board.judgments import JudgmentColumns
 from billboards.metrics.base import Floats
 
 #: Metrics in the order in which they stand on every board; `first` and `second` are those compared.

@@ -19,7 +19,7 @@ from billboards.board import (
     human_scores,
     row_of,
 )
-from billboards.board.judgment_columns import JudgmentColumns
+from billboards.board.judgments import JudgmentColumns
 from billboards.metrics.base import Batch, Floats, Metric, MetricCard
 
 

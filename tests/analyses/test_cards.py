@@ -11,7 +11,7 @@ from public_sets import make_efficientqa, make_flickr8k, make_wmt19_darr
 
 from billboards.analyses.card import measure_card
 from billboards.board import Board, DataCard, Dimension, Generator, Instance, Reference, row_of
-from billboards.board.judgment_columns import JudgmentColumns
+from billboards.board.judgments import JudgmentColumns
 
 INSTANCES = (
     Instance("1", (Reference("A", "The cat sat."), Reference("B", "A cat sat down.")), "eins", document="d"),

@@ -13,7 +13,7 @@ from billboards.analyses.ranking import rank_board
 from billboards.analyses.ranking_results import ReferenceLine
 from billboards.analyses.reference_lines import reference_lines
 from billboards.board import Board, Outputs, Slice
-from billboards.board.judgment_columns import JudgmentColumns
+from billboards.board.judgments import JudgmentColumns
 
 
 def named(found: tuple[ReferenceLine, ...]) -> dict[str, ReferenceLine]:

@@ -10,8 +10,8 @@ from small_boards import Errors, Overlap, small_board
 
 from billboards.analyses.overrating import human_generators, measure_overrating, references_without, rows_compared
 from billboards.board import ImportedColumn, human_scores
+from billboards.board.cells import MemoryCells
 from billboards.board.matrix import board_scores
-from billboards.board.memory_cells import MemoryCells
 from billboards.board.scoring import score_board
 from billboards.errors import InvalidInput, UnknownName
 from billboards.run.local import InProcess

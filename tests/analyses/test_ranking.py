@@ -20,8 +20,8 @@ from billboards.board import (
     loose_rows,
     row_of,
 )
-from billboards.board.judgment_columns import JudgmentColumns
-from billboards.board.memory_cells import MemoryCells
+from billboards.board.cells import MemoryCells
+from billboards.board.judgments import JudgmentColumns
 from billboards.board.scoring import score_board
 from billboards.errors import InvalidInput, UnknownName
 from billboards.run.local import InProcess

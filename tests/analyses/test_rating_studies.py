@@ -19,7 +19,7 @@ from billboards.analyses.next_items import choose_next, estimate_drawn
 from billboards.analyses.rating_sources import TableColumns, board_ratings, seconds, table_ratings
 from billboards.analyses.severity import study_severity
 from billboards.board import Board
-from billboards.board.judgment_columns import JudgmentColumns, join_judgments
+from billboards.board.judgments import JudgmentColumns, join_judgments
 from billboards.errors import ImportRefused, InvalidInput, NotEnoughData, UnknownName
 from billboards.stats.reliability import krippendorff_alpha
 from billboards.stats.worst_case import worst_case_se

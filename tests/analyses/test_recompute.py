@@ -12,8 +12,8 @@ from small_boards import Errors, Overlap, small_board
 import billboards as bb
 from billboards.analyses.recompute import recompute
 from billboards.board import Board, ImportedColumn
+from billboards.board.cells import MemoryCells
 from billboards.board.matrix import board_scores
-from billboards.board.memory_cells import MemoryCells
 from billboards.board.scoring import score_board
 from billboards.metrics.base import Metric
 from billboards.metrics.discovery import known_metrics, metric

@@ -12,7 +12,7 @@ from small_boards import Characters, Overlap, small_board
 from billboards.analyses.references import reference_effect
 from billboards.analyses.view import view_board
 from billboards.board import Board, Judgments, Reference
-from billboards.board.memory_cells import MemoryCells
+from billboards.board.cells import MemoryCells
 from billboards.errors import NotEnoughData
 from billboards.metrics.base import Batch, Floats, Metric, MetricCard
 from billboards.run.local import InProcess

@@ -13,7 +13,7 @@ import billboards as bb
 from billboards.analyses.card import measure_card
 from billboards.analyses.card_tables import card_html, card_markdown, card_tables
 from billboards.board import Board, DataCard
-from billboards.board.judgment_columns import JudgmentColumns
+from billboards.board.judgments import JudgmentColumns
 from billboards.board.writing import write_board
 from billboards.cli.main import main
 

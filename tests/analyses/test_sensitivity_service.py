@@ -14,7 +14,7 @@ from billboards.analyses.comparison_tables import values_table
 from billboards.analyses.sensitivity import measure_sensitivity
 from billboards.analyses.view import view_board
 from billboards.board import Judgments
-from billboards.board.memory_cells import MemoryCells
+from billboards.board.cells import MemoryCells
 from billboards.board.scoring import score_board
 from billboards.errors import NotEnoughData
 from billboards.run.local import InProcess

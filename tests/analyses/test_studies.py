@@ -19,7 +19,7 @@ from billboards.analyses.power import power_of_generators, power_of_metrics
 from billboards.analyses.ranking import fit_view
 from billboards.analyses.view import view_board
 from billboards.board import Aggregate, Board, Dimension, Judgments, human_scores
-from billboards.board.judgment_columns import JudgmentColumns
+from billboards.board.judgments import JudgmentColumns
 from billboards.errors import InvalidInput, NotEnoughData, UnknownName
 from billboards.stats.agreement import disagreement_corners, measure_agreement
 from billboards.stats.estimate import estimate_mean

@@ -14,7 +14,7 @@ from billboards.board import Board, Generator, Instance, Reference, row_of
 from billboards.board.check import check_board
 from billboards.board.check_texts import token_mark
 from billboards.board.folder import open_board
-from billboards.board.judgment_columns import JudgmentColumns
+from billboards.board.judgments import JudgmentColumns
 from billboards.board.writing import write_board
 
 Folder = Callable[..., Path]

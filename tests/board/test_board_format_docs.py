@@ -9,10 +9,8 @@ from pathlib import Path
 import pytest
 
 from billboards.board.check import check_board
-from billboards.board.folder import open_board
-from billboards.board.instance_lines import INSTANCE_KEYS
-from billboards.board.judgment_lines import KEYS as JUDGMENT_KEYS
-from billboards.board.output_lines import OUTPUT_KEYS, TEXT_KEYS
+from billboards.board.folder import INSTANCE_KEYS, OUTPUT_KEYS, TEXT_KEYS, open_board
+from billboards.board.judgment_files import KEYS as JUDGMENT_KEYS
 from billboards.board.settings import KEYS, read_settings
 from billboards.board.writing import PARTS
 from billboards.reading import Problems

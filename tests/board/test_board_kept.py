@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from billboards.board import Board, judgment_files, kept
+from billboards.board import Board, judgment_files
+from billboards.board import _kept as kept
 from billboards.board.folder import open_board
 from billboards.errors import InvalidBoard, StoreFailed
 

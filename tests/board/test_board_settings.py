@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from billboards.board import Aggregate, DataCard, Dimension, Generator
-from billboards.board.settings import ImportedSettings, Settings, read_settings
-from billboards.board.settings_tables import key_lines
+from billboards.board.settings import ImportedSettings, Settings, key_lines, read_settings
 from billboards.reading import Problems
 
 

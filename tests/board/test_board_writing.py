@@ -29,7 +29,7 @@ from billboards.board import (
     row_of,
 )
 from billboards.board.folder import open_board
-from billboards.board.judgment_columns import JudgmentColumns
+from billboards.board.judgments import JudgmentColumns
 from billboards.board.writing import new_folder, write_board, write_lines
 from billboards.errors import InvalidInput, StoreFailed, UnknownName
 

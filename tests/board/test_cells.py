@@ -14,8 +14,7 @@ import numpy as np
 import pytest
 
 from billboards.board import Column
-from billboards.board.cell_contract import ColumnKey
-from billboards.board.cells import FILE, SqliteCells
+from billboards.board.cells import FILE, ColumnKey, SqliteCells
 from billboards.errors import StoreFailed
 
 KEY = ColumnKey(Column("BLEU", "s"), "c")
@@ -25,7 +24,7 @@ import sys
 from pathlib import Path
 import numpy as np
 from billboards.board import Column
-from billboards.board.cell_contract import ColumnKey
+from billboards.board.cells import ColumnKey
 from billboards.board.cells import SqliteCells
 store, name = SqliteCells(Path(sys.argv[1])), sys.argv[2]
 key = ColumnKey(Column("BLEU", "s"), "c")

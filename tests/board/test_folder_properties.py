@@ -30,7 +30,7 @@ from billboards.board import (
 )
 from billboards.board.check import check_board
 from billboards.board.folder import open_board
-from billboards.board.judgment_columns import JudgmentColumns
+from billboards.board.judgments import JudgmentColumns
 from billboards.board.names import file_name
 from billboards.board.writing import write_board
 from billboards.errors import InvalidInput

@@ -20,7 +20,7 @@ from billboards.board import (
     preferred_pairs,
     row_of,
 )
-from billboards.board.judgment_columns import JudgmentColumns
+from billboards.board.judgments import JudgmentColumns
 
 INSTANCES = (Instance("1"), Instance("2"))
 ROWS = tuple(row_of(Generator(name), INSTANCES, (f"{name} one", f"{name} two")) for name in "ABC")

@@ -11,9 +11,8 @@ import pytest
 from small_boards import Broken, Characters, Errors, Overlap, small_board
 
 from billboards.board import Board, Generator, Instance, row_of, scoring
-from billboards.board.cells import SqliteCells
+from billboards.board.cells import MemoryCells, SqliteCells
 from billboards.board.matrix import board_scores
-from billboards.board.memory_cells import MemoryCells
 from billboards.board.scoring import Progress, column_key, score_board
 from billboards.metrics.executor import Executor, Result, Task
 from billboards.run.local import InProcess, LocalPool

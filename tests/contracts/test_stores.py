@@ -9,9 +9,7 @@ import numpy as np
 import pytest
 
 from billboards.board import Column
-from billboards.board.cell_contract import CellStore, ColumnKey
-from billboards.board.cells import SqliteCells
-from billboards.board.memory_cells import MemoryCells
+from billboards.board.cells import CellStore, ColumnKey, MemoryCells, SqliteCells
 from billboards.site.boards import registry
 from billboards.site.database.engine import Database
 from billboards.site.work.sql_cells import SqlCells

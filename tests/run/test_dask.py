@@ -19,8 +19,8 @@ from loopback_dask import LoopbackDask
 
 import billboards as bb
 from billboards.board import Board, Generator, Instance, Reference, row_of
-from billboards.board.judgment_columns import JudgmentColumns
-from billboards.board.memory_cells import MemoryCells
+from billboards.board.cells import MemoryCells
+from billboards.board.judgments import JudgmentColumns
 from billboards.board.scoring import Progress, score_board
 from billboards.errors import ClusterFailed, InvalidInput
 from billboards.metrics.base import Batch, Floats, Metric, MetricCard

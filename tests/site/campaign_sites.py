@@ -12,7 +12,7 @@ from page_sites import PageSite, page_site
 from small_campaigns import distinct_board
 
 from billboards.board import Aggregate, Board, Dimension
-from billboards.board.judgment_columns import JudgmentColumns
+from billboards.board.judgments import JudgmentColumns
 from billboards.campaigns.plan import CampaignPlan
 from billboards.site.accounts import access
 from billboards.site.campaigns.annotators import invite

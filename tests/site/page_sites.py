@@ -11,7 +11,7 @@ import numpy as np
 from fastapi.testclient import TestClient
 
 from billboards.board import Aggregate, Board, DataCard, Dimension, Generator, Instance, Reference, row_of
-from billboards.board.judgment_columns import JudgmentColumns
+from billboards.board.judgments import JudgmentColumns
 from billboards.board.writing import write_board
 from billboards.site.accounts import access
 from billboards.site.accounts.access import Viewer

@@ -9,7 +9,7 @@ import numpy as np
 from sqlalchemy import select
 
 from billboards.board import Aggregate, Board, Dimension, Generator, Instance, Reference, row_of
-from billboards.board.judgment_columns import JudgmentColumns
+from billboards.board.judgments import JudgmentColumns
 from billboards.site.accounts import records as accounts
 from billboards.site.accounts.access import Viewer
 from billboards.site.accounts.records import Role

@@ -9,7 +9,7 @@ from small_campaigns import by_reference, distinct_board, people, small_campaign
 from small_sites import Harbour, MakeHarbour
 
 from billboards.board import Aggregate, Dimension
-from billboards.board.judgment_columns import JudgmentColumns
+from billboards.board.judgments import JudgmentColumns
 from billboards.errors import InvalidInput, Refused, UnknownName
 from billboards.site.boards.live import live_board
 from billboards.site.campaigns.annotating import next_item, submit_answer

@@ -11,7 +11,7 @@ import pytest
 from small_sites import DECLARED, SHARED_WORDS, Harbour, MakeHarbour, all_cells
 from sqlalchemy import select
 
-from billboards.board.memory_cells import MemoryCells
+from billboards.board.cells import MemoryCells
 from billboards.board.scoring import score_board
 from billboards.errors import Refused, StoreAway
 from billboards.metrics.discovery import metric

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from small_sites import DECLARED, SHARED_WORDS, Harbour, MakeHarbour, all_cells, make_board
 
-from billboards.board.memory_cells import MemoryCells
+from billboards.board.cells import MemoryCells
 from billboards.board.scoring import score_board
 from billboards.errors import Refused
 from billboards.metrics.discovery import metric

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from billboards.board import Board, Dimension, Generator, Instance, Judgments, row_of
-from billboards.board.judgment_columns import JudgmentColumns
+from billboards.board.judgments import JudgmentColumns
 
 KEY = "a secret"
 #: The dimension that a format can say; one that knows no scales takes the board's.

@@ -41,10 +41,10 @@ from billboards.analyses.rating_sources import TableColumns, table_ratings
 from billboards.analyses.suite.keeping import Kept, kept_document, read_results
 from billboards.analyses.suite.results import Suite, SuiteRanking, SuiteResult
 from billboards.analyses.suite.shown_tables import suite_ranking_table
-from billboards.board import kept as kept_numbers
+from billboards.board import _kept as kept_numbers
 from billboards.board.card_facts import read_facts
+from billboards.board.cells import MemoryCells
 from billboards.board.folder import open_board
-from billboards.board.memory_cells import MemoryCells
 from billboards.board.scoring import score_board
 from billboards.board.writing import write_board
 from billboards.cli.estimate import read_chances

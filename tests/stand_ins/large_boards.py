@@ -15,7 +15,7 @@ from billboards.board import (
     Reference,
     row_of,
 )
-from billboards.board.judgment_columns import JudgmentColumns
+from billboards.board.judgments import JudgmentColumns
 
 INSTANCES, JUDGED = 4, 12
 METRICS = ("chrF", "ROUGE-1", "TER", "METEOR", "CIDEr", "BLEURT")

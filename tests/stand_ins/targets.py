@@ -30,7 +30,6 @@ from billboards.analyses.annotator_counts import read_annotator_counts
 from billboards.analyses.suite.settings import read_suite
 from billboards.board.check import check_board
 from billboards.board.folder import open_board
-from billboards.board.table_rows import read_table
 from billboards.board.writing import write_board
 from billboards.campaigns.crowd.mturk import read_batch
 from billboards.campaigns.template_files import parse_template, shipped, template_source
@@ -38,7 +37,7 @@ from billboards.errors import InvalidInput
 from billboards.formats import FORMATS
 from billboards.formats.exchange import add_file, judgments_as_text
 from billboards.metrics.discovery import metric
-from billboards.reading import Problems, refuse_errors
+from billboards.reading import Problems, read_table, refuse_errors
 from billboards.run.environments import parse_requirements
 from billboards.run.manifest import read_manifest
 from billboards.site.settings import read_site_settings

@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from billboards.board.table_rows import Row, read_table
 from billboards.errors import ImportRefused
-from billboards.reading import Problems, refuse_errors, shown
+from billboards.reading import Problems, Row, read_table, refuse_errors, shown
 
 COLUMNS = ("annotator", "right", "wrong")
 ONE_KIND = "test"

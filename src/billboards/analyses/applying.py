@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from billboards.analyses.ensemble import combine
 from billboards.analyses.ranking_results import Ensemble
 from billboards.board import Board, Generator, Outputs, row_of
-from billboards.board.memory_cells import MemoryCells
-from billboards.board.output_lines import read_texts
-from billboards.board.score_tables import read_score_table
+from billboards.board.cells import MemoryCells
+from billboards.board.folder import read_texts
+from billboards.board.score_files import read_score_table
 from billboards.board.scoring import Progress, column_key, score_board
 from billboards.errors import InvalidInput, MetricFailed
 from billboards.metrics.base import Metric

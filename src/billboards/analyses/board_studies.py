@@ -17,7 +17,7 @@ from billboards.analyses.power import power_of_generators, power_of_metrics
 from billboards.analyses.ranking_results import Ranking
 from billboards.analyses.study_results import BoardStudies, MeanEstimate, PowerStudy
 from billboards.board import Board, Slice
-from billboards.board.cell_contract import CellStore
+from billboards.board.cells import CellStore
 from billboards.errors import NotEnoughData
 
 #: Labels that a mean is estimated from, and for how many generators.

@@ -30,7 +30,7 @@ from billboards.analyses.ranking_results import Resampled
 from billboards.analyses.resampling import resampled_correlations
 from billboards.analyses.view import View, view_board
 from billboards.board import Board, Slice
-from billboards.board.cell_contract import CellStore
+from billboards.board.cells import CellStore
 from billboards.errors import InvalidInput, NotEnoughData
 from billboards.stats.correlation import pearson
 from billboards.stats.pairs_permutation import permute_decisions

@@ -19,7 +19,7 @@ from billboards.analyses.rating_results import EstimateStudy, GeneratorEstimate
 from billboards.analyses.study_results import Mean
 from billboards.analyses.view import View, view_board
 from billboards.board import Aggregate, Board, Slice
-from billboards.board.cell_contract import CellStore
+from billboards.board.cells import CellStore
 from billboards.errors import NotEnoughData
 from billboards.stats.estimate import estimate_mean
 from billboards.stats.worst_case import bootstrap_mean, worst_case_se

@@ -18,7 +18,7 @@ from billboards.analyses.ranking import fit_view
 from billboards.analyses.study_results import Mean, MeanEstimate
 from billboards.analyses.view import View, view_board
 from billboards.board import Board, Slice
-from billboards.board.cell_contract import CellStore
+from billboards.board.cells import CellStore
 from billboards.errors import NotEnoughData
 from billboards.stats.estimate import Estimate, Target, estimate_mean
 

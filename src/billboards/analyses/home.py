@@ -7,8 +7,7 @@ from pathlib import Path
 
 from billboards.analyses.archive import Archive
 from billboards.board import Board
-from billboards.board.cell_contract import CellStore
-from billboards.board.cells import SqliteCells
+from billboards.board.cells import CellStore, SqliteCells
 from billboards.board.folder import open_board
 from billboards.errors import InvalidInput
 

@@ -15,7 +15,7 @@ from billboards.analyses.standings import places
 from billboards.analyses.study_results import HybridStanding, HybridStudy
 from billboards.analyses.view import view_board
 from billboards.board import Board, Slice
-from billboards.board.cell_contract import CellStore
+from billboards.board.cells import CellStore
 from billboards.errors import InvalidInput, NotEnoughData
 from billboards.stats.hybrid import HybridCorrelations, ModelSelection, correlate_hybrids, mix_hybrids, select_models
 

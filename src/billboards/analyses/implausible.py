@@ -15,7 +15,7 @@ from billboards.analyses.estimating import control_scores
 from billboards.analyses.rating_results import ImplausibleRating, ImplausibleStudy
 from billboards.analyses.view import View, view_board
 from billboards.board import Aggregate, Board, Slice
-from billboards.board.cell_contract import CellStore
+from billboards.board.cells import CellStore
 from billboards.stats.implausible import standardised_residuals
 from billboards.stats.ratings import UNKNOWN
 

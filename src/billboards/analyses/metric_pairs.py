@@ -18,7 +18,7 @@ from billboards.analyses.compare_preferences import check_unit
 from billboards.analyses.comparison_results import MetricPair, MetricPairs, Unit
 from billboards.analyses.view import view_board
 from billboards.board import Board, Preferences, Slice
-from billboards.board.cell_contract import CellStore
+from billboards.board.cells import CellStore
 from billboards.errors import InvalidInput, NotEnoughData
 from billboards.stats.clusters import benjamini_hochberg, holm
 from billboards.stats.pairs_permutation import AccuracyTests, permute_decisions

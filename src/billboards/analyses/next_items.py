@@ -19,7 +19,7 @@ from billboards.analyses.rating_results import NextItem, NextItems
 from billboards.analyses.study_results import Mean
 from billboards.analyses.view import View, view_board
 from billboards.board import Board
-from billboards.board.cell_contract import CellStore
+from billboards.board.cells import CellStore
 from billboards.errors import InvalidInput, NotEnoughData
 from billboards.stats.allocation import (
     combine_batches,

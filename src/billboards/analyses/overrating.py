@@ -13,7 +13,7 @@ from billboards.analyses.ranking import fit_view
 from billboards.analyses.ranking_results import Method, OverratingEstimate, OverratingReport
 from billboards.analyses.view import view_board
 from billboards.board import Board, Outputs, ReferenceSet, Scores, human_scores
-from billboards.board.cell_contract import CellStore
+from billboards.board.cells import CellStore
 from billboards.board.matrix import board_scores
 from billboards.errors import InvalidInput, NotEnoughData
 from billboards.stats.overrating import overrating_all, overrating_crossed

@@ -18,7 +18,7 @@ from billboards.analyses.compare import people_of
 from billboards.analyses.study_results import PowerNeed, PowerStudy
 from billboards.analyses.view import View, view_board
 from billboards.board import Board, Preferences, Slice
-from billboards.board.cell_contract import CellStore
+from billboards.board.cells import CellStore
 from billboards.errors import NotEnoughData
 from billboards.stats.power import (
     Needed,

@@ -21,7 +21,7 @@ from billboards.analyses.resampling import correlations_with_intervals
 from billboards.analyses.standings import rank_generators, rank_metrics
 from billboards.analyses.view import Floats, View, only_rows, view_board
 from billboards.board import Board, ReferenceSet, Slice
-from billboards.board.cell_contract import CellStore
+from billboards.board.cells import CellStore
 from billboards.errors import NotEnoughData, UnknownName
 from billboards.stats.correlation import Correlations
 from billboards.stats.significance import permute_correlations

@@ -17,9 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from billboards.board import Board, Dimension, Slice
-from billboards.board.table_rows import Table, read_table
 from billboards.errors import ImportRefused, InvalidInput, NotEnoughData, UnknownName
-from billboards.reading import Problems, refuse_errors, shown
+from billboards.reading import Problems, Table, read_table, refuse_errors, shown
 from billboards.stats.ratings import UNKNOWN, Ratings
 
 Floats = NDArray[np.float64]

@@ -16,7 +16,7 @@ from billboards.analyses.preferences import check_values
 from billboards.analyses.ranking_results import ReferenceEffect, ReferencePoint
 from billboards.analyses.view import View, view_board
 from billboards.board import Board, Outputs, ReferenceSet
-from billboards.board.cell_contract import CellStore
+from billboards.board.cells import CellStore
 from billboards.board.scoring import Progress, column_key, compute_cells, missing_cells
 from billboards.errors import NotEnoughData
 from billboards.metrics.base import Metric

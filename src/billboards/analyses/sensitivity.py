@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from billboards.analyses.comparison_results import Condition, RankRange, Sensitivity
 from billboards.analyses.view import View, view_board
 from billboards.board import Board, Preferences, ReferenceSet, Slice
-from billboards.board.cell_contract import CellStore
+from billboards.board.cells import CellStore
 from billboards.errors import NotEnoughData
 from billboards.stats.correlation import pearson
 from billboards.stats.grouped import GROUPINGS, STATISTICS, Grouping, correlation

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from billboards.analyses.preferences import pairs_in
 from billboards.analyses.reference_lines import rows_ranked
 from billboards.board import Board, Preferences, ReferenceSet, Scores, Slice, human_scores, is_preference
-from billboards.board.cell_contract import CellStore
+from billboards.board.cells import CellStore
 from billboards.board.matrix import board_scores
 
 Floats = NDArray[np.float64]

@@ -21,7 +21,7 @@ from billboards.analyses.home import cells_of, home_of
 from billboards.api.result import Result
 from billboards.api.scoring import chosen_metrics
 from billboards.board import Board
-from billboards.board.memory_cells import MemoryCells
+from billboards.board.cells import MemoryCells
 from billboards.board.scoring import Progress
 from billboards.metrics.base import Metric
 from billboards.run.local import executor

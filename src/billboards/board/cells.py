@@ -1,7 +1,12 @@
-"""Cells in one SQLite file inside the board folder.
+"""Cells and where they are kept: what is there, what is missing, and one cell written whole or not at all.
 
-One transaction per cell: a crash, Ctrl-C or full disk in the middle leaves a missing cell, and missing cells are
-computed again. The file is a cache of work, not a source: it may be deleted at any time.
+A cell is one row's scores under one column. Its key says everything its numbers depend on: the version of the row's
+texts, the metric's signature, and the version of the references and inputs the metric saw. A cell whose key is present
+never needs to be computed again, and writing it twice changes nothing.
+
+`SqliteCells` is one SQLite file inside the board folder, with one transaction per cell: a crash, Ctrl-C or full disk in
+the middle leaves a missing cell, and missing cells are computed again. The file is a cache of work, not a source: it
+may be deleted at any time. `MemoryCells` are for outputs and boards that lie in no folder.
 """
 
 from __future__ import annotations
@@ -10,18 +15,20 @@ import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
-from billboards.board.cell_contract import ColumnKey, Floats
 from billboards.board.scores import Column
 from billboards.errors import StoreFailed
 from billboards.reading import json_value
 
+Floats = NDArray[np.float64]
 FILE = Path(".billboards") / "cells.sqlite"
-
 _SCHEMA = """
 create table if not exists columns (
     id integer primary key, name text not null, signature text not null, "references" text not null,
@@ -34,6 +41,50 @@ create table if not exists cells (
     primary key (column_id, outputs, part)
 ) without rowid;
 """
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnKey:
+    """A column with the version of what its metric saw beside the outputs."""
+
+    column: Column
+    context: str
+
+
+class CellStore(Protocol):
+    """Where cells are kept."""
+
+    def columns(self) -> tuple[ColumnKey, ...]:
+        """Every column that has a cell, the most recently begun last."""
+
+    def present(self, key: ColumnKey) -> frozenset[str]:
+        """The row versions that have a cell in this column."""
+
+    def load(self, key: ColumnKey, versions: Iterable[str]) -> Mapping[str, Floats]:
+        """The primary scores of those row versions that have a cell, instance by instance."""
+
+    def save(self, key: ColumnKey, version: str, parts: Mapping[str, Floats], *, seconds: float) -> None:
+        """Write one cell: all parts in one transaction, the first of them primary."""
+
+
+class MemoryCells:
+    """Cells that live as long as this object."""
+
+    def __init__(self) -> None:
+        self._cells: dict[ColumnKey, dict[str, Mapping[str, Floats]]] = {}
+
+    def columns(self) -> tuple[ColumnKey, ...]:
+        return tuple(self._cells)
+
+    def present(self, key: ColumnKey) -> frozenset[str]:
+        return frozenset(self._cells.get(key, ()))
+
+    def load(self, key: ColumnKey, versions: Iterable[str]) -> dict[str, Floats]:
+        cells = self._cells.get(key, {})
+        return {version: next(iter(cells[version].values())) for version in versions if version in cells}
+
+    def save(self, key: ColumnKey, version: str, parts: Mapping[str, Floats], *, seconds: float) -> None:  # noqa: ARG002 - the contract's
+        self._cells.setdefault(key, {})[version] = {name: scores.copy() for name, scores in parts.items()}
 
 
 class SqliteCells:

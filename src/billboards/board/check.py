@@ -2,40 +2,43 @@
 
 Mistakes are what reading refuses; doubts are what a board may be without being wrong, but often is by accident:
 tokenised or lowercased outputs, duplicates, references among the outputs, gaps. Each names the first case, says how
-many there are and what to do. A file with mistakes is not doubted as well: they come first.
+many there are and what to do. A file with mistakes is not doubted as well: they come first. A board in memory has no
+line numbers, so the files are read once more.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from billboards.board import check_rows, check_texts, passages
+from billboards.board import check_texts
+from billboards.board._parts import INSTANCES, LISTED, OUTPUTS, part_files, read_part
 from billboards.board.card_facts import keys_in_toml, missing_facts
-from billboards.board.folder import read_board, read_settings_file
-from billboards.board.model import Board, Outputs
+from billboards.board.check_texts import Passage, Passages
+from billboards.board.folder import TextsFile, read_board, read_settings_file, read_texts_and_lines
+from billboards.board.model import Board, Kind, Outputs
 from billboards.board.names import folded, named
-from billboards.board.parts import INSTANCES, LISTED, part_files
-from billboards.board.passages import Passages
 from billboards.board.scores import ImportedColumn
-from billboards.board.settings import Settings
-from billboards.board.settings_tables import FILE
+from billboards.board.settings import FILE, Settings
 from billboards.board.writing import PARTS
 from billboards.errors import Problem
-from billboards.reading import Problems, shown
+from billboards.reading import Problems, json_lines, shown
 
 _KEPT = ("ensembles", "rankings", ".billboards", ".gitignore")
 _SUFFIXES = {"generators": ".jsonl", "judgments": ".jsonl", "scores": ".tsv"}
+#: A machine's outputs that equal a reference are worth a word from this share on; below, they are chance.
+_COPIED = 0.1
 
 
 def check_board(root: Path) -> list[Problem]:
     """Every mistake in a board folder, then every doubt about what could be read of it."""
     problems = Problems(LISTED)
     board = read_board(root, problems)
-    rows = passages.outputs(root, board, problems)
+    rows = _read_outputs(root, board, problems)
     doubts = [*_stray_files(root), *_colliding_names(root)]
     if not problems.errors_in(FILE):
         settings = read_settings_file(root, Problems())
@@ -47,6 +50,58 @@ def check_board(root: Path) -> list[Problem]:
         doubts += _row_doubts(root, board, rows)
         doubts += _score_doubts(root, board, rows, problems)
     return [*problems, *doubts]
+
+
+def _read_outputs(root: Path, board: Board, problems: Problems) -> list[Passages]:
+    """The outputs of every generator whose file is sound, then those without a generator; mistakes are added."""
+    found = []
+    for row in board.rows:
+        file = row.load
+        if not isinstance(file, TextsFile) or problems.errors_in(file.name):
+            continue
+        texts, lines = read_texts_and_lines(file.path.read_bytes(), file.name, board.position, problems)
+        if not problems.errors_in(file.name):
+            items = tuple(Passage(k, text, lines[k]) for k, text in enumerate(texts) if text is not None)
+            found.append(Passages(file.name, "outputs", items, row))
+    return found if problems.errors_in(OUTPUTS) else found + _loose_outputs(root, board)
+
+
+def _loose_outputs(root: Path, board: Board) -> list[Passages]:
+    rows = [row for row in board.rows if row.generator is None]
+    if not rows:
+        return []
+    raw = (root / OUTPUTS).read_bytes()
+    lines = {item.get("id"): line for line, item in json_lines(raw, OUTPUTS, Problems())}
+    items = [
+        Passage(k, text, lines.get(key))
+        for row in rows
+        for k, (text, key) in enumerate(zip(row.texts, row.ids, strict=True))
+        if text is not None
+    ]
+    return [Passages(OUTPUTS, "outputs", tuple(sorted(items, key=lambda item: item.line or 0)))]
+
+
+def _stray_files(root: Path) -> Iterator[Problem]:
+    """Files that look like parts of a board under a wrong name, which nothing reads."""
+    for entry in sorted(root.iterdir()):
+        near = get_close_matches(entry.name, PARTS, n=1, cutoff=0.8)
+        if entry.name not in (*PARTS, *_KEPT) and near:
+            yield _doubt(entry.name, None, f"is not read; did you mean {near[0]}?")
+    for folder, suffix in _SUFFIXES.items():
+        for entry in sorted((root / folder).glob("*")):
+            if entry.suffix != suffix and not entry.name.startswith("."):
+                name = entry.name.encode("utf-8", "replace").decode()
+                yield _doubt(f"{folder}/{name}", None, f"is not read; files here end in {suffix}")
+
+
+def _colliding_names(root: Path) -> Iterator[Problem]:
+    for folder, suffix in _SUFFIXES.items():
+        first: dict[str, str] = {}
+        for path in part_files(root, folder, suffix, Problems()):
+            other = first.setdefault(folded(path.name), path.name)
+            if other != path.name:
+                message = f"differs from {other} only in case or accents, which many computers take for one file"
+                yield _doubt(f"{folder}/{path.name}", None, f"{message}; rename one")
 
 
 def _settings_doubts(board: Board, settings: Settings) -> Iterator[Problem]:
@@ -80,8 +135,8 @@ def _unkept_promises(board: Board, settings: Settings) -> Iterator[Problem]:
 
 
 def _instance_doubts(root: Path, board: Board) -> Iterator[Problem]:
-    lines = passages.instance_lines(root)
-    references, inputs = passages.references(board, lines), passages.inputs(board, lines)
+    lines = _instance_lines(root)
+    references, inputs = check_texts.references(board, lines), _inputs(board, lines)
     yield from check_texts.odd_characters(references)
     yield from check_texts.odd_characters(inputs)
     yield from check_texts.empty(references)
@@ -89,6 +144,17 @@ def _instance_doubts(root: Path, board: Board) -> Iterator[Problem]:
     yield from _missing_references(board, lines)
     yield from _missing_inputs(board, lines)
     yield from _same_instances(board, lines)
+
+
+def _instance_lines(root: Path) -> dict[str, int]:
+    """The line on which each instance stands."""
+    raw = (root / INSTANCES).read_bytes()
+    return {item["id"]: line for line, item in reversed(list(json_lines(raw, INSTANCES, Problems()))) if "id" in item}
+
+
+def _inputs(board: Board, lines: Mapping[str, int]) -> Passages:
+    found = (Passage(k, i.input, lines.get(i.id)) for k, i in enumerate(board.instances) if i.input is not None)
+    return Passages(INSTANCES, "inputs", tuple(found))
 
 
 def _missing_references(board: Board, lines: dict[str, int]) -> Iterator[Problem]:
@@ -137,19 +203,123 @@ def _same_instances(board: Board, lines: dict[str, int]) -> Iterator[Problem]:
 def _row_doubts(root: Path, board: Board, rows: list[Passages]) -> Iterator[Problem]:
     if not board.rows:
         yield _doubt("generators", None, "there are no outputs yet; add generators/NAME.jsonl")
-    usual = check_texts.usual(passages.references(board, {}), board.instances)
+    usual = check_texts.usual(check_texts.references(board), board.instances)
     for row in rows:
-        yield from check_rows.coverage(board, row)
+        yield from _coverage(board, row)
         yield from check_texts.empty(row)
         yield from check_texts.tokenised(row, usual)
         yield from check_texts.lowercased(row, usual)
         yield from check_texts.odd_characters(row)
         yield from check_texts.repeated(row, usual, board.instances)
-        yield from check_rows.copied_references(board, row)
-        yield from check_rows.people_as_machines(row)
-    yield from check_rows.twins(rows)
-    yield from check_rows.absent_outputs(root, board, rows)
-    yield from check_rows.silent_judgments(board)
+        yield from _copied_references(board, row)
+        yield from _people_as_machines(row)
+    yield from _twins(rows)
+    yield from _absent_outputs(root, board, rows)
+    yield from _silent_judgments(board)
+
+
+def _coverage(board: Board, passages: Passages) -> Iterator[Problem]:
+    have = passages.by_instance
+    missing = [instance.id for k, instance in enumerate(board.instances) if k not in have]
+    if passages.row is not None and missing:
+        message = (
+            f"outputs for {len(have)} of {len(board.instances)} instances, first missing {shown(missing[0])}; "
+            "generators are ranked only where they cover the board"
+        )
+        yield _doubt(passages.path, None, message)
+
+
+def _copied_references(board: Board, passages: Passages) -> Iterator[Problem]:
+    """A machine's outputs that are references, and a person's row that is a reference throughout."""
+    kind = _kind(passages.row)
+    for name in board.reference_names if kind else ():
+        texts = {k: r.text for k, i in enumerate(board.instances) for r in i.references if r.name == name}
+        both = [item for item in passages.items if item.instance in texts]
+        equal = [item for item in both if item.text == texts[item.instance]]
+        where = equal[0].line if equal else None
+        same = f"{len(equal)} of {len(both)} outputs equal reference {shown(name)}"
+        if kind == "machine" and len(equal) >= 2 and len(equal) >= _COPIED * len(both):
+            message = f'{same}; take them out, or declare the generator as kind = "human" if a person wrote them'
+            yield _doubt(passages.path, where, message)
+        elif kind == "human" and both and len(equal) == len(both):
+            message = f"{same}: it takes no part where that reference is used, which is right if the two are one text"
+            yield _doubt(passages.path, where, message)
+        elif kind == "human" and passages.row is not None and passages.row.name == name and both:
+            message = f"{same} of its own name; it counts as that reference all the same, so rename one if they differ"
+            yield _doubt(passages.path, where, message)
+
+
+def _people_as_machines(passages: Passages) -> Iterator[Problem]:
+    row = passages.row
+    if row is not None and _kind(row) == "machine" and folded(row.name).startswith(("human", "reference")):
+        message = f'counts as a machine; write kind = "human" under [generators.{row.name}] if a person wrote it'
+        yield _doubt(passages.path, None, message)
+
+
+def _kind(row: Outputs | None) -> Kind | None:
+    return row.generator.kind if row is not None and row.generator is not None else None
+
+
+def _twins(rows: Sequence[Passages]) -> Iterator[Problem]:
+    """Generators whose outputs are the same throughout."""
+    first: dict[tuple[tuple[int, str], ...], Passages] = {}
+    for passages in rows:
+        texts = tuple((item.instance, item.text) for item in passages.items)
+        other = first.setdefault(texts, passages)
+        if other is not passages and texts:
+            message = f"all {len(texts)} outputs equal those in {other.path}; keep one of the two"
+            yield _doubt(passages.path, passages.items[0].line, message)
+
+
+def _absent_outputs(root: Path, board: Board, rows: Sequence[Passages]) -> Iterator[Problem]:
+    """Judgments of outputs that are not there."""
+    present = np.ones((len(board.rows), len(board.instances)), bool)
+    for passages in rows:
+        if passages.row is not None:
+            k = board.row_position[passages.row.name]
+            present[k] = False
+            present[k, list(passages.by_instance)] = True
+    judged = _judged_cells(board)
+    absent = judged[~present[judged[:, 0], judged[:, 1]]] if len(judged) else judged
+    if len(absent):
+        row, instance = board.rows[absent[0, 0]].name, board.instances[absent[0, 1]].id
+        path, line = _judgment_line(root, row, instance)
+        message = (
+            f"{len(absent)} of {len(judged)} judgments are of outputs that are not there, first generator {shown(row)} "
+            f"on instance {shown(instance)}; add the outputs or take the judgments out"
+        )
+        yield _doubt(path, line, message)
+
+
+def _judged_cells(board: Board) -> np.ndarray[Any, np.dtype[np.int64]]:
+    """Row and instance of everything that was judged, in order."""
+    judgments = board.judgments
+    cells = np.column_stack([judgments.row, judgments.instance]).astype(np.int64)
+    others = [(row, judgments.instance[k]) for k, d in judgments.details.items() for row in d.get("others", ())]
+    return np.concatenate([cells, np.array(others, np.int64).reshape(-1, 2)])
+
+
+def _judgment_line(root: Path, row: str, instance: str) -> tuple[str, int | None]:
+    for path in part_files(root, "judgments", ".jsonl", Problems()):
+        name = f"judgments/{path.name}"
+        for line, item in json_lines(read_part(root, name, Problems()) or b"", name, Problems()):
+            said = item.get("generators", [item.get("generator")])
+            if item.get("instance") == instance and isinstance(said, list) and row in said:
+                return name, line
+    return "judgments", None
+
+
+def _silent_judgments(board: Board) -> Iterator[Problem]:
+    """Judgments without a value, a preference or a span."""
+    says_more = {k for k, detail in board.judgments.details.items() if detail.keys() & {"prefers", "order", "spans"}}
+    silent = set(np.flatnonzero(np.isnan(board.judgments.values).all(axis=1)).tolist()) - says_more
+    if silent:
+        row, instance = (names[min(silent)] for names in (board.judgments.row, board.judgments.instance))
+        message = (
+            f"{len(silent)} of {len(board.judgments)} judgments say nothing, first one on instance "
+            f"{shown(board.instances[instance].id)} in row {shown(board.rows[row].name)}; take them out"
+        )
+        yield _doubt("judgments", None, message)
 
 
 def _score_doubts(root: Path, board: Board, rows: list[Passages], problems: Problems) -> Iterator[Problem]:
@@ -182,18 +352,6 @@ def _absent_columns(board: Board, rows: list[Outputs], tables: dict[Path, Import
             yield _doubt(f"scores/{paths[0].name}", 1, f"{message}; they have no such score")
 
 
-def _copied_scores(board: Board, column: ImportedColumn, path: Path) -> Iterator[Problem]:
-    """Generators with different outputs and the very same scores: one column was copied over the other."""
-    seen: dict[bytes, str] = {}
-    for name, scores in column.values.items():
-        if not np.isfinite(scores).any() or np.nanmin(scores) == np.nanmax(scores):
-            continue
-        other = seen.setdefault(scores.tobytes(), name)
-        if other != name and board.row(other).version != board.row(name).version:
-            message = f"{shown(name)} has the very scores of {shown(other)} although their outputs differ"
-            yield _doubt(f"scores/{path.name}", 1, f"{message}; one column may be a copy: compare with the source")
-
-
 def _score_gaps(column: ImportedColumn, path: Path) -> Iterator[Problem]:
     """Gaps in a table of imported scores, and signs that it is cut off."""
     name, raw = f"scores/{path.name}", path.read_bytes()
@@ -208,27 +366,16 @@ def _score_gaps(column: ImportedColumn, path: Path) -> Iterator[Problem]:
         yield _doubt(name, 1, message)
 
 
-def _stray_files(root: Path) -> Iterator[Problem]:
-    """Files that look like parts of a board under a wrong name, which nothing reads."""
-    for entry in sorted(root.iterdir()):
-        near = get_close_matches(entry.name, PARTS, n=1, cutoff=0.8)
-        if entry.name not in (*PARTS, *_KEPT) and near:
-            yield _doubt(entry.name, None, f"is not read; did you mean {near[0]}?")
-    for folder, suffix in _SUFFIXES.items():
-        for entry in sorted((root / folder).glob("*")):
-            if entry.suffix != suffix and not entry.name.startswith("."):
-                name = entry.name.encode("utf-8", "replace").decode()
-                yield _doubt(f"{folder}/{name}", None, f"is not read; files here end in {suffix}")
-
-
-def _colliding_names(root: Path) -> Iterator[Problem]:
-    for folder, suffix in _SUFFIXES.items():
-        first: dict[str, str] = {}
-        for path in part_files(root, folder, suffix, Problems()):
-            other = first.setdefault(folded(path.name), path.name)
-            if other != path.name:
-                message = f"differs from {other} only in case or accents, which many computers take for one file"
-                yield _doubt(f"{folder}/{path.name}", None, f"{message}; rename one")
+def _copied_scores(board: Board, column: ImportedColumn, path: Path) -> Iterator[Problem]:
+    """Generators with different outputs and the very same scores: one column was copied over the other."""
+    seen: dict[bytes, str] = {}
+    for name, scores in column.values.items():
+        if not np.isfinite(scores).any() or np.nanmin(scores) == np.nanmax(scores):
+            continue
+        other = seen.setdefault(scores.tobytes(), name)
+        if other != name and board.row(other).version != board.row(name).version:
+            message = f"{shown(name)} has the very scores of {shown(other)} although their outputs differ"
+            yield _doubt(f"scores/{path.name}", 1, f"{message}; one column may be a copy: compare with the source")
 
 
 def _doubt(path: str, line: int | None, message: str) -> Problem:

@@ -1,29 +1,68 @@
 """How texts look: metrics expect them as people write them, detokenised and truecased (Billboards, §3.1).
 
 Whether a text looks odd depends on the language and the task, so outputs are compared with the board's references: what
-is common there is not remarked on. Where a board has no references, ordinary running text is assumed.
+is common there is not remarked on. Where a board has no references, ordinary running text is assumed. Each text comes
+with its file and line, for messages that a person can follow up.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
 
-from billboards.board.model import Instance
-from billboards.board.passages import Passage, Passages
+from billboards.board._parts import INSTANCES
+from billboards.board.model import Board, Instance, Outputs
 from billboards.errors import Problem
 
 #: A trait is worth a word when this share of the outputs has it, and this many times as many as of the references.
 SHARE, TIMES, AT_LEAST = 0.1, 3, 2
 #: The share from which on repeated texts are worth a word; short ones repeat by chance.
 REPEATED = 0.02
-
 #: What tokenisers leave between words and nobody writes: looked for as they stand, which is fast.
 _MARKS = (" , ", " . ", " n't ", " 's ", " 're ", " 've ", " 'll ", " 'd ", " 'm ", "-LRB-", "-RRB-", "-LSB-", "-RSB-",
           "``", "@-@", "@@ ", "\u2581")  # fmt: skip
 _CJK = "\u3040-\u30ff\u3400-\u9fff"
 _SPACED = re.compile(f"[{_CJK}] [{_CJK}]")
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """One text of an instance (by its position on the board) and the line it stands on."""
+
+    instance: int
+    text: str
+    line: int | None
+
+
+@dataclass(frozen=True)
+class Passages:
+    """Texts of one kind from one file; `row` is the generator's row where they are a generator's."""
+
+    path: str
+    what: str
+    items: tuple[Passage, ...]
+    row: Outputs | None = field(default=None, repr=False)
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    @cached_property
+    def joined(self) -> str:
+        """All texts in one, to look quickly for what is rarely there."""
+        return "\n".join(item.text for item in self.items)
+
+    @cached_property
+    def by_instance(self) -> Mapping[int, Passage]:
+        return {item.instance: item for item in self.items}
+
+
+def references(board: Board, lines: Mapping[str, int] | None = None) -> Passages:
+    """Every reference of a board; with the lines of instances, also where each stands."""
+    lines = lines or {}
+    found = (Passage(k, r.text, lines.get(i.id)) for k, i in enumerate(board.instances) for r in i.references)
+    return Passages(INSTANCES, "references", tuple(found))
 
 
 @dataclass(frozen=True)
@@ -40,7 +79,6 @@ class Oddity:
 
 
 _CONTROL = "".join(chr(k) for k in (*range(32), *range(127, 160)) if chr(k) not in "\t\n\r")
-
 ODDITIES = (
     Oddity(_CONTROL, re.compile(f"[{re.escape(_CONTROL)}]"), "control characters", "remove them"),
     Oddity("\ufffd", re.compile("\ufffd"), "the replacement character U+FFFD", "decode the text again from its source"),
@@ -93,6 +131,12 @@ def usual(references: Passages, instances: tuple[Instance, ...]) -> Usual:
     )
 
 
+def empty(passages: Passages) -> Iterator[Problem]:
+    hits = [item for item in passages.items if not item.text.strip()]
+    if hits:
+        yield _warning(passages, hits, "are empty; leave the line out where there is no output")
+
+
 def tokenised(passages: Passages, usual: Usual) -> Iterator[Problem]:
     hits = [(item, mark) for item in passages.items if (mark := token_mark(item.text))]
     if len(hits) >= AT_LEAST and len(hits) / len(passages) > max(SHARE, TIMES * usual.tokenised):
@@ -122,12 +166,6 @@ def lowercased(passages: Passages, usual: Usual) -> Iterator[Problem]:
 
 def _has_case(text: str) -> bool:
     return text.upper() != text.lower()
-
-
-def empty(passages: Passages) -> Iterator[Problem]:
-    hits = [item for item in passages.items if not item.text.strip()]
-    if hits:
-        yield _warning(passages, hits, "are empty; leave the line out where there is no output")
 
 
 def repeated(passages: Passages, usual: Usual, instances: tuple[Instance, ...]) -> Iterator[Problem]:

@@ -2,12 +2,16 @@
 
 A judgment is one annotator's word on one output (or on several, for preferences), with a value per dimension. All
 judgments of a board are kept as columns, because a board may have a million of them; what few judgments carry (spans,
-preferences, times) is kept aside by row. Nothing is averaged before an `Aggregate` says how.
+preferences, times) is kept aside by row. `JudgmentColumns` collects them one by one: typed arrays hold a million in a
+few megabytes while they are read, and names of annotators and campaigns are kept once, in order of first appearance.
+Nothing is averaged before an `Aggregate` says how.
 """
 
 from __future__ import annotations
 
 import hashlib
+import math
+from array import array
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from math import isnan
@@ -16,61 +20,12 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from billboards.errors import UnknownName
+
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int32]
-
 UNKNOWN = -1
 _BLOCK = 10_000
-
-
-@dataclass(frozen=True, slots=True)
-class Dimension:
-    """A quality that was judged, with its scale and the affine map of that scale to 0-100.
-
-    The map is (slope, intercept). MQM's -25..0 has (4, 100); a 1-5 scale in the paper's way has (20, 0). Without one
-    the declared range is stretched to 0-100, and without a range values are taken as they are.
-
-    A dimension can be read off the levels of another (`levels_of`): 1 where a judgment there reaches `at_least`, else
-    0. One whose `kind` is "preference" has no values: people said which of several outputs is better.
-    """
-
-    name: str
-    range: tuple[float, float] | None = None
-    higher_is_better: bool = True
-    to_100: tuple[float, float] | None = None
-    definition: str | None = None
-    kind: Literal["rating", "preference"] = "rating"
-    levels_of: str | None = None
-    at_least: float | None = None
-
-    def derivation(self) -> tuple[str | float, ...]:
-        """What tells the dimension from a plain rating; empty for one."""
-        kind = () if self.kind == "rating" else (self.kind,)
-        return kind if self.levels_of is None else (*kind, self.levels_of, self.at_least or 0.0)
-
-    def affine(self) -> tuple[float, float]:
-        """Slope and intercept of the map to 0-100, oriented so that higher is better."""
-        if self.to_100 is not None:
-            return self.to_100
-        if self.levels_of is not None:
-            return (100.0, 0.0) if self.higher_is_better else (-100.0, 100.0)
-        if self.range is None:
-            return (1.0, 0.0) if self.higher_is_better else (-1.0, 0.0)
-        low, high = self.range
-        slope = 100.0 / (high - low)
-        return (slope, -low * slope) if self.higher_is_better else (-slope, high * slope)
-
-
-@dataclass(frozen=True, slots=True)
-class Aggregate:
-    """How single judgments become one number per output: mean over annotators, then over dimensions, on 0-100.
-
-    An output that lacks any one of the dimensions has no aggregate; it is missing, not averaged over less.
-    """
-
-    name: str
-    dimensions: tuple[str, ...]
-    campaigns: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,6 +129,60 @@ class Judgments:
         return means.reshape(shape)
 
 
+def _named(names: tuple[str, ...], k: int) -> str | None:
+    return None if k == UNKNOWN else names[k]
+
+
+@dataclass(frozen=True, slots=True)
+class Dimension:
+    """A quality that was judged, with its scale and the affine map of that scale to 0-100.
+
+    The map is (slope, intercept). MQM's -25..0 has (4, 100); a 1-5 scale in the paper's way has (20, 0). Without one
+    the declared range is stretched to 0-100, and without a range values are taken as they are.
+
+    A dimension can be read off the levels of another (`levels_of`): 1 where a judgment there reaches `at_least`, else
+    0. One whose `kind` is "preference" has no values: people said which of several outputs is better.
+    """
+
+    name: str
+    range: tuple[float, float] | None = None
+    higher_is_better: bool = True
+    to_100: tuple[float, float] | None = None
+    definition: str | None = None
+    kind: Literal["rating", "preference"] = "rating"
+    levels_of: str | None = None
+    at_least: float | None = None
+
+    def derivation(self) -> tuple[str | float, ...]:
+        """What tells the dimension from a plain rating; empty for one."""
+        kind = () if self.kind == "rating" else (self.kind,)
+        return kind if self.levels_of is None else (*kind, self.levels_of, self.at_least or 0.0)
+
+    def affine(self) -> tuple[float, float]:
+        """Slope and intercept of the map to 0-100, oriented so that higher is better."""
+        if self.to_100 is not None:
+            return self.to_100
+        if self.levels_of is not None:
+            return (100.0, 0.0) if self.higher_is_better else (-100.0, 100.0)
+        if self.range is None:
+            return (1.0, 0.0) if self.higher_is_better else (-1.0, 0.0)
+        low, high = self.range
+        slope = 100.0 / (high - low)
+        return (slope, -low * slope) if self.higher_is_better else (-slope, high * slope)
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregate:
+    """How single judgments become one number per output: mean over annotators, then over dimensions, on 0-100.
+
+    An output that lacks any one of the dimensions has no aggregate; it is missing, not averaged over less.
+    """
+
+    name: str
+    dimensions: tuple[str, ...]
+    campaigns: tuple[str, ...] | None = None
+
+
 def human_scores(
     judgments: Judgments, aggregate: Aggregate, dimensions: Mapping[str, Dimension], shape: tuple[int, int]
 ) -> Floats:
@@ -185,5 +194,93 @@ def human_scores(
     return total / len(aggregate.dimensions)
 
 
-def _named(names: tuple[str, ...], k: int) -> str | None:
-    return None if k == UNKNOWN else names[k]
+class JudgmentColumns:
+    """A growing set of judgments; `build` freezes it."""
+
+    def __init__(self, dimensions: tuple[str, ...]) -> None:
+        self._dimensions = dimensions
+        self._known = frozenset(dimensions)
+        self._instance, self._row = array("i"), array("i")
+        self._annotator, self._campaign = array("i"), array("i")
+        self._values = array("d")
+        self._annotators: dict[str, int] = {}
+        self._campaigns: dict[str, int] = {}
+        self._details: dict[int, Mapping[str, Any]] = {}
+
+    def add(
+        self,
+        instance: int,
+        row: int,
+        values: Mapping[str, float],
+        *,
+        annotator: str | None = None,
+        campaign: str | None = None,
+        details: Mapping[str, Any] | None = None,
+    ) -> None:
+        """One judgment, with the board positions of its instance and row; a value of NaN is one that was not given."""
+        if not values.keys() <= self._known:
+            raise UnknownName("dimension", min(values.keys() - self._known), self._known)
+        if details:
+            self._details[len(self._instance)] = details
+        self._instance.append(instance)
+        self._row.append(row)
+        self._annotator.append(_code(self._annotators, annotator))
+        self._campaign.append(_code(self._campaigns, campaign))
+        for name in self._dimensions:
+            self._values.append(values.get(name, math.nan))
+
+    def has_campaign(self, name: str) -> bool:
+        """Whether a judgment of this campaign was added before."""
+        return name in self._campaigns
+
+    def build(self) -> Judgments:
+        return Judgments(
+            self._dimensions,
+            tuple(self._annotators),
+            tuple(self._campaigns),
+            np.array(self._instance, np.int32),
+            np.array(self._row, np.int32),
+            np.array(self._annotator, np.int32),
+            np.array(self._campaign, np.int32),
+            np.array(self._values, np.float64).reshape(len(self._instance), len(self._dimensions)),
+            self._details,
+        )
+
+
+def _code(known: dict[str, int], name: str | None) -> int:
+    return -1 if name is None else known.setdefault(name, len(known))
+
+
+def join_judgments(one: Judgments, other: Judgments) -> Judgments:
+    """All judgments of two sets on the same instances and rows, with the dimensions and names of both."""
+    dimensions = tuple(dict.fromkeys((*one.dimensions, *other.dimensions)))
+    annotators = tuple(dict.fromkeys((*one.annotators, *other.annotators)))
+    campaigns = tuple(dict.fromkeys((*one.campaigns, *other.campaigns)))
+    both = (one, other)
+    return Judgments(
+        dimensions,
+        annotators,
+        campaigns,
+        np.concatenate([part.instance for part in both]),
+        np.concatenate([part.row for part in both]),
+        np.concatenate([_recode(part.annotator, part.annotators, annotators) for part in both]),
+        np.concatenate([_recode(part.campaign, part.campaigns, campaigns) for part in both]),
+        np.concatenate([_spread(part, dimensions) for part in both]),
+        {**one.details, **{len(one) + k: detail for k, detail in other.details.items()}},
+    )
+
+
+def _recode(codes: Ints, names: tuple[str, ...], known: tuple[str, ...]) -> Ints:
+    """Numbers into one list of names as numbers into another; -1 stays."""
+    place = {name: k for k, name in enumerate(known)}
+    table = np.array([*(place[name] for name in names), -1], np.int32)
+    return table[codes]
+
+
+def _spread(part: Judgments, dimensions: tuple[str, ...]) -> Floats:
+    """The values under more dimensions, NaN where nothing was said."""
+    values = np.full((len(part), len(dimensions)), np.nan)
+    values[:, [dimensions.index(name) for name in part.dimensions]] = part.values.reshape(
+        len(part), len(part.dimensions)
+    )
+    return values

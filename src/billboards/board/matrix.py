@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from billboards.board.cell_contract import CellStore, ColumnKey, Floats
+from billboards.board.cells import CellStore, ColumnKey, Floats
 from billboards.board.model import Board, ReferenceSet
 from billboards.board.scores import Column, ImportedColumn, Scores
 

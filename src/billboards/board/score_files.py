@@ -1,29 +1,33 @@
-"""The files of scores that came with the data, with what `board.toml` says of each.
+"""Scores that came with the data: the tables `scores/NAME.tsv`, with what `board.toml` says of each.
 
-A column's identity is a digest of its file. A large table is kept as numbers and loaded whenever it is asked for.
+A table is tab-separated, a line per instance and a column per generator. An empty cell is a score that does not exist;
+anything else must be a finite number written with plain digits. A column's identity is a digest of its file. A large
+table is kept as numbers and loaded whenever it is asked for.
 """
 
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
-from billboards.board.instance_lines import reference_set
-from billboards.board.kept import FOLDER as KEPT
-from billboards.board.kept import KeptTable, is_large, keep_numbers, kept_facts, key_of
+from billboards.board._kept import FOLDER as KEPT
+from billboards.board._kept import KeptTable, is_large, keep_numbers, kept_facts, key_of
+from billboards.board._parts import INSTANCES, OUTPUTS, check_files, named_files, read_part, reference_set
 from billboards.board.model import Outputs, digest
 from billboards.board.names import file_name_mistake, is_loose
-from billboards.board.parts import INSTANCES, OUTPUTS, check_files, named_files, read_part
-from billboards.board.score_tables import Floats, read_score_table
 from billboards.board.scores import ImportedColumn
 from billboards.board.settings import ImportedSettings, Settings
 from billboards.errors import StoreFailed
-from billboards.reading import Problems
+from billboards.reading import Problems, numbered_lines, shown
+
+Floats = NDArray[np.float64]
 
 
 def read_scores(
@@ -57,6 +61,20 @@ def read_scores(
         )
     check_files("scores", ".tsv", settings.scores, {column.source_name for column in columns}, settings, problems)
     return tuple(columns)
+
+
+def _known_rows(rows: Sequence[Outputs], problems: Problems) -> Callable[[str], bool]:
+    """Whether a name is a row's; where rows could not be read, any name may be one of theirs."""
+    names = {row.name for row in rows}
+    generators_read = not problems.errors_in("generators")
+    loose_read = not (problems.errors_in(OUTPUTS) or problems.errors_in(INSTANCES))
+    return lambda name: name in names or not (loose_read if is_loose(name) else generators_read)
+
+
+def _signature(raw: bytes, said: ImportedSettings) -> str:
+    """The identity of imported scores: their digest, which is another one when they are turned round."""
+    turned = b"" if said.higher_is_better else b"-"
+    return f"imported:{hashlib.sha256(turned + raw).hexdigest()[:16]}"
 
 
 @dataclass(frozen=True)
@@ -102,21 +120,68 @@ def _score_table(
     return KeptTable(path, key, facts["rows"], partial(file.again, version))
 
 
-def _known_rows(rows: Sequence[Outputs], problems: Problems) -> Callable[[str], bool]:
-    """Whether a name is a row's; where rows could not be read, any name may be one of theirs."""
-    names = {row.name for row in rows}
-    generators_read = not problems.errors_in("generators")
-    loose_read = not (problems.errors_in(OUTPUTS) or problems.errors_in(INSTANCES))
-    return lambda name: name in names or not (loose_read if is_loose(name) else generators_read)
-
-
-def _signature(raw: bytes, said: ImportedSettings) -> str:
-    """The identity of imported scores: their digest, which is another one when they are turned round."""
-    turned = b"" if said.higher_is_better else b"-"
-    return f"imported:{hashlib.sha256(turned + raw).hexdigest()[:16]}"
-
-
 def _negated(scores: Floats) -> Floats:
     """Scores turned round, without a negative zero."""
     turned: Floats = 0.0 - scores
     return turned
+
+
+def read_score_table(
+    raw: bytes, name: str, position: Mapping[str, int], is_row: Callable[[str], bool], problems: Problems
+) -> dict[str, Floats]:
+    """Scores by row name, in the order of the instances, NaN where there is none."""
+    lines = ((number, line.split("\t")) for number, line in numbered_lines(raw, name, problems) if line)
+    number, header = next(lines, (1, [""]))
+    if header[0] != "instance":
+        problems.error(name, number, 'the first line must read "instance", then a generator per column, tabs between')
+        return {}
+    _check_header(header[1:], is_row, name, number, problems)
+    values = np.full((len(header) - 1, len(position)), np.nan)
+    seen: dict[str, int] = {}
+    for number, cells in lines:
+        if cells[0] not in position:
+            if position:
+                problems.error(name, number, f"instance {shown(cells[0])} is not in instances.jsonl")
+        elif cells[0] in seen:
+            first = seen[cells[0]]
+            problems.error(name, number, f"instance {shown(cells[0])} appears twice, first on line {first}")
+        elif len(cells) != len(header):
+            problems.error(name, number, f"{len(cells)} columns where the first line has {len(header)}")
+        else:
+            seen[cells[0]] = number
+            values[:, position[cells[0]]] = _numbers(cells[1:], name, number, problems)
+    return dict(zip(header[1:], values, strict=True)) if len(set(header[1:])) == len(header) - 1 else {}
+
+
+def _check_header(
+    columns: Sequence[str], is_row: Callable[[str], bool], name: str, number: int, problems: Problems
+) -> None:
+    for column in dict.fromkeys(columns):
+        if not is_row(column):
+            problems.error(name, number, f"column {shown(column)} is no generator of this board")
+        if columns.count(column) > 1:
+            problems.error(name, number, f"generator {shown(column)} stands in two columns")
+
+
+def _numbers(cells: Sequence[str], name: str, number: int, problems: Problems) -> list[float]:
+    """The scores of a line; where all are plain numbers, as usual, no cell is looked at twice."""
+    joined = "".join(cells)
+    if joined.isascii() and "_" not in joined:
+        try:
+            scores = list(map(float, cells))
+        except ValueError:
+            scores = [math.nan]
+        if math.isfinite(sum(scores)):
+            return scores
+    return [_number(cell, name, number, problems) if cell else math.nan for cell in cells]
+
+
+def _number(cell: str, name: str, number: int, problems: Problems) -> float:
+    """A score; Python's leave to write 1_000 or digits of other scripts is not given here."""
+    try:
+        value = float(cell) if cell.isascii() and "_" not in cell else math.nan
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        problems.error(name, number, f"{shown(cell)} is not a score; leave the cell empty where there is none")
+    return value

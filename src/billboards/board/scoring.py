@@ -14,7 +14,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from billboards.board.cell_contract import CellStore, ColumnKey
+from billboards.board.cells import CellStore, ColumnKey
 from billboards.board.model import Board, Outputs, ReferenceSet
 from billboards.board.scores import Column
 from billboards.metrics.base import Batch, Metric, MetricCard

@@ -1,21 +1,24 @@
-"""`board.toml`: what a board's owner decides, checked key by key with the line each mistake stands on."""
+"""`board.toml`: what a board's owner decides, checked key by key with the line each mistake stands on.
+
+A value that can't be used is named and stood in for by its default, so that reading goes on to the next mistake.
+"""
 
 from __future__ import annotations
 
 import math
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
-from typing import Literal
+from typing import Any, Literal
 
 from billboards.board.card import DataCard
 from billboards.board.judgments import Aggregate, Dimension
 from billboards.board.model import Generator, Kind, ReferenceFree
 from billboards.board.names import board_name_mistake, file_name_mistake, generator_name_mistake, name_mistake
-from billboards.board.settings_tables import FILE, SettingsTable, key_lines, nearest_line
-from billboards.reading import Problems, shown, toml_document
+from billboards.reading import Problems, is_number, shown, toml_document
 
+FILE = "board.toml"
 SCHEMA = 1
 #: Every key that may stand in `board.toml`, by its table; docs/board-folder.md explains each.
 KEYS: Mapping[str, tuple[str, ...]] = {
@@ -28,18 +31,6 @@ KEYS: Mapping[str, tuple[str, ...]] = {
     "scores.NAME": ("name", "needs", "references", "higher_is_better", "is_ensemble", "is_statistic"),
     "card": tuple(f.name for f in fields(DataCard)),
 }  # fmt: skip
-
-
-@dataclass(frozen=True)
-class ImportedSettings:
-    """What `[scores.NAME]` says about a file of imported scores."""
-
-    name: str
-    references: tuple[str, ...] | None = None
-    needs: tuple[str, ...] = ("references",)
-    higher_is_better: bool = True
-    is_ensemble: bool = False
-    is_statistic: bool = False
 
 
 @dataclass(frozen=True)
@@ -65,6 +56,18 @@ class Settings:
     def line(self, *path: str) -> int | None:
         """The line a key stands on, or that of the nearest table around it."""
         return nearest_line(self.lines or {}, path)
+
+
+@dataclass(frozen=True)
+class ImportedSettings:
+    """What `[scores.NAME]` says about a file of imported scores."""
+
+    name: str
+    references: tuple[str, ...] | None = None
+    needs: tuple[str, ...] = ("references",)
+    higher_is_better: bool = True
+    is_ensemble: bool = False
+    is_statistic: bool = False
 
 
 def read_settings(text: str, problems: Problems) -> Settings:
@@ -145,14 +148,6 @@ def _dimension(name: str, table: SettingsTable) -> Dimension:
     return Dimension(name, None, dimension.higher_is_better, None, dimension.definition)
 
 
-def levels_mistakes(dimensions: Mapping[str, Dimension]) -> Iterator[tuple[str, str]]:
-    """Dimensions that are read off levels which nobody declared, each with what is wrong."""
-    for name, dimension in dimensions.items():
-        levels = dimensions.get(dimension.levels_of or name)
-        if levels is None or (dimension.levels_of is not None and levels.derivation()):
-            yield name, f"levels_of dimension {name} must name a declared rating; found {shown(dimension.levels_of)}"
-
-
 def dimension_mistake(dimension: Dimension) -> str | None:
     """What is wrong with a dimension's scale, if anything."""
     name, limits, mapping = dimension.name, dimension.range, dimension.to_100
@@ -176,6 +171,14 @@ def dimension_mistake(dimension: Dimension) -> str | None:
             "give the slope the other sign or change higher_is_better"
         )
     return None
+
+
+def levels_mistakes(dimensions: Mapping[str, Dimension]) -> Iterator[tuple[str, str]]:
+    """Dimensions that are read off levels which nobody declared, each with what is wrong."""
+    for name, dimension in dimensions.items():
+        levels = dimensions.get(dimension.levels_of or name)
+        if levels is None or (dimension.levels_of is not None and levels.derivation()):
+            yield name, f"levels_of dimension {name} must name a declared rating; found {shown(dimension.levels_of)}"
 
 
 def _aggregates(top: SettingsTable, dimensions: Mapping[str, Dimension]) -> dict[str, Aggregate]:
@@ -228,3 +231,129 @@ def _scores(name: str, table: SettingsTable) -> ImportedSettings:
 def _card(table: SettingsTable) -> DataCard:
     table.only(KEYS["card"])
     return DataCard(**{key: table.text(key) for key in KEYS["card"]})
+
+
+class SettingsTable:
+    """One table of the document, which names every key it doesn't know or can't use."""
+
+    def __init__(
+        self, values: Mapping[str, Any], path: tuple[str, ...], lines: Mapping[tuple[str, ...], int], problems: Problems
+    ) -> None:
+        self.values, self.path, self._lines, self._problems = values, path, lines, problems
+
+    def __str__(self) -> str:
+        return f"[{'.'.join(self.path)}]" if self.path else FILE
+
+    def error(self, message: str, *key: str) -> None:
+        self._problems.error(FILE, nearest_line(self._lines, (*self.path, *key)), message)
+
+    def only(self, known: Iterable[str]) -> None:
+        known = tuple(known)
+        for key in self.values:
+            if key not in known:
+                self.error(f"unknown key {shown(key)} in {self}; known: {', '.join(known)}", key)
+
+    def table(self, key: str) -> SettingsTable:
+        value = self.values.get(key, {})
+        if not isinstance(value, dict):
+            self.error(f"{key} must be a table, written [{'.'.join((*self.path, key))}]", key)
+            value = {}
+        return SettingsTable(value, (*self.path, key), self._lines, self._problems)
+
+    def tables(self, key: str, mistake: Callable[[str], str | None]) -> list[tuple[str, SettingsTable]]:
+        """The tables `[key.NAME]` with their names, each a name that can be one."""
+        outer = self.table(key)
+        for name in outer.values:
+            if wrong := mistake(name):
+                outer.error(f"the name {shown(name)} in [{key}] {wrong}", name)
+        return [(name, outer.table(name)) for name in outer.values]
+
+    def text(self, key: str) -> str | None:
+        value = self.values.get(key)
+        if value is None or isinstance(value, str):
+            return value
+        self.error(f"{key} in {self} must be text in quotes, not {shown(value)}", key)
+        return None
+
+    def names(self, key: str) -> tuple[str, ...] | None:
+        """A list of different names."""
+        value = self.values.get(key)
+        if value is None:
+            return None
+        if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+            self.error(f"{key} in {self} must be a list of texts, not {shown(value)}", key)
+            return None
+        if len(set(value)) < len(value):
+            self.error(f"{key} in {self} holds a name twice: {shown(value)}", key)
+        return tuple(dict.fromkeys(value))
+
+    def truth(self, key: str, default: bool) -> bool:
+        value = self.values.get(key, default)
+        if isinstance(value, bool):
+            return value
+        self.error(f"{key} in {self} must be true or false, not {shown(value)}", key)
+        return default
+
+    def choice(self, key: str, allowed: tuple[str, ...]) -> str:
+        """One of a few words, the first of them by default."""
+        value = self.values.get(key, allowed[0])
+        if isinstance(value, str) and value in allowed:
+            return value
+        self.error(f"{key} in {self} must be {' or '.join(map(repr, allowed))}, not {shown(value)}", key)
+        return allowed[0]
+
+    def number(self, key: str) -> float | None:
+        value = self.values.get(key)
+        if value is None or is_number(value):
+            return None if value is None else float(value)
+        self.error(f"{key} in {self} must be a finite number; found {shown(value)}", key)
+        return None
+
+    def pair(self, key: str) -> tuple[float, float] | None:
+        value = self.values.get(key)
+        if value is None:
+            return None
+        if isinstance(value, list) and len(value) == 2 and all(map(is_number, value)):
+            return float(value[0]), float(value[1])
+        self.error(f"{key} in {self} must be two finite numbers, as in {key} = [1, 5]; found {shown(value)}", key)
+        return None
+
+
+_HEADER = re.compile(r"\s*(\[[^\[].*?\])\s*(?:#.*)?$")
+_KEY = re.compile(r"""\s*((?:"(?:[^"\\]|\\.)*"|'[^']*'|[\w-]+)(?:\s*\.\s*(?:"(?:[^"\\]|\\.)*"|'[^']*'|[\w-]+))*)\s*=""")
+
+
+def key_lines(text: str) -> dict[tuple[str, ...], int]:
+    """The line on which each key and table of a TOML document stands, by its path.
+
+    The TOML reader doesn't keep line numbers, so headers and keys are found line by line and read by it one by one.
+    What looks like a key inside a text of several lines is taken for one, which at worst misplaces a message.
+    """
+    found: dict[tuple[str, ...], int] = {}
+    table: tuple[str, ...] = ()
+    for number, line in enumerate(text.split("\n"), 1):
+        if header := _HEADER.match(line):
+            table = _path(header[1])
+            found.setdefault(table, number)
+        elif key := _KEY.match(line):
+            found.setdefault((*table, *_path(f"{key[1]} = 0")), number)
+    return found
+
+
+def nearest_line(lines: Mapping[tuple[str, ...], int], path: tuple[str, ...]) -> int | None:
+    """The line of a path, else that of the nearest table around it."""
+    while path and path not in lines:
+        path = path[:-1]
+    return lines.get(path)
+
+
+def _path(line: str) -> tuple[str, ...]:
+    try:
+        inner: object = toml_document(line)
+    except tomllib.TOMLDecodeError:
+        return ()
+    path = []
+    while isinstance(inner, dict) and inner:
+        name, inner = next(iter(inner.items()))
+        path.append(name)
+    return tuple(path)

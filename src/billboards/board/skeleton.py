@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from billboards.board._parts import INSTANCES
 from billboards.board.names import board_name_mistake
-from billboards.board.parts import INSTANCES
-from billboards.board.settings_tables import FILE
+from billboards.board.settings import FILE
 from billboards.board.writing import IGNORED, new_folder, write_lines, write_text
 from billboards.errors import InvalidInput
 from billboards.reading import shown

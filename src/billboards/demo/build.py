@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from billboards.board import Aggregate, Board, DataCard, Dimension, Generator, Instance, Judgments, row_of
-from billboards.board.judgment_columns import JudgmentColumns
+from billboards.board.judgments import JudgmentColumns
 from billboards.demo.generators import programs
 from billboards.demo.judging import CAMPAIGN, DIMENSIONS, READERS, SEED, rate
 from billboards.demo.rubric import Rubric

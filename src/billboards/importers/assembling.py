@@ -25,10 +25,9 @@ from billboards.board import (
     Texts,
     loose_rows,
 )
-from billboards.board.table_rows import read_table
 from billboards.importers.base import default_metrics, generator_rows, is_human
 from billboards.importers.judgments import judgment_columns
-from billboards.reading import Problems, numbered_lines, read_number, read_source, refuse_errors, shown
+from billboards.reading import Problems, numbered_lines, read_number, read_source, read_table, refuse_errors, shown
 
 Cells = Mapping[str, str]
 

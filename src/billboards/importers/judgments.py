@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from billboards.board import Aggregate, Board, DataCard, Dimension, Judgment
-from billboards.board.judgment_columns import JudgmentColumns
+from billboards.board.judgments import JudgmentColumns
 from billboards.errors import ImportRefused
 from billboards.importers.base import Imported, folder_order, is_human, plain_name, some
 from billboards.reading import Problems, refuse_errors

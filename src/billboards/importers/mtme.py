@@ -28,7 +28,7 @@ from billboards.board import (
     Reference,
     Texts,
 )
-from billboards.board.judgment_columns import JudgmentColumns
+from billboards.board.judgments import JudgmentColumns
 from billboards.board.writing import new_folder, write_lines
 from billboards.errors import ImportRefused, InvalidInput, UnknownName
 from billboards.importers.base import (

@@ -10,7 +10,6 @@ from __future__ import annotations
 from pathlib import Path
 
 from billboards.board import DataCard, Instance, Judgment, Reference
-from billboards.board.table_rows import read_table
 from billboards.errors import ImportRefused
 from billboards.importers.assembling import (
     Facts,
@@ -23,7 +22,7 @@ from billboards.importers.assembling import (
 )
 from billboards.importers.asset import RATED, sentences
 from billboards.importers.base import Imported, check_name, find_file
-from billboards.reading import Problems, refuse_errors, whole_number
+from billboards.reading import Problems, read_table, refuse_errors, whole_number
 
 NEEDED = ("sent_id", "sys_name", "orig_sent", "simp_sent", "rater_id")
 CARD = DataCard(

@@ -15,7 +15,6 @@ from pathlib import Path
 import numpy as np
 
 from billboards.board import Aggregate, Board, DataCard, Dimension, Generator, Instance, Outputs, Texts, loose_rows
-from billboards.board.table_rows import Table, read_table
 from billboards.errors import ImportRefused, InvalidInput, UnknownName
 from billboards.importers.base import (
     Floats,
@@ -29,7 +28,7 @@ from billboards.importers.base import (
     some,
 )
 from billboards.importers.table_content import Columns, TableContent
-from billboards.reading import Problems, decimal_number, refuse_errors
+from billboards.reading import Problems, Table, decimal_number, read_table, refuse_errors
 
 #: Where a column is looked for when no option names it; the first that is there is taken.
 USUAL: Mapping[str, tuple[str, ...]] = {

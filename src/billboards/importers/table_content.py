@@ -16,10 +16,9 @@ from typing import Any
 import numpy as np
 
 from billboards.board import Dimension, Instance, Judgments, Reference
-from billboards.board.judgment_columns import JudgmentColumns
-from billboards.board.table_rows import Table
+from billboards.board.judgments import JudgmentColumns
 from billboards.importers.base import Floats, check_name
-from billboards.reading import Problems, read_number, shown
+from billboards.reading import Problems, Table, read_number, shown
 
 _FACTS = ("input", "image", "document", "domain")
 #: What a number may be read from; true and false are none.

@@ -23,7 +23,7 @@ from threading import RLock
 from typing import Any
 
 from billboards.board.folder import open_board, read_settings_file
-from billboards.board.settings_tables import FILE as BOARD_FILE
+from billboards.board.settings import FILE as BOARD_FILE
 from billboards.errors import InvalidBoard, InvalidInput, StoreFailed
 from billboards.reading import Problems
 from billboards.site.admin.in_use import Use, note_use

@@ -10,7 +10,7 @@ import billboards as bb
 from billboards.analyses.audit.auditing import audit_metric
 from billboards.analyses.audit.bench import Bench
 from billboards.analyses.audit.subject import released
-from billboards.board.memory_cells import MemoryCells
+from billboards.board.cells import MemoryCells
 from billboards.metrics.discovery import metric
 
 

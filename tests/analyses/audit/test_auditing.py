@@ -24,8 +24,8 @@ from billboards.analyses.audit.subject import program, released
 from billboards.analyses.documents import audit_document, audit_from_document
 from billboards.analyses.ranking import rank_board
 from billboards.board import Board, ImportedColumn
+from billboards.board.cells import MemoryCells
 from billboards.board.folder import open_board
-from billboards.board.memory_cells import MemoryCells
 from billboards.board.writing import write_board
 from billboards.errors import InvalidInput, NotEnoughData
 from billboards.metrics.base import Batch, Metric, score_checked

@@ -12,7 +12,7 @@ from billboards.analyses.audit.bench import Bench
 from billboards.analyses.audit.bias import reference_row
 from billboards.analyses.audit.challenges import challenge, spoil_row
 from billboards.analyses.audit.perturbations import PERTURBATIONS, Original
-from billboards.board.memory_cells import MemoryCells
+from billboards.board.cells import MemoryCells
 from billboards.errors import NotEnoughData, UnknownName
 from billboards.metrics.discovery import metric
 

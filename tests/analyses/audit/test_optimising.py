@@ -18,7 +18,7 @@ from billboards.analyses.audit.reranking import PoolReranking, pool_texts, read_
 from billboards.analyses.audit.risk import MinimumRisk
 from billboards.analyses.audit.sentences import split_sentences
 from billboards.board import Board
-from billboards.board.memory_cells import MemoryCells
+from billboards.board.cells import MemoryCells
 from billboards.errors import InvalidInput, NotEnoughData
 from billboards.metrics.base import Batch, Floats, Metric
 from billboards.metrics.discovery import metric

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from billboards.board import Board, Dimension, Generator, Instance, Outputs, Reference, row_of
-from billboards.board.judgment_columns import JudgmentColumns
+from billboards.board.judgments import JudgmentColumns
 from billboards.board.writing import write_board
 
 TEXT = "the old ferry leaves the quiet harbour at noon and calls at every island before the night falls"

@@ -19,7 +19,7 @@ from small_boards import small_board
 import billboards as bb
 from billboards.analyses.home import home_of
 from billboards.board import Generator, Instance, Reference, row_of
-from billboards.board.judgment_columns import JudgmentColumns
+from billboards.board.judgments import JudgmentColumns
 from billboards.board.scoring import column_key
 from billboards.errors import InvalidInput, MetricFailed, MissingPart
 from billboards.metrics.base import Batch, Floats, score_checked

@@ -9,7 +9,7 @@ import pytest
 from asked_statements import statements
 
 from billboards.board import Column
-from billboards.board.cell_contract import ColumnKey
+from billboards.board.cells import ColumnKey
 from billboards.site.database.engine import Database
 from billboards.site.work.cell_state import cells_there, failed_cells, is_present
 from billboards.site.work.sql_cells import SqlCells, write_failure

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from billboards.board import Board, Generator, Instance, Kind, Outputs, Reference, ReferenceSet, Texts, digest, row_of
-from billboards.board.cell_contract import CellStore
+from billboards.board.cells import CellStore
 from billboards.board.scoring import Progress, column_key, compute_cells, missing_cells
 from billboards.errors import InvalidInput, MetricFailed, StoreFailed
 from billboards.metrics.base import Batch, Metric, score_checked

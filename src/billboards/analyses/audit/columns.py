@@ -21,7 +21,7 @@ from billboards.analyses.audit.reranking import pool_words, scored_pool
 from billboards.analyses.audit.results import MetricAudit
 from billboards.analyses.audit.subject import Subject
 from billboards.board import Board, Column, ImportedColumn, Scores
-from billboards.board.memory_cells import MemoryCells
+from billboards.board.cells import MemoryCells
 from billboards.errors import NotEnoughData
 from billboards.stats.system_level import instance_weights
 

@@ -12,8 +12,7 @@ from pathlib import Path
 
 from billboards.board import Board, Generator, Outputs, generator_lines
 from billboards.board.names import file_name
-from billboards.board.settings import read_settings
-from billboards.board.settings_tables import FILE
+from billboards.board.settings import FILE, read_settings
 from billboards.errors import InvalidInput, StoreFailed
 from billboards.reading import Problems
 

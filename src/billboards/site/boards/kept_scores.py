@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from billboards.board.cell_contract import Floats
+from billboards.board.cells import Floats
 
 #: Bytes that a process keeps: 100 million scores, and some room.
 MOST = 2**30

@@ -15,10 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from billboards.board import Board, Generator, Outputs, Texts
-from billboards.board.folder import open_board
-from billboards.board.judgment_columns import JudgmentColumns
-from billboards.board.output_lines import read_texts
-from billboards.board.parts import LISTED
+from billboards.board._parts import LISTED
+from billboards.board.folder import open_board, read_texts
+from billboards.board.judgments import JudgmentColumns
 from billboards.errors import InvalidBoard, InvalidInput, MissingPart
 from billboards.metrics.base import Metric
 from billboards.metrics.discovery import metric

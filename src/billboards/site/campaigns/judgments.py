@@ -15,7 +15,7 @@ from typing import Any
 from sqlalchemy import Connection
 
 from billboards.board import Aggregate, Board, Dimension, Judgments
-from billboards.board.judgment_columns import JudgmentColumns, join_judgments
+from billboards.board.judgments import JudgmentColumns, join_judgments
 from billboards.campaigns.answer_values import answer_values
 from billboards.campaigns.items import Slot, read_slot
 from billboards.campaigns.templates import Template

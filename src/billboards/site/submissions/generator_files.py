@@ -14,8 +14,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from billboards.board import Board, Texts, check_texts, generator_lines, passages
-from billboards.board.passages import Passage, Passages
+from billboards.board import Board, Texts, check_texts, generator_lines
+from billboards.board.check_texts import Passage, Passages
 from billboards.errors import InvalidSubmission, Problem
 from billboards.reading import Problems, json_lines, numbered_lines, shown
 
@@ -149,7 +149,7 @@ def _check_complete(found: dict[int, Passage], board: Board, name: str, problems
 def _doubts(items: tuple[Passage, ...], board: Board, name: str) -> Iterator[Problem]:
     """What is odd about the texts; nothing here tells of single references, which may be hidden."""
     given = Passages(name, "outputs", items)
-    usual = check_texts.usual(passages.references(board, {}), board.instances)
+    usual = check_texts.usual(check_texts.references(board), board.instances)
     yield from check_texts.empty(given)
     yield from check_texts.tokenised(given, usual)
     yield from check_texts.lowercased(given, usual)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 
 from billboards.board import Board, Outputs
-from billboards.board.cell_contract import ColumnKey
+from billboards.board.cells import ColumnKey
 from billboards.board.scoring import MissingCell, cell_batch, column_key, compute_cells
 from billboards.errors import BillboardsError, InvalidBoard, InvalidInput, MissingPart, StoreAway, StoreFailed
 from billboards.metrics.base import Metric

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from billboards.board.cell_contract import ColumnKey, Floats
+from billboards.board.cells import ColumnKey, Floats
 from billboards.errors import MetricFailed
 from billboards.metrics.executor import Executor, Result, Task, run_groups, run_task
 from billboards.run.program import ProgramMetric, run_program

@@ -16,7 +16,7 @@ import numpy as np
 from sqlalchemy import ColumnElement, Connection, RowMapping, and_, delete, func, insert, select
 
 from billboards.board import Column
-from billboards.board.cell_contract import ColumnKey, Floats
+from billboards.board.cells import ColumnKey, Floats
 from billboards.site.boards.kept_scores import KeptScores
 from billboards.site.database.engine import Database
 from billboards.site.database.schema import cell_failures, cells, score_columns

@@ -12,7 +12,7 @@ from functools import cache, cached_property
 from itertools import chain
 
 from billboards.board import Board, Outputs, digest
-from billboards.board.cell_contract import ColumnKey
+from billboards.board.cells import ColumnKey
 from billboards.metrics.base import Metric, MetricCard
 from billboards.site.boards import registry
 from billboards.site.boards.snapshots import Audience

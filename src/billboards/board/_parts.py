@@ -11,13 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from billboards.board.names import file_name, named
-from billboards.board.settings import Settings
-from billboards.board.settings_tables import FILE
+from billboards.board.settings import FILE, Settings
 from billboards.reading import Problems, shown
 
 INSTANCES = "instances.jsonl"
 OUTPUTS = "outputs.jsonl"
-
 #: How many mistakes of one file are listed; the rest are counted.
 LISTED = 100
 
@@ -49,6 +47,11 @@ def part_files(root: Path, folder: str, suffix: str, problems: Problems) -> list
         if not _is_text(path.name):
             problems.error(folder, None, f"the file name {path.name!a} is not UTF-8; rename the file")
     return [path for path in found if _is_text(path.name)]
+
+
+def _is_text(name: str) -> bool:
+    """Whether a file's name could be decoded; what could not stands in it as surrogates."""
+    return not any("\ud800" <= character <= "\udfff" for character in name)
 
 
 def named_files(
@@ -97,6 +100,18 @@ def instance_position(
     return position.get(key)
 
 
-def _is_text(name: str) -> bool:
-    """Whether a file's name could be decoded; what could not stands in it as surrogates."""
-    return not any("\ud800" <= character <= "\udfff" for character in name)
+def reference_set(
+    names: tuple[str, ...] | None,
+    known: tuple[str, ...],
+    settings: Settings,
+    key: tuple[str, ...],
+    problems: Problems,
+) -> tuple[str, ...] | None:
+    """The references a setting names, in the board's own order."""
+    if names is None:
+        return None
+    for name in names:
+        if name not in known and not problems.errors_in(INSTANCES):
+            message = f"{'.'.join(key)} names reference {shown(name)}, which no instance has"
+            problems.error(FILE, settings.line(*key), message)
+    return tuple(name for name in known if name in names)
