@@ -55,9 +55,11 @@ studies: benchmarks  ## everything that takes long
 	$(BIN)/python benchmarks/learned_study.py
 	$(BIN)/python benchmarks/bertscore_memory.py
 	$(BIN)/python benchmarks/comet_equality.py both
+	$(BIN)/python tools/mutants.py --count 120 --seed 1
+	$(BIN)/python tools/mutants.py --within stats --count 60
 
 clean:
-	rm -rf .venv demo-board demo-site build src/billboards/metrics/kernels/*.so
+	rm -rf .venv .coverage-contexts* demo-board demo-site build src/billboards/metrics/kernels/*.so
 
 .venv/pip:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "billboards needs Python 3.11 or later; set PYTHON=")'

@@ -1,0 +1,166 @@
+"""Whether the tests notice a change: it is made in a copy of the source, and the tests that reach it are run there.
+
+The files whose tests are quick come first, in a few runs of growing length, because most changes are noticed soon. A
+test that fails counts only if it passes on the source as it is, by itself.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from mutation.contexts import ContextMap, file_of
+from mutation.names import NameIndex
+from mutation.operators import Mutant
+from mutation.runs import TIMED_OUT, Ended, copy_source, run_pytest
+
+#: Seconds of tests in the first runs; the last takes the rest.
+RUN_SECONDS = (5.0, 60.0)
+#: How long tests may take: so many times their usual time, and so many seconds.
+TIMES_USUAL, MORE_SECONDS = 4.0, 30.0
+#: Exit codes of pytest: all passed, nothing to run.
+PASSED, NO_TESTS = 0, 5
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verdict:
+    """What became of a mutant: killed, timeout, survived or not reached."""
+
+    mutant: Mutant
+    before: str
+    after: str
+    outcome: str
+    reached_by: int = 0
+    tests_tried: int = 0
+    killed_by: str | None = None
+    seconds: float = 0.0
+
+    @property
+    def killed(self) -> bool:
+        return self.outcome in ("killed", "timeout")
+
+
+@dataclass(kw_only=True)
+class Laboratory:
+    """What trials need: the checkout, the source as it is, the tests by line, and a folder for copies."""
+
+    root: Path
+    scratch: Path
+    clean: Path
+    tests: ContextMap
+    names: NameIndex
+    files: Mapping[str, bytes]
+    more_seconds: float = MORE_SECONDS
+    _passes: dict[str, bool] = field(default_factory=dict)
+    _checking: threading.Lock = field(default_factory=threading.Lock)
+
+    def tests_for(self, mutant: Mutant) -> set[str]:
+        """The tests that depend on the code that a mutant changes."""
+        place = mutant.place
+        if place.at_import:
+            whole = {mutant.path: range(1, self.files[mutant.path].count(b"\n") + 2)}
+            return self._tests_for_names(place.owner) or self.tests.tests_reaching(whole)
+        contexts = self.tests.contexts_reaching({mutant.path: range(place.first, place.last + 1)})
+        tests = self.tests.tests_of(contexts)
+        only_at_import = not tests and "" in contexts
+        if only_at_import or (tests and place.kept):
+            tests |= self._tests_for_names(place.owner)
+        return tests
+
+    def _tests_for_names(self, names: Sequence[str]) -> set[str]:
+        """The tests that run a line that depends on a name of a module, and those in files that mention it."""
+        words = re.compile("|".join(rf"\b{re.escape(name)}\b" for name in names))
+        mentioning = {file for file, text in self.tests.texts.items() if names and words.search(text)}
+        lines = self.names.dependent_lines(names)
+        return self.tests.tests_reaching(lines) | {test for test in self.tests.seconds if file_of(test) in mentioning}
+
+    def try_out(self, number: int, mutant: Mutant, tests: Collection[str]) -> Verdict:
+        """Run tests on a mutant until one fails."""
+        began = time.monotonic()
+        source = self.files[mutant.path]
+        before, after = mutant.lines(source)
+        folder = self.scratch / str(number)
+        outcome, tried, killer = "not reached", 0, None
+        if tests:
+            copy = copy_source(self.clean, folder)
+            write_mutant(copy, mutant, source)
+            outcome, tried, killer = self._run_all(folder, copy, tests)
+            shutil.rmtree(folder, ignore_errors=True)
+        return Verdict(
+            mutant=mutant,
+            before=before,
+            after=after,
+            outcome=outcome,
+            reached_by=len(tests),
+            tests_tried=tried,
+            killed_by=killer,
+            seconds=round(time.monotonic() - began, 1),
+        )
+
+    def _run_all(self, folder: Path, copy: Path, tests: Iterable[str]) -> tuple[str, int, str | None]:
+        """Outcome, number of tests run, and the test that failed."""
+        tried = 0
+        for batch in batches({test: self.tests.seconds[test] for test in tests}):
+            while batch:
+                ended = self._run(folder, copy, batch)
+                tried += len(ended.records)
+                if ended.code == TIMED_OUT:
+                    return "timeout", tried, None
+                if ended.code in (PASSED, NO_TESTS):
+                    break
+                if self.passes_unchanged(ended.failed or batch[0]):
+                    return "killed", tried, ended.failed
+                if ended.failed is None:
+                    raise SystemExit(f"{batch[0]} can't be run on the source as it is:\n{ended.output[-4000:]}")
+                batch = batch[batch.index(ended.failed) + 1 :]
+        return "survived", tried, None
+
+    def passes_unchanged(self, test: str) -> bool:
+        """Whether a test passes by itself on the source as it is."""
+        with self._checking:
+            if test not in self._passes:
+                ended = self._run(self.clean.parent, self.clean, [test])
+                self._passes[test] = ended.code == PASSED
+            return self._passes[test]
+
+    def _run(self, folder: Path, copy: Path, batch: list[str]) -> Ended:
+        usual = sum(self.tests.seconds[test] for test in batch)
+        return run_pytest(
+            root=self.root,
+            source=copy,
+            folder=folder,
+            arguments=["-x", *dict.fromkeys(map(file_of, batch))],
+            selected=batch,
+            limit=TIMES_USUAL * usual + self.more_seconds,
+        )
+
+
+def write_mutant(copy: Path, mutant: Mutant, source: bytes) -> None:
+    """Change a copy of the source, and drop what Python has compiled of that file."""
+    path = copy / mutant.path
+    for compiled in (path.parent / "__pycache__").glob(f"{path.stem}.*.pyc"):
+        compiled.unlink()
+    path.write_bytes(mutant.apply(source))
+
+
+def batches(seconds: Mapping[str, float]) -> Iterator[list[str]]:
+    """Tests in runs of growing length: quick files first, because a file's tests share fixtures."""
+    by_file: dict[str, list[str]] = defaultdict(list)
+    for test in sorted(seconds, key=lambda test: (seconds[test], test)):
+        by_file[file_of(test)].append(test)
+    files = sorted(by_file.values(), key=lambda tests: (sum(seconds[test] for test in tests), tests[0]))
+    bounds, batch, total = list(RUN_SECONDS), list[str](), 0.0
+    for tests in files:
+        batch += tests
+        total += sum(seconds[test] for test in tests)
+        if bounds and total >= bounds[0]:
+            yield batch
+            bounds, batch, total = bounds[1:], [], 0.0
+    if batch:
+        yield batch
