@@ -94,12 +94,13 @@ def test_values_of_python_are_checked_alike() -> None:
     given = {"must": "x", "columns": ["a", "b"], "folder": "data", "lam": 1, "kind": "human"}
     checked = check_options("study", options, given)
     assert checked == {"must": "x", "columns": ("a", "b"), "folder": Path("data"), "lam": 1, "kind": "human"}
-    for wrong, message in [
+    refused_values: list[tuple[dict[str, Any], str]] = [
         ({"must": "x", "lam": 3}, "lambda must be at most 1; found 3"),
         ({"must": "x", "kind": "cats"}, "kind must be one of all, human; found 'cats'"),
         ({"must": "x", "columns": "ab"}, "columns must be a list of values; found 'ab'"),
         ({}, "study needs must: what is needed"),
-    ]:
+    ]
+    for wrong, message in refused_values:
         with pytest.raises(InvalidInput) as refused:
             check_options("study", options, wrong)
         assert str(refused.value) == message

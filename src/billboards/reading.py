@@ -385,3 +385,10 @@ def read_number(text: str, what: str, where: str, line: int | None, problems: Pr
     if math.isinf(value) or "_" in text:  # Python would read 1_000
         problems.error(where, line, f"{what} {shown(text)} is not a finite number")
     return value
+
+
+def some(names: Iterable[str], most: int = 5) -> str:
+    """The first few names, and how many more there are."""
+    every = list(names)
+    more = f" and {len(every) - most} more" if len(every) > most else ""
+    return ", ".join(every[:most]) + more

@@ -19,10 +19,10 @@ from public_sets import Made
 from billboards.board import Board, Judgments
 from billboards.board.card_facts import missing_facts
 from billboards.board.folder import open_board
+from billboards.board.judgment_sources import Imported
 from billboards.board.writing import write_board
 from billboards.errors import InvalidInput, UnknownName
 from billboards.importers import IMPORTERS, load_importer
-from billboards.importers.base import Imported
 
 #: Importers with files whose lines have no ids, or whose whole is one JSON value.
 LINED = {"mtme", "asset", "efficientqa", "muss", "okvqa-eval", "pascal-50s", "realsumm", "webnlg-2017", "webnlg-2020"}

@@ -10,10 +10,9 @@ import numpy as np
 import pytest
 
 from billboards.board import Board, human_scores
+from billboards.board.judgment_sources import Imported
 from billboards.errors import ImportRefused, UnknownName
-from billboards.importers.base import Imported
-from billboards.importers.billboard import import_board
-from billboards.importers.billboard_segments import read_references
+from billboards.importers.billboard import import_board, read_references
 
 Write = Callable[..., Path]
 

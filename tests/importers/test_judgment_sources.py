@@ -12,10 +12,10 @@ import pytest
 
 from billboards.board import Board, human_scores
 from billboards.board.folder import open_board
+from billboards.board.judgment_sources import Imported
 from billboards.board.writing import write_board
 from billboards.errors import ImportRefused
 from billboards.importers import billboard, mqm, thumb, wmt_da
-from billboards.importers.base import Imported
 
 Write = Callable[..., Path]
 DA = """\

@@ -12,7 +12,7 @@ import pytest
 
 from billboards.board import Board, Generator, Instance, Judgments, Reference, human_scores, loose_rows
 from billboards.errors import ImportRefused, InvalidInput, UnknownName
-from billboards.importers.base import generator_rows, score_column
+from billboards.importers._assembling import generator_rows, score_column
 from billboards.importers.mtme import NO_TRANSLATION, export_board, import_board
 
 FILES = {

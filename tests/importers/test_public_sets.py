@@ -9,9 +9,9 @@ import pytest
 from public_sets import MAKERS, write_csv, write_json_lines
 
 from billboards.board import human_scores, preferred_pairs
+from billboards.board.judgment_sources import Imported
 from billboards.errors import ImportRefused, UnknownName
 from billboards.importers import load_importer
-from billboards.importers.base import Imported
 
 NONE = pytest.approx(np.nan, nan_ok=True)
 

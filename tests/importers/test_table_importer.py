@@ -12,9 +12,9 @@ import pytest
 
 from billboards.board import Board, human_scores
 from billboards.board.folder import open_board
+from billboards.board.judgment_sources import Imported
 from billboards.board.writing import write_board
 from billboards.errors import InvalidInput, MissingPart, UnknownName
-from billboards.importers.base import Imported
 from billboards.importers.table import import_board
 
 TIDY = """\

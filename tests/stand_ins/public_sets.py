@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from billboards.board.judgment_sources import Imported
 from billboards.importers import load_importer
-from billboards.importers.base import Imported
 
 
 @dataclass(frozen=True)

@@ -76,3 +76,18 @@ def board_name_mistake(name: str) -> str | None:
 def folded(name: str) -> str:
     """The name as a file system sees it that ignores case and how accents are encoded."""
     return unicodedata.normalize("NFC", name).casefold()
+
+
+def folder_order(name: str) -> str:
+    """Sorts names as a board folder lists their files, so that a board opens as it was imported."""
+    return f"{file_name(name)}.jsonl"
+
+
+def is_human(name: str) -> bool:
+    """Whether a system's name says that people wrote its outputs, as Human, Human-A and Human-A.0 do."""
+    return re.fullmatch(r"Human(-.+)?", name) is not None
+
+
+def plain_name(name: str) -> str:
+    """A system's name without the submission number that WMT appends: `Human-A.0` is `Human-A`."""
+    return re.sub(r"\.\d+$", "", name)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, cast
 from billboards.errors import UnknownName
 
 if TYPE_CHECKING:
-    from billboards.formats.base import Reader, Writer
+    from billboards.formats._format import Reader, Writer
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,13 +27,9 @@ class FormatCard:
 
 
 _CARDS = (
-    FormatCard("csv", f"{__name__}.plain_csv", "a plain table, a row for each value; holds everything"),
-    FormatCard(
-        "mqm", f"{__name__}.mqm_ratings", "MQM error annotations as the WMT publishes them, a line for each error"
-    ),
-    FormatCard(
-        "appraise", f"{__name__}.appraise_scores", "score files of Appraise campaigns, ESA's error spans included"
-    ),
+    FormatCard("csv", f"{__name__}.csv", "a plain table, a row for each value; holds everything"),
+    FormatCard("mqm", f"{__name__}.mqm", "MQM error annotations as the WMT publishes them, a line for each error"),
+    FormatCard("appraise", f"{__name__}.appraise", "score files of Appraise campaigns, ESA's error spans included"),
     FormatCard(
         "label-studio", f"{__name__}.label_studio", "Label Studio's JSON, with ratings, numbers and labelled spans"
     ),

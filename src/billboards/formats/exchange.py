@@ -7,12 +7,11 @@ from pathlib import Path
 from secrets import token_bytes
 
 from billboards.board import Board
+from billboards.board.judgment_sources import Imported, lay_judgments
 from billboards.board.names import file_name_mistake
 from billboards.errors import InvalidInput, NotEnoughData, UnknownName
 from billboards.formats import load_reader, load_writer
 from billboards.formats.pseudonyms import pseudonymise
-from billboards.importers.base import Imported
-from billboards.importers.judgments import lay_judgments
 
 
 def add_file(board: Board, path: Path, form: str, campaign: str) -> Imported:

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from billboards.board import Aggregate, Board, Dimension, Judgment
+from billboards.board.judgment_sources import Given, JudgmentSource
 from billboards.errors import ImportRefused
-from billboards.formats.base import one_generator, say, text_of
-from billboards.importers.judgments import Given, JudgmentSource
+from billboards.formats._format import one_generator, say, text_of
 from billboards.reading import Problems, read_source, refuse_errors, shown
 
 NEEDED = ("instance", "generator")

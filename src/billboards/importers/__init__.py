@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from billboards.errors import UnknownName
 
 if TYPE_CHECKING:
-    from billboards.importers.base import Imported
+    from billboards.board.judgment_sources import Imported
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ _CARDS = (
     ImporterCard("thumb", f"{__name__}.thumb", "THumB ratings of summaries or captions, added to a board", (_INTO,)),
     ImporterCard("wmt-da", f"{__name__}.wmt_da", "WMT direct-assessment segment scores, added to a board", (_INTO,)),
     ImporterCard("summeval", f"{__name__}.summeval", "SummEval: summaries of news, rated on four dimensions"),
-    ImporterCard("webnlg-2017", f"{__name__}.webnlg2017", "WebNLG 2017: triples put into words, rated by a crowd"),
+    ImporterCard("webnlg-2017", f"{__name__}.webnlg_2017", "WebNLG 2017: triples put into words, rated by a crowd"),
     ImporterCard(
         "flickr8k",
         f"{__name__}.flickr8k",
@@ -105,7 +105,7 @@ _CARDS = (
         (Argument("--language-pair", "such as gu-en; needed where the folder holds several"),),
     ),
     ImporterCard("realsumm", f"{__name__}.realsumm", "REALSumm: summaries of news, judged by lightweight pyramids"),
-    ImporterCard("pascal-50s", f"{__name__}.pascal50s", "Pascal-50S: pairs of captions, of which people chose one"),
+    ImporterCard("pascal-50s", f"{__name__}.pascal_50s", "Pascal-50S: pairs of captions, of which people chose one"),
     ImporterCard(
         "muss",
         f"{__name__}.muss",
@@ -115,7 +115,7 @@ _CARDS = (
     ImporterCard("okvqa-eval", f"{__name__}.okvqa_eval", "OkVQA-Eval: answers about images, rated for three qualities"),
     ImporterCard(
         "webnlg-2020",
-        f"{__name__}.webnlg2020",
+        f"{__name__}.webnlg_2020",
         "WebNLG 2020: triples put into words, rated for five qualities",
         (Argument("--language", "en (default) or ru"),),
     ),

@@ -14,19 +14,20 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from billboards.board import DataCard, Dimension, Instance, Judgment, Reference
+from billboards.board.judgment_sources import Imported
 from billboards.errors import ImportRefused, UnknownName
-from billboards.importers.assembling import (
+from billboards.importers._assembling import (
     Cells,
     Facts,
     LooseOutputs,
     assemble,
     counts,
+    find_file,
     read_cells,
     read_lines,
     refuse_twice,
     value_within,
 )
-from billboards.importers.base import Imported, find_file
 from billboards.reading import Problems, refuse_errors, shown, whole_number
 
 ASPECTS = {

@@ -10,17 +10,18 @@ from __future__ import annotations
 from pathlib import Path
 
 from billboards.board import DataCard, Dimension, Instance, Judgment
-from billboards.importers.assembling import (
+from billboards.board.judgment_sources import Imported
+from billboards.importers._assembling import (
     Facts,
     LooseOutputs,
     assemble,
     counts,
+    find_file,
     references,
     refuse_twice,
     text_in,
     texts_in,
 )
-from billboards.importers.base import Imported, find_file
 from billboards.reading import Problems, json_lines, read_source, refuse_errors, shown
 
 CAMPAIGN = "raters"

@@ -13,17 +13,19 @@ from dataclasses import replace
 from pathlib import Path
 
 from billboards.board import DataCard, Dimension, Instance, Judgment, Reference
+from billboards.board.judgment_sources import Imported
 from billboards.errors import UnknownName
-from billboards.importers.assembling import (
+from billboards.importers._assembling import (
     Facts,
     LooseOutputs,
     assemble,
+    check_name,
     counts,
+    find_file,
     read_fields,
     refuse_twice,
     value_within,
 )
-from billboards.importers.base import Imported, check_name, find_file
 from billboards.reading import Problems, refuse_errors, shown, whole_number
 
 EXPERT = Dimension(

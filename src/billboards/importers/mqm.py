@@ -11,21 +11,14 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from billboards.board import Aggregate, Dimension
+from billboards.board import Aggregate
 from billboards.board.folder import open_board
-from billboards.importers.base import Imported, find_file
-from billboards.importers.judgments import Given, JudgmentSource, lay_judgments
+from billboards.board.judgment_sources import MQM, Given, Imported, JudgmentSource, lay_judgments
+from billboards.importers._assembling import find_file
 from billboards.reading import Problems, read_columns, read_number, refuse_errors, shown
 
 CAMPAIGN = "mqm"
-DIMENSION = Dimension(
-    "mqm",
-    range=(-25.0, 0.0),
-    to_100=(4.0, 100.0),
-    definition="Minus the weighted errors that a professional translator marked in context: a major error counts 5, "
-    "a minor one 1 (punctuation 0.1), a text beyond repair 25; averaged over annotators.",
-)
-AGGREGATE = Aggregate("mqm", ("mqm",), (CAMPAIGN,))
+AGGREGATE = Aggregate("mqm", (MQM.name,), (CAMPAIGN,))
 ABOUT = (
     "Campaign mqm: MQM error annotation by professional translators with document context; averages over annotators."
 )
@@ -54,7 +47,7 @@ def read_mqm(path: Path, segments: Mapping[str, str]) -> JudgmentSource:
     rows = read_columns(path, HEADER, problems)
     found = [_read_line(cells, segments, str(path), number, problems) for number, cells in rows]
     refuse_errors(problems)
-    return JudgmentSource(str(path), (DIMENSION,), (AGGREGATE,), tuple(one for one in found if one), ABOUT)
+    return JudgmentSource(str(path), (MQM,), (AGGREGATE,), tuple(one for one in found if one), ABOUT)
 
 
 def _read_line(
@@ -67,5 +60,5 @@ def _read_line(
     if segment not in segments:
         problems.error(path, number, f"seg_id {shown(segment)} is no segment of the board, which has {len(segments)}")
         return None
-    values = {} if math.isnan(value) else {DIMENSION.name: value}
+    values = {} if math.isnan(value) else {MQM.name: value}
     return Given(number, system, segments[segment], values, CAMPAIGN)

@@ -16,10 +16,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from billboards.board import DataCard, Dimension, Generator, Instance, Judgment, Reference
+from billboards.board.judgment_sources import Imported
 from billboards.errors import ImportRefused, UnknownName
-from billboards.importers.assembling import (
+from billboards.importers._assembling import (
     Facts,
     assemble,
+    check_name,
     counts,
     read_cells,
     refuse_twice,
@@ -27,7 +29,6 @@ from billboards.importers.assembling import (
     text_in,
     value_within,
 )
-from billboards.importers.base import Imported, check_name
 from billboards.reading import Problems, is_number, json_lines, read_source, refuse_errors, shown
 
 CAMPAIGN = "mturk"

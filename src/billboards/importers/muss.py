@@ -9,9 +9,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from billboards.board import DataCard, Dimension
-from billboards.importers.assembling import Facts
-from billboards.importers.base import Imported, find_file
-from billboards.importers.examples import import_examples
+from billboards.board.judgment_sources import Imported
+from billboards.importers._assembling import Facts, find_file
+from billboards.importers._examples import import_examples
 
 SCALE = (0.0, 4.0)
 DIMENSIONS = (

@@ -12,10 +12,17 @@ from pathlib import Path
 from typing import Any
 
 from billboards.board import DataCard, Dimension, Generator, Instance, Judgment, Reference
+from billboards.board.judgment_sources import Imported
 from billboards.errors import ImportRefused
-from billboards.importers.assembling import Facts, assemble, counts, rows_of_generators, text_in
-from billboards.importers.base import Imported, check_name
-from billboards.importers.examples import read_objects
+from billboards.importers._assembling import (
+    Facts,
+    assemble,
+    check_name,
+    counts,
+    read_objects,
+    rows_of_generators,
+    text_in,
+)
 from billboards.reading import Problems, read_number, refuse_errors, shown
 
 RECALL = Dimension(

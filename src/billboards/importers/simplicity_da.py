@@ -10,18 +10,20 @@ from __future__ import annotations
 from pathlib import Path
 
 from billboards.board import DataCard, Instance, Judgment, Reference
+from billboards.board.judgment_sources import Imported
 from billboards.errors import ImportRefused
-from billboards.importers.assembling import (
+from billboards.importers._assembling import (
     Facts,
     assemble,
+    check_name,
     counts,
+    find_file,
     read_cells,
     refuse_twice,
     rows_of_generators,
     value_within,
 )
 from billboards.importers.asset import RATED, sentences
-from billboards.importers.base import Imported, check_name, find_file
 from billboards.reading import Problems, read_table, refuse_errors, whole_number
 
 NEEDED = ("sent_id", "sys_name", "orig_sent", "simp_sent", "rater_id")

@@ -14,16 +14,18 @@ from pathlib import Path
 from typing import Any
 
 from billboards.board import DataCard, Generator, Instance, Judgment, Reference
-from billboards.importers.assembling import (
+from billboards.board.judgment_sources import Imported
+from billboards.importers._assembling import (
     Facts,
     assemble,
+    check_name,
     counts,
+    find_file,
     refuse_twice,
     rows_of_generators,
     text_in,
     texts_in,
 )
-from billboards.importers.base import Imported, check_name, find_file
 from billboards.importers.thumb import CROWD, EXPERT, SUMMARIES, summary_rating
 from billboards.reading import Problems, json_lines, read_source, refuse_errors, shown
 

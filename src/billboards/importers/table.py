@@ -7,28 +7,258 @@ loose: they belong to no generator, and are judged but not ranked.
 
 from __future__ import annotations
 
+import math
 import re
+from array import array
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
+from sys import intern
+from typing import Any
 
 import numpy as np
 
-from billboards.board import Aggregate, Board, DataCard, Dimension, Generator, Instance, Outputs, Texts, loose_rows
+from billboards.board import (
+    Aggregate,
+    Board,
+    DataCard,
+    Dimension,
+    Generator,
+    Instance,
+    Judgments,
+    Outputs,
+    Reference,
+    Texts,
+    loose_rows,
+)
+from billboards.board.judgment_sources import Imported
+from billboards.board.judgments import JudgmentColumns
+from billboards.board.names import is_human
 from billboards.errors import ImportRefused, InvalidInput, UnknownName
-from billboards.importers.base import (
+from billboards.importers._assembling import (
     Floats,
-    Imported,
     board_name,
+    check_name,
     default_metrics,
     generator_rows,
     in_folder_order,
-    is_human,
     score_column,
-    some,
 )
-from billboards.importers.table_content import Columns, TableContent
-from billboards.reading import Problems, Table, decimal_number, read_table, refuse_errors
+from billboards.reading import Problems, Table, decimal_number, read_number, read_table, refuse_errors, shown, some
+
+_FACTS = ("input", "image", "document", "domain")
+#: What a number may be read from; true and false are none.
+_NUMBERS = (str, float, int, type(None))
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Which column of a table holds what."""
+
+    single: Mapping[str, str]
+    references: tuple[str, ...]
+    judgments: Mapping[str, Dimension]
+    scores: tuple[str, ...]
+
+    @property
+    def used(self) -> set[str]:
+        return {*self.single.values(), *self.references, *self.judgments, *self.scores}
+
+
+@dataclass(slots=True)
+class Output:
+    """An output as first said, with the line that said it and its place among the outputs."""
+
+    text: str
+    line: int
+    place: int
+
+
+class TableContent:
+    """One pass over a table's rows; every contradiction becomes a problem with the two lines."""
+
+    def __init__(self, table: Table, columns: Columns, problems: Problems) -> None:
+        self.table, self.columns, self.problems = table, columns, problems
+        self.place: dict[str, int] = {}
+        self.facts: list[dict[str, tuple[Any, int]]] = []
+        self.owners: dict[str, int] = {}
+        self.outputs: dict[tuple[int, int], Output] = {}
+        self.not_numbers = 0
+        self.repeated = 0
+        self._loose_instance: dict[str, int] = {}
+        self._loose_texts: dict[tuple[int, str], str] = {}
+        self._loose_count: dict[int, int] = {}
+        self._judged: dict[tuple[int, int, str], int] = {}
+        self._scores, self._no_scores = array("d"), array("d", [math.nan] * len(columns.scores))
+        self._judgments = JudgmentColumns(tuple(columns.judgments))
+        for line, row in table.rows:
+            self._read(line, row)
+        if not self.outputs and not problems.errors:
+            problems.error(table.path, None, "holds no rows")
+
+    @property
+    def judgments(self) -> Judgments:
+        """Judgments whose rows are positions among `owners`."""
+        return self._judgments.build()
+
+    @property
+    def scores(self) -> Floats:
+        """Scores in the order of `outputs`, a column per metric, NaN where there is none."""
+        return np.array(self._scores, np.float64).reshape(len(self.outputs), len(self.columns.scores))
+
+    def instances(self) -> tuple[Instance, ...]:
+        """The instances in order of first appearance."""
+        return tuple(_instance(key, self.facts[k]) for key, k in self.place.items())
+
+    def _error(self, line: int, message: str) -> None:
+        self.problems.error(self.table.path, line, message)
+
+    def _read(self, line: int, row: Mapping[str, Any]) -> None:
+        key = self._name(row, "instance", line)
+        text = self._text(row, "output", line)
+        if key is None:
+            return
+        k = self.place.setdefault(key, len(self.place))
+        if k == len(self.facts):
+            self.facts.append({})
+        self._read_facts(k, key, row, line)
+        if text is None:
+            self._error(line, f"instance {key!r} has no output in column {self.columns.single['output']!r}")
+            return
+        owner = self._owner(row, k, key, text, line)
+        if owner is not None:
+            self._read_output(k, owner, row, key, text, line)
+
+    def _read_output(self, k: int, owner: str, row: Mapping[str, Any], key: str, text: str, line: int) -> None:
+        g = self.owners.setdefault(owner, len(self.owners))
+        output = self.outputs.get((k, g))
+        if output is None:
+            output = self.outputs[k, g] = Output(text, line, len(self.outputs))
+            self._scores.extend(self._no_scores)
+        elif output.text != text:
+            self._error(line, f"{owner!r} has another output for {key!r} than on line {output.line}")
+        elif output.line != line and not self.columns.judgments:
+            self._error(line, f"{owner!r} on {key!r} appears twice, first on line {output.line}")
+        self._read_scores(output, owner, key, row, line)
+        self._read_judgment(k, g, owner, key, row, line)
+
+    def _text(self, row: Mapping[str, Any], what: str, line: int) -> str | None:
+        """A cell's text; a whole number is taken as it is written, because ids often are numbers."""
+        column = self.columns.single.get(what)
+        value = None if column is None else row.get(column)
+        if type(value) is str:
+            return value
+        if isinstance(value, int) and not isinstance(value, bool):
+            return str(value)
+        if value is not None:
+            self._error(line, f"column {column!r} must hold text; found {shown(value)}")
+        return None
+
+    def _name(self, row: Mapping[str, Any], what: str, line: int) -> str | None:
+        name = self._text(row, what, line) or ""
+        if name in (self.place if what == "instance" else self.owners):
+            return name
+        before = len(self.problems)
+        check_name(what, name, self.table.path, line, self.problems)
+        return name if len(self.problems) == before else None
+
+    def _owner(self, row: Mapping[str, Any], k: int, key: str, text: str, line: int) -> str | None:
+        if "generator" in self.columns.single:
+            return self._name(row, "generator", line)
+        if "output_id" not in self.columns.single:
+            return self._running_id(k, key, text)
+        owner = self._name(row, "output_id", line)
+        if owner is not None and self._loose_instance.setdefault(owner, k) != k:
+            self._error(line, f"output {owner!r} of instance {key!r} is said to be another instance's before")
+        return owner
+
+    def _running_id(self, k: int, key: str, text: str) -> str:
+        """An id for a loose output: the same text of the same instance is the same output."""
+        if (k, text) not in self._loose_texts:
+            self._loose_count[k] = self._loose_count.get(k, 0) + 1
+            self._loose_texts[k, text] = f"{key}#{self._loose_count[k]}"
+        return self._loose_texts[k, text]
+
+    def _read_facts(self, k: int, key: str, row: Mapping[str, Any], line: int) -> None:
+        said: dict[str, Any] = {what: self._text(row, what, line) for what in _FACTS if what in self.columns.single}
+        for column in self.columns.references:
+            said |= self._references(column, row.get(column), line)
+        if "tags" in self.columns.single:
+            said["tags"] = self._tags(row, line)
+        for what, value in said.items():
+            known, first = self.facts[k].setdefault(what, (value, line)) if value else (value, line)
+            if known != value:
+                self._error(line, f"{what} of instance {key!r} is another than on line {first}")
+
+    def _references(self, column: str, value: Any, line: int) -> dict[str, str]:
+        """A cell's reference under the column's name; the texts of a list are numbered."""
+        texts = (
+            {f"{column}{n}": text for n, text in enumerate(value, 1)} if isinstance(value, list) else {column: value}
+        )
+        for text in texts.values():
+            if not isinstance(text, str | None):
+                self._error(line, f"column {column!r} must hold texts; found {shown(text)}")
+        return {f"reference {name}": text for name, text in texts.items() if isinstance(text, str)}
+
+    def _tags(self, row: Mapping[str, Any], line: int) -> tuple[str, ...]:
+        value = row.get(self.columns.single["tags"])
+        items = value.split(",") if isinstance(value, str) else value or []
+        if not isinstance(items, list) or not all(isinstance(item, str) for item in items):
+            self._error(line, f"tags must be text, commas between; found {shown(value)}")
+            return ()
+        return tuple(item.strip() for item in items if item.strip())
+
+    def _read_scores(self, output: Output, owner: str, key: str, row: Mapping[str, Any], line: int) -> None:
+        for n, column in enumerate(self.columns.scores, output.place * len(self.columns.scores)):
+            value = self._number(row, column, line)
+            if math.isnan(self._scores[n]):
+                self._scores[n] = value
+            elif not math.isnan(value) and value != self._scores[n]:
+                where = f"{owner!r} on {key!r}"
+                message = f"{column} of {where} is another than in an earlier row (output of line {output.line})"
+                self._error(line, message)
+
+    def _read_judgment(self, k: int, g: int, owner: str, key: str, row: Mapping[str, Any], line: int) -> None:
+        values = {name: self._judged_value(row, name, line) for name in self.columns.judgments}
+        given = {name: value for name, value in values.items() if not math.isnan(value)}
+        annotator = intern(self._text(row, "annotator", line) or "") or None
+        self.repeated += annotator is None and line != self.outputs[k, g].line
+        if annotator is not None and (first := self._judged.setdefault((k, g, annotator), line)) != line:
+            self._error(line, f"{owner!r} on {key!r} by {annotator!r} appears twice, first on line {first}")
+        elif given:
+            self._judgments.add(k, g, given, annotator=annotator)
+
+    def _judged_value(self, row: Mapping[str, Any], name: str, line: int) -> float:
+        value = self._number(row, name, line)
+        limits = self.columns.judgments[name].range
+        if limits is not None and not math.isnan(value) and not limits[0] <= value <= limits[1]:
+            self._error(line, f"{name} = {value:g} lies outside its range {limits[0]:g} to {limits[1]:g}")
+        return value + 0.0
+
+    def _number(self, row: Mapping[str, Any], column: str, line: int) -> float:
+        value = row.get(column)
+        if type(value) not in _NUMBERS:
+            self._error(line, f"column {column!r} must hold numbers; found {shown(value)}")
+            return math.nan
+        text = "" if value is None else str(value)
+        number = read_number(text, f"{column}:", self.table.path, line, self.problems)
+        self.not_numbers += math.isnan(number) and text.strip().lower() == "nan"
+        return number
+
+
+def _instance(key: str, facts: Mapping[str, tuple[Any, int]]) -> Instance:
+    said = {what: value for what, (value, _) in facts.items()}
+    references = {what.removeprefix("reference "): said[what] for what in said if what.startswith("reference ")}
+    return Instance(
+        key,
+        tuple(Reference(name, text) for name, text in references.items()),
+        said.get("input"),
+        said.get("image"),
+        said.get("document"),
+        said.get("domain"),
+        said.get("tags", ()),
+    )
+
 
 #: Where a column is looked for when no option names it; the first that is there is taken.
 USUAL: Mapping[str, tuple[str, ...]] = {

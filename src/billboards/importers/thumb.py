@@ -14,8 +14,8 @@ from typing import Any
 
 from billboards.board import Aggregate, Dimension
 from billboards.board.folder import open_board
-from billboards.importers.base import Imported, check_name, find_file
-from billboards.importers.judgments import Given, JudgmentSource, lay_judgments
+from billboards.board.judgment_sources import Given, Imported, JudgmentSource, lay_judgments
+from billboards.importers._assembling import check_name, find_file
 from billboards.reading import Problems, is_number, json_lines, read_source, refuse_errors, shown
 
 FIVE = (1.0, 5.0)

@@ -11,9 +11,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from billboards.board import DataCard, Dimension, Instance, Judgment, Reference
+from billboards.board.judgment_sources import Imported
 from billboards.errors import ImportRefused
-from billboards.importers.assembling import Facts, assemble, counts, rows_of_generators, text_in
-from billboards.importers.base import Imported, check_name, find_file
+from billboards.importers._assembling import (
+    Facts,
+    assemble,
+    check_name,
+    counts,
+    find_file,
+    rows_of_generators,
+    text_in,
+)
 from billboards.reading import Problems, json_lines, read_source, refuse_errors, shown
 
 CAMPAIGN = "darr"

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from billboards.board import Aggregate, Dimension
 from billboards.board.folder import open_board
-from billboards.importers.base import Imported, find_file
-from billboards.importers.judgments import Given, JudgmentSource, lay_judgments
+from billboards.board.judgment_sources import Given, Imported, JudgmentSource, lay_judgments
+from billboards.importers._assembling import find_file
 from billboards.reading import Problems, read_columns, read_number, refuse_errors
 
 CAMPAIGN = "da"

@@ -15,10 +15,19 @@ from pathlib import Path
 from typing import Any
 
 from billboards.board import DataCard, Dimension, Instance, Judgment
+from billboards.board.judgment_sources import Imported
 from billboards.errors import ImportRefused, UnknownName
-from billboards.importers.assembling import Facts, assemble, counts, read_lines, references, rows_of_generators
-from billboards.importers.base import Imported, check_name, find_file
-from billboards.importers.examples import read_json
+from billboards.importers._assembling import (
+    Facts,
+    assemble,
+    check_name,
+    counts,
+    find_file,
+    read_json,
+    read_lines,
+    references,
+    rows_of_generators,
+)
 from billboards.reading import Problems, is_number, read_source, refuse_errors, shown
 
 LANGUAGES = {"en": "english", "ru": "russian"}

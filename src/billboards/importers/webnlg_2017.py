@@ -12,19 +12,21 @@ from itertools import zip_longest
 from pathlib import Path
 
 from billboards.board import Aggregate, DataCard, Dimension, Generator, Instance, Judgment, Reference
+from billboards.board.judgment_sources import Imported
 from billboards.errors import ImportRefused
-from billboards.importers.assembling import (
+from billboards.importers._assembling import (
     Cells,
     Facts,
     assemble,
+    check_name,
     counts,
+    find_file,
     read_cells,
     read_lines,
     refuse_twice,
     rows_of_generators,
     value_within,
 )
-from billboards.importers.base import Imported, check_name, find_file
 from billboards.reading import Problems, refuse_errors, shown
 
 CAMPAIGN = "crowd"

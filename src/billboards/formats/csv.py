@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from billboards.board import Aggregate, Board, Dimension, Judgment
-from billboards.formats.base import need_columns, read_delimited, say, write_delimited
-from billboards.importers.judgments import Given, JudgmentSource
+from billboards.board.judgment_sources import Given, JudgmentSource
+from billboards.formats._format import need_columns, read_delimited, say, write_delimited
 from billboards.reading import Problems, read_number, refuse_errors
 
 NEEDED = ("instance", "generator", "dimension", "value")

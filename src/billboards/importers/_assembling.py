@@ -1,15 +1,22 @@
-"""Putting a board together from what a public set of judged outputs says: instances, outputs, judgments, facts.
+"""The contract every importer keeps: files of a public data set in, a complete board out, or a refusal that says why.
 
-Most public sets are one file of outputs with what people said of them. Their importers read the file and say everything
-by name; here names become rows and columns, in the order of a board folder, so that the board opens as it was imported.
+An importer reads its source as it lies on disk, checks what the format promises, and returns a `Board` in memory with
+notes on what a reader should know. It never guesses: a missing segment, a duplicate, a wrong column is named and
+refused. Writing the folder is not its business.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from billboards.board import (
     Aggregate,
@@ -17,6 +24,7 @@ from billboards.board import (
     DataCard,
     Dimension,
     Generator,
+    ImportedColumn,
     Instance,
     Judgment,
     Judgments,
@@ -24,13 +32,115 @@ from billboards.board import (
     Reference,
     Texts,
     loose_rows,
+    row_of,
 )
-from billboards.importers.base import default_metrics, generator_rows, is_human
-from billboards.importers.judgments import judgment_columns
-from billboards.reading import Problems, numbered_lines, read_number, read_source, read_table, refuse_errors, shown
+from billboards.board.judgment_sources import judgment_columns
+from billboards.board.names import board_name_mistake, file_name, folder_order, is_human, mistake_in
+from billboards.errors import ImportRefused, InvalidInput
+from billboards.reading import (
+    Problems,
+    json_lines,
+    numbered_lines,
+    read_number,
+    read_source,
+    read_table,
+    refuse_errors,
+    shown,
+)
+
+Floats = NDArray[np.float64]
+#: What a new board computes by itself.
+_OF_REFERENCES = ("BLEU", "chrF", "chrF++", "TER", "ROUGE-1", "ROUGE-2", "ROUGE-3", "ROUGE-L")
+_OF_OUTPUTS = ("length", "repetition-3")
+_OF_INPUTS = ("abstractness-2",)
+_STATISTIC = re.compile(r"length|(repetition|abstractness)-\d+")
+
+
+def check_name(kind: str, name: str, where: str, line: int | None, problems: Problems) -> None:
+    """A name or id must be one that a board folder can hold."""
+    mistake = mistake_in(kind, name)
+    if mistake:
+        problems.error(where, line, f"{kind} {shown(name)} {mistake}")
+
+
+def board_name(name: str) -> str:
+    """A board's name, if it can be one."""
+    mistake = board_name_mistake(name)
+    if mistake:
+        raise InvalidInput(f"the board's name {shown(name)} {mistake}")
+    return name
+
+
+def find_file(root: Path, patterns: Sequence[str], what: str) -> Path:
+    """The file itself, or the only one below a folder that matches the first pattern with any match."""
+    if root.is_file():
+        return root
+    if not root.exists():
+        raise ImportRefused(f"{root}: no such file or folder; it should hold {what}")
+    for pattern in patterns:
+        found = sorted(root.rglob(pattern))
+        if len(found) > 1:
+            names = ", ".join(str(path.relative_to(root)) for path in found[:6])
+            raise ImportRefused(f"{root}: holds several candidates for {what}: {names}; give one of them")
+        if found:
+            return found[0]
+    raise ImportRefused(f"{root}: holds no {what} (looked for {', '.join(patterns)})")
+
+
+def default_metrics(instances: Sequence[Instance]) -> tuple[str, ...]:
+    """The metrics a new board computes: those for which it has references and input texts."""
+    of_references = _OF_REFERENCES if any(instance.references for instance in instances) else ()
+    of_inputs = _OF_INPUTS if any(instance.input is not None for instance in instances) else ()
+    return (*of_references, *_OF_OUTPUTS, *of_inputs)
+
+
+def generator_rows(
+    generators: Mapping[str, Generator], instances: Sequence[Instance], texts: Mapping[str, Texts]
+) -> tuple[Outputs, ...]:
+    """One row per generator, in the order of a board folder."""
+    return tuple(row_of(generators[name], instances, texts[name]) for name in sorted(texts, key=folder_order))
+
+
+def score_column(
+    source_name: str,
+    values: Mapping[str, Floats],
+    *,
+    name: str | None = None,
+    references: Sequence[str] = (),
+    needs_references: bool = True,
+    needs_input: bool = False,
+    is_ensemble: bool = False,
+    is_statistic: bool = False,
+) -> ImportedColumn:
+    """Scores that came with the data, under a signature derived from every one of them."""
+    total = hashlib.sha256(source_name.encode())
+    ordered = {row: values[row] for row in sorted(values, key=folder_order)}
+    for row, scores in ordered.items():
+        total.update(b"\0" + row.encode() + b"\0" + np.ascontiguousarray(scores, "<f8").tobytes())
+    return ImportedColumn(
+        name or source_name,
+        source_name,
+        f"imported:{total.hexdigest()[:16]}",
+        ordered,
+        tuple(references) if needs_references else (),
+        needs_references,
+        needs_input,
+        is_ensemble,
+        is_statistic,
+    )
+
+
+def is_statistic(name: str) -> bool:
+    """Whether scores of this name describe texts without judging them, where a source can't say so itself."""
+    return _STATISTIC.fullmatch(name) is not None
+
+
+def in_folder_order(columns: Iterable[ImportedColumn]) -> tuple[ImportedColumn, ...]:
+    """Columns in the order a board folder lists their files."""
+    return tuple(sorted(columns, key=lambda column: f"{file_name(column.source_name)}.tsv"))
+
 
 Cells = Mapping[str, str]
-
 _UNENDED = ": the last line has no line end; make sure that the file is complete"
 
 
@@ -175,3 +285,45 @@ def refuse_twice(seen: dict[Any, int], key: Any, what: str, where: str, line: in
         return True
     seen[key] = line
     return False
+
+
+def read_json(path: Path) -> Any:
+    """A file that is one JSON value; one that is none is refused with its line."""
+    raw = read_source(path)
+    try:
+        return json.loads(raw.decode("utf-8-sig"), object_pairs_hook=_unique)
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+        raise ImportRefused(f"{path}:{line}: not UTF-8; save the file as UTF-8") from error
+    except json.JSONDecodeError as error:
+        raise ImportRefused(f"{path}:{error.lineno}: not JSON: {error.msg}; fetch the file again") from error
+    except (ValueError, RecursionError) as error:
+        raise ImportRefused(f"{path}: not usable JSON: {error}; fetch the file again") from error
+
+
+def read_objects(path: Path, key: str) -> Mapping[str, Mapping[str, Any]]:
+    """Objects by id, from a file that is one JSON object, or JSON lines with the id under a key."""
+    if ".jsonl" in path.suffixes:
+        problems = Problems()
+        found: dict[str, Mapping[str, Any]] = {}
+        for line, item in json_lines(read_source(path), str(path), problems):
+            name = str(item.get(key, ""))
+            if not name or name in found:
+                what = "appears twice" if name else "is missing"
+                problems.error(str(path), line, f'"{key}" {shown(name)} {what}')
+            found[name] = item
+        if not found and not problems.errors:
+            problems.error(str(path), None, "holds nothing; fetch the file again")
+        refuse_errors(problems)
+        return found
+    value = read_json(path)
+    if not isinstance(value, dict) or not value or not all(isinstance(item, dict) for item in value.values()):
+        raise ImportRefused(f"{path}: must be a JSON object with an object for each id; found {shown(value)}")
+    return value
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a key appears twice in one object")
+    return found

@@ -12,10 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from billboards.board import DataCard, Dimension, Instance, Judgment
+from billboards.board.judgment_sources import Imported
 from billboards.errors import ImportRefused
-from billboards.importers.assembling import Facts, LooseOutputs, assemble, counts, references
-from billboards.importers.base import Imported, find_file
-from billboards.importers.examples import read_json
+from billboards.importers._assembling import Facts, LooseOutputs, assemble, counts, find_file, read_json, references
 from billboards.reading import is_number, shown
 
 LISTS = ("reference", "candidate", "score")

@@ -15,9 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from billboards.board import Aggregate, Board, Judgment
-from billboards.formats.base import need_columns, one_generator, read_delimited, say, text_of, write_delimited
-from billboards.importers.judgments import Given, JudgmentSource
-from billboards.importers.mqm import AGGREGATE, DIMENSION
+from billboards.board.judgment_sources import MQM, Given, JudgmentSource
+from billboards.formats._format import need_columns, one_generator, read_delimited, say, text_of, write_delimited
 from billboards.reading import Problems, refuse_errors, shown, whole_number
 
 COLUMNS = ("system", "doc", "doc_id", "seg_id", "rater", "source", "target", "category", "severity")
@@ -47,9 +46,9 @@ def read(path: Path, board: Board, campaign: str) -> JudgmentSource:
         errors.setdefault((row["system"], _instance(board, row["seg_id"]), row["rater"]), []).append((line, row))
     given = tuple(_given(path, key, found, campaign, problems) for key, found in errors.items())
     refuse_errors(problems)
-    aggregate = Aggregate(AGGREGATE.name, (DIMENSION.name,), (campaign,))
+    aggregate = Aggregate(MQM.name, (MQM.name,), (campaign,))
     about = f"Campaign {campaign}: MQM error annotations, one score a rater."
-    return JudgmentSource(str(path), (DIMENSION,), (aggregate,), given, about, complete=False)
+    return JudgmentSource(str(path), (MQM,), (aggregate,), given, about, complete=False)
 
 
 def _instance(board: Board, written: str) -> str:
@@ -70,7 +69,7 @@ def _given(
         total += weight_of(row["category"], severity)
         if severity != "no-error":
             spans.append(_span(row, severity))
-    values = {DIMENSION.name: max(LEAST, -total) + 0.0}
+    values = {MQM.name: max(LEAST, -total) + 0.0}
     text = _MARK.sub("", rows[0][1]["target"])
     return Given(rows[0][0], system, instance, values, campaign, rater or None, text, {"spans": spans} if spans else {})
 

@@ -12,9 +12,18 @@ from typing import Any
 
 from billboards.board import Aggregate, Board, DataCard, Dimension, Judgment
 from billboards.board.judgments import JudgmentColumns
+from billboards.board.names import folder_order, is_human, plain_name
 from billboards.errors import ImportRefused
-from billboards.importers.base import Imported, folder_order, is_human, plain_name, some
-from billboards.reading import Problems, refuse_errors
+from billboards.reading import Problems, refuse_errors, some
+
+#: The scale of MQM averages, which come as files of several kinds.
+MQM = Dimension(
+    "mqm",
+    range=(-25.0, 0.0),
+    to_100=(4.0, 100.0),
+    definition="Minus the weighted errors that a professional translator marked in context: a major error counts 5, "
+    "a minor one 1 (punctuation 0.1), a text beyond repair 25; averaged over annotators.",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,3 +212,11 @@ def judgment_columns(board: Board, judgments: Iterable[Judgment]) -> Board:
 
 def _told(card: DataCard, about: str) -> DataCard:
     return replace(card, comments=about if card.comments is None else f"{card.comments}\n{about}")
+
+
+@dataclass(frozen=True)
+class Imported:
+    """A board from elsewhere, and what its reader should know."""
+
+    board: Board
+    notes: tuple[str, ...] = ()

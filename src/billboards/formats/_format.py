@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from billboards.board import Board, Judgment
+from billboards.board.judgment_sources import JudgmentSource
 from billboards.errors import ImportRefused
-from billboards.importers.judgments import JudgmentSource
 from billboards.reading import Problems
 
 
