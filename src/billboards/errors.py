@@ -5,6 +5,7 @@
     │   ├── InvalidBoard        a board folder with mistakes, each with file and line
     │   ├── InvalidSubmission   a submission with mistakes, each with file and line
     │   ├── InvalidTemplate     a template of a campaign with mistakes, all of them named
+    │   ├── InvalidSettings     settings of a site or a board with mistakes, all of them named
     │   ├── ImportRefused       a public data set that is not what its format promises
     │   ├── Gone                what was there once and is no longer kept
     │   ├── UnknownName         a metric, generator, reference, dimension or signature that is not there
@@ -94,6 +95,15 @@ class InvalidTemplate(InvalidInput):
         self.problems = tuple(problems)
         first, others = self.problems[0], len(self.problems) - 1
         super().__init__(f"{first.path}: {first.message}{f' (and {others} more mistakes)' if others else ''}")
+
+
+class InvalidSettings(InvalidInput):
+    """Settings with mistakes; `problems` holds every one of them, and so does the message."""
+
+    def __init__(self, where: str, problems: Sequence[str]) -> None:
+        self.problems = tuple(problems)
+        several = f"{len(self.problems)} mistakes:\n  " if len(self.problems) > 1 else ""
+        super().__init__(f"{where}: {several}" + "\n  ".join(self.problems))
 
 
 class ImportRefused(InvalidInput):

@@ -141,6 +141,21 @@ def test_hidden_judgments_and_references_are_in_no_answer(small: SmallSite) -> N
     assert small.ask("visitor", "GET", "/boards/small/metrics/people/scores").status_code == 404
 
 
+def test_all_mistakes_of_settings_are_named_at_once(small: SmallSite) -> None:
+    answer = small.ask("owner", "PATCH", "/boards/small/settings", json={"per_day": -1, "foo": 2})
+    assert answer.status_code == 422
+    first, second = answer.json()["problems"]
+    assert first == "per_day must be 0 or more; found -1"
+    assert second.startswith("foo is no setting; there are accepts, by, draws")
+    refused = small.ask("owner", "PATCH", "/boards/small/settings", json={"by": "nonsense"})
+    assert refused.status_code == 422
+    (problem,) = refused.json()["problems"]
+    assert problem.startswith("by must be a metric of the board: ")
+    metrics = problem.removeprefix("by must be a metric of the board: ").split(";")[0].split(", ")
+    for name in (*metrics, None):
+        assert small.ask("owner", "PATCH", "/boards/small/settings", json={"by": name}).status_code == 200
+
+
 def test_a_closed_phase_refuses_with_its_time(small: SmallSite) -> None:
     phases = [{"name": "test", "closes": "2020-01-01T00:00Z"}]
     small.ask("owner", "PATCH", "/boards/small/settings", json={"phases": phases})

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import pytest
 from ranking_examples import OVERRATING, RANKING
 from starlette.datastructures import QueryParams
 
+from billboards.analyses.ranking import NOT_ALONE
+from billboards.analyses.ranking_results import Ensemble
 from billboards.errors import InvalidInput
 from billboards.site.pages.board_table import BoardTable, board_table
-from billboards.site.pages.board_view import table_context
+from billboards.site.pages.board_view import ranked_by_words, table_context
 from billboards.site.pages.board_wish import Wish, read_wish
 
 
@@ -84,3 +89,63 @@ def test_finding_a_generator_hides_the_other_rows_and_keeps_the_order_in_links()
     context = table_context(RANKING, None, QueryParams({"find": "TW", "sort": "C"}), "/boards/b")
     assert [(row.name, row.hidden) for row in context["table"].rows] == [("three", True), ("two", False), ("one", True)]
     assert "find=TW" in context["sorter"]("A", "A")
+
+
+def ensemble_of(r: float) -> Ensemble:
+    zeros = {"A": 0.0, "B": 0.0}
+    return Ensemble(
+        board="b",
+        board_version="v",
+        version=1,
+        references=(),
+        lam=0.1,
+        lam_range=None,
+        k=3,
+        weights={"A": 1.0, "B": 0.5},
+        centres=zeros,
+        scales=zeros,
+        signatures={"A": "A|v1", "B": "B|v1"},
+        intercept=0.0,
+        correlation=r,
+        n=40,
+        aggregate="overall",
+        candidates=("A", "B"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({}, "ranked by <strong>A</strong>, which agrees best with people (0.600)."),
+        (
+            {"ranked_by": "B"},
+            "ranked by <strong>B</strong>, chosen by the board’s owner: its agreement with people is 0.580, and A "
+            "agrees best (0.600).",
+        ),
+        (
+            {"ranked_by": "B", "notes": ("A uses no reference: " + NOT_ALONE,)},
+            "ranked by <strong>B</strong>, which agrees best with people of those that may rank alone (0.580).",
+        ),
+        (
+            {"ranked_by": "C"},
+            "ranked by <strong>C</strong>, chosen by the board’s owner: its agreement with people is not known, and A "
+            "agrees best (0.600).",
+        ),
+        (
+            {"ranked_by": "ensemble", "ensemble": ensemble_of(0.7)},
+            ", which agrees best with people (0.700 on generators it has not seen).",
+        ),
+        (
+            {"ranked_by": "ensemble", "ensemble": ensemble_of(0.5)},
+            ", chosen by the board’s owner: its agreement with people is 0.500, and A agrees best (0.600).",
+        ),
+        (
+            {"ensemble": ensemble_of(0.7)},
+            "<strong>A</strong>, chosen by the board’s owner: its agreement with people is 0.600, and ensemble agrees "
+            "best (0.700).",
+        ),
+        ({"ranked_by": None}, "Generators are not ranked yet: no metric has a correlation with people."),
+    ],
+)
+def test_the_page_says_why_a_metric_ranks(changes: dict[str, Any], words: str) -> None:
+    assert str(ranked_by_words(replace(RANKING, **changes))).endswith(words)

@@ -62,7 +62,7 @@ def test_a_site_that_works_lives_and_is_ready(small: SmallSite) -> None:
 
 
 def test_a_full_disk_makes_it_unready_but_not_dead(small: SmallSite) -> None:
-    full = replace(small.site, settings=replace(small.site.settings, free_bytes=2**62))
+    full = replace(small.site, settings=small.site.settings.model_copy(update={"free_bytes": 2**62}))
     client = TestClient(create_app(full))
     answer = client.get("/ready")
     assert (answer.status_code, answer.headers["retry-after"]) == (503, "5")

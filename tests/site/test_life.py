@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+import json
+from contextlib import closing
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 import pytest
 from small_sites import DECLARED, SHARED_WORDS, Harbour, MakeHarbour, all_cells, make_board
 
+from billboards.analyses.ranking import METHOD, rank_board
+from billboards.analyses.ranking_results import Ranking
+from billboards.board import digest
 from billboards.board.cells import MemoryCells
 from billboards.board.scoring import score_board
 from billboards.errors import Refused
 from billboards.metrics.discovery import metric
 from billboards.run.local import InProcess
-from billboards.site.boards import snapshots
+from billboards.site.boards import refresh, snapshots
 from billboards.site.boards.live import live_board
 from billboards.site.database import trail
-from billboards.site.site import notice_changes
+from billboards.site.site import notice_changes, open_site
 from billboards.site.submissions import records as submissions
 from billboards.site.submissions import sending as submitting
 from billboards.site.submissions.records import Submission
@@ -272,3 +280,38 @@ def test_the_same_basis_makes_no_second_snapshot(harbour: Harbour) -> None:
         (only,) = snapshots.list_snapshots(connection, "ferry")
         ranking = snapshots.ranking(connection, only)
     assert np.isfinite(ranking.metrics[0].correlation or np.nan)
+
+
+def test_another_method_of_ranking_makes_a_new_ranking_once(harbour: Harbour, monkeypatch: pytest.MonkeyPatch) -> None:
+    work_until_done(harbour.site)
+
+    def other_rank_board(*given: Any, **options: Any) -> Ranking:
+        ranking = rank_board(*given, **options)
+        return replace(ranking, notes=(*ranking.notes, "ranked by another method"))
+
+    monkeypatch.setattr(refresh, "rank_board", other_rank_board)
+    with closing(open_site(harbour.site.data, clock=harbour.clock)) as upgraded:
+        assert work_until_done(upgraded) == 0
+    monkeypatch.setattr(refresh, "METHOD", METHOD + 1)
+    with closing(open_site(harbour.site.data, clock=harbour.clock)) as upgraded:
+        assert work_until_done(upgraded) == 1
+        assert work_until_done(upgraded) == 0
+        with upgraded.database.reading() as connection:
+            last, first = snapshots.list_snapshots(connection, "ferry")
+            assert "ranked by another method" in snapshots.ranking(connection, last).notes
+    assert (first.number, last.number) == (1, 2)
+
+
+def test_a_site_whose_rankings_name_no_method_ranks_anew_once(harbour: Harbour) -> None:
+    work_until_done(harbour.site)
+    live = live_board(harbour.site, "ferry")
+    assert live.snapshot is not None
+    own = live.settings
+    options = [own.k, own.method, own.by, own.draws, own.seed, live.board.ranks, own.reference_free]
+    first = digest((live.board.version, *sorted(live.cells.signatures or ()), json.dumps(options)))
+    with harbour.site.database.writing() as connection:
+        snapshots.rebase(connection, live.snapshot, first, now=harbour.clock())
+    with closing(open_site(harbour.site.data, clock=harbour.clock)) as upgraded:
+        assert work_until_done(upgraded) == 1
+        assert work_until_done(upgraded) == 0
+        assert live_board(upgraded, "ferry").snapshot == live.snapshot

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from small_sites import DECLARED, SHARED_WORDS, Harbour
 
-from billboards.errors import InvalidInput, NotAllowed, Refused, UnknownName
+from billboards.errors import InvalidInput, NotAllowed, Refused
 from billboards.site.accounts import access
 from billboards.site.accounts.access import PERMISSIONS, VISITOR, Viewer, may
 from billboards.site.boards import snapshots
@@ -259,16 +259,22 @@ def test_somebody_who_logs_in_elsewhere_gets_an_account_once(harbour: Harbour) -
 
 def test_every_change_of_settings_is_in_the_trail_and_wrong_ones_change_nothing(harbour: Harbour) -> None:
     decide(harbour, total=5)
-    for wrong, error, says in (
-        ({"totl": 3}, UnknownName, "did you mean total"),
-        ({"total": "three"}, InvalidInput, "total must be int; found 'three'"),
-        ({"phases": [{"opens": "2026-05-01"}]}, InvalidInput, "phase 1: name is missing"),
-        ({"phases": [{"name": "a", "opens": "soon"}]}, InvalidInput, "opens must be a time"),
-        ({"phases": [{"name": "a", "opens": "2026-05-02", "closes": "2026-05-01"}]}, InvalidInput, "before it opens"),
-        ({"accepts": ["poem"]}, UnknownName, "no kind of submission named 'poem'"),
-        ({"k": 0}, InvalidInput, "k must be 1 or more"),
+    for wrong, says in (
+        ({"totl": 3}, "totl is no setting; did you mean total"),
+        ({"total": "three"}, "total must be a whole number; found 'three'"),
+        ({"per_day": -1}, "per_day must be 0 or more; found -1"),
+        ({"phases": [{"opens": "2026-05-01"}]}, "phases 1: name is missing"),
+        ({"phases": ["test"]}, "phases 1 must be a table of settings; found 'test'"),
+        ({"phases": [{"name": "a"}, {"name": "a"}]}, "phases must have a name each; two are named a"),
+        ({"phases": [{"name": "a", "opens": "soon"}]}, "phases 1: opens must be a time"),
+        ({"phases": [{"name": "a", "opens": "2026-05-02", "closes": "2026-05-01"}]}, "before it opens"),
+        ({"accepts": ["poem"]}, "accepts 1 must be 'generator' or 'metric'; found 'poem'"),
+        ({"k": 0}, "k must be 1 or more"),
+        ({"seed": -1}, "seed must be 0 or more"),
+        ({"frozen": 3}, "frozen must be a time"),
+        ({"by": "nonsense"}, "by must be a metric of the board: ROUGE-1, ROUGE-L, chrF, ensemble, length"),
     ):
-        with pytest.raises(error, match=says):
+        with pytest.raises(InvalidInput, match=says):
             decide(harbour, **wrong)
     with harbour.site.database.reading() as connection:
         said = [entry for entry in trail.entries(connection, board="ferry") if entry.action == "board.settings"]

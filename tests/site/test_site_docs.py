@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import fields
 from pathlib import Path
 
 from billboards.site.admin.notices import ATTEMPTS, FIRST_WAIT, SIGNATURE
@@ -25,7 +24,7 @@ PAGE = (Path(__file__).resolve().parents[2] / "docs" / "running-a-site.md").read
 def test_every_setting_is_explained() -> None:
     words = set(re.findall(r"`\[?([\w]+)\]?`", PAGE))
     for kind in (BoardSettings, Phase, SiteSettings, MailSettings, OidcSettings, RetentionSettings):
-        assert {f.name for f in fields(kind)} - words == set(), kind.__name__
+        assert kind.model_fields.keys() - words == set(), kind.__name__
     assert {MAIL_PASSWORD, OIDC_SECRET} <= words
 
 

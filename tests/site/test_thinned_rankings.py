@@ -26,7 +26,7 @@ def test_an_address_of_a_thinned_ranking_says_so_and_names_the_next(tmp_path: Pa
     later = replace(
         small.site,
         clock=lambda: last.created + 2 * 86400,
-        settings=replace(small.site.settings, retention=RetentionSettings(ranking_days=1)),
+        settings=small.site.settings.model_copy(update={"retention": RetentionSettings(ranking_days=1)}),
     )
     tidy(later, actor="owner")
     for key in (first.id, "1"):

@@ -136,7 +136,7 @@ def everything(site: Site) -> list[str]:
 def retained(harbour: Harbour, **days: int) -> Site:
     """The same site under other settings."""
     said = RetentionSettings(**days)  # type: ignore[arg-type]
-    return replace(harbour.site, settings=replace(harbour.site.settings, retention=said))
+    return replace(harbour.site, settings=harbour.site.settings.model_copy(update={"retention": said}))
 
 
 def counts(found: Tidied) -> dict[str, int]:
@@ -452,7 +452,7 @@ def test_a_backup_begins_anew_where_a_file_was_deleted_meanwhile(lived: Harbour,
         ("trail_days = 1.5", "whole number of days, 1 or more; found 1.5"),
         ("notice_days = true", "found True"),
         ('ranking_days = "30"', "found '30'"),
-        ("cited = [1]", "cited must be a list of rankings' ids"),
+        ("cited = [1]", "cited 1 must be a text; found 1"),
         ("log_day = 3", "did you mean log_days"),
     ],
 )

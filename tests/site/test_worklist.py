@@ -18,6 +18,7 @@ from sqlalchemy import Connection
 from billboards.board import Board
 from billboards.board.writing import write_board
 from billboards.site.accounts.records import Account
+from billboards.site.cache import Cache
 from billboards.site.site import Site, notice_changes, register_board
 from billboards.site.submissions import records as submissions
 from billboards.site.submissions import sending as submitting
@@ -113,7 +114,7 @@ class History:
 
     def _compute(self, step: str, which: int) -> None:
         """Write a cell that is missing, or that it could not be computed, as another worker would."""
-        fresh = standing(replace(self.site, cache={}), self.name)
+        fresh = standing(replace(self.site, cache=Cache()), self.name)
         missing = list(fresh.plan.among(fresh.missing))
         if not missing:
             return
@@ -170,7 +171,7 @@ def test_after_any_history_a_worker_misses_what_a_look_from_nothing_misses(
         history.do(step, which)
         if looks:
             check(history, standing(history.site, history.name))
-    last, first = standing(history.site, history.name), standing(replace(history.site, cache={}), history.name)
+    last, first = standing(history.site, history.name), standing(replace(history.site, cache=Cache()), history.name)
     check(history, last)
     assert (last.missing, last.failed, last.open) == (first.missing, first.failed, first.open)
 

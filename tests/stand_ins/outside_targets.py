@@ -106,7 +106,11 @@ def _platforms(parrot: Parrot, stack: ExitStack) -> Iterator[Target]:
 
 
 def _log_ins(parrot: Parrot) -> Iterator[Target]:
-    settings, issuer, key = OidcSettings(parrot.address, "boards"), parrot.address, ECKey.generate_key("P-256")
+    settings, issuer, key = (
+        OidcSettings(issuer=parrot.address, client_id="boards"),
+        parrot.address,
+        ECKey.generate_key("P-256"),
+    )
     parts = {"authorization_endpoint": "authorize", "token_endpoint": "token", "jwks_uri": "keys"}
     found = {"issuer": issuer, **{name: f"{issuer}/{path}" for name, path in parts.items()}}
     claims = {"iss": issuer, "aud": "boards", "sub": "person-1", "exp": 2**40, "nonce": "nonce", "name": "Ada"}

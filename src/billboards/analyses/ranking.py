@@ -27,6 +27,11 @@ from billboards.stats.correlation import Correlations
 from billboards.stats.significance import permute_correlations
 
 DRAWS = 1000
+#: The version of how rankings are computed. Raise it with every change that may give other numbers on the same board:
+#: sites then rank their boards anew.
+METHOD = 1
+#: How a note ends that says which metric agrees best and may not lead.
+NOT_ALONE = "it correlates best but does not rank generators alone"
 
 
 def rank_board(
@@ -152,7 +157,7 @@ def _leader(
     for metric in ranked:
         if able and metric not in able and (metric.correlation or 0) > (able[0].correlation or 0):
             why = barred.get(metric.name, "uses no reference")
-            notes.append(f"{metric.name} {why}: it correlates best but does not rank generators alone")
+            notes.append(f"{metric.name} {why}: {NOT_ALONE}")
             break
     best = able[0] if able else None
     best_r = -np.inf if best is None or best.correlation is None else best.correlation

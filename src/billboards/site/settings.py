@@ -2,68 +2,136 @@
 
 A board's settings lie in the database, are changed by its owners and read by every process; a site's lie in `site.toml`
 in the data folder. Secrets come from the environment, never from a file. Times are written as people write them, in UTC
-unless they say otherwise.
+unless they say otherwise. Every value has a range, a key that nobody reads is refused, and all mistakes are named at
+once.
 """
 
 from __future__ import annotations
 
 import os
 import tomllib
-from collections.abc import Mapping
-from dataclasses import MISSING, dataclass, field, fields
+from collections.abc import Collection, Iterator, Mapping
 from datetime import UTC, datetime
+from difflib import get_close_matches
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Annotated, Any, Literal, TypeVar
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, ValidationInfo, field_validator
+from pydantic_core import ErrorDetails, PydanticCustomError
 
 from billboards.analyses.ranking_results import Method
 from billboards.board import ReferenceFree
-from billboards.errors import InvalidInput, Refused, UnknownName
+from billboards.errors import InvalidInput, InvalidSettings, Refused
 from billboards.reading import toml_document
 
 FILE = "site.toml"
-KINDS = ("generator", "metric")
 MAIL_PASSWORD, OIDC_SECRET = "BILLBOARDS_MAIL_PASSWORD", "BILLBOARDS_OIDC_SECRET"
 METRICS_TOKEN = "BILLBOARDS_METRICS_TOKEN"
 #: Where a site's database is, before what site.toml says: an address may hold a password.
 DATABASE = "BILLBOARDS_DATABASE"
 
 
-@dataclass(frozen=True)
-class Phase:
+def moment(seconds: float) -> str:
+    """A time as people read it, in UTC."""
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+def _read_moment(value: object) -> float:
+    try:
+        time = datetime.fromisoformat(value) if isinstance(value, str) else None
+    except ValueError:
+        time = None
+    if time is None:
+        raise PydanticCustomError("moment", "must be a time, as in 2026-05-01T12:00Z")
+    return (time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp()
+
+
+def _read_days(value: object) -> int:
+    if type(value) is not int or value < 1:
+        raise PydanticCustomError("days", "must be a whole number of days, 1 or more")
+    return value
+
+
+def _read_list(value: object) -> object:
+    """A list of a document as the tuple that it becomes."""
+    return tuple(value) if isinstance(value, list) else value
+
+
+#: Ranges that settings share. A whole number may stand where a number is asked for.
+AtLeastOne = Annotated[int, Field(ge=1)]
+NotNegative = Annotated[int, Field(ge=0)]
+Seconds = Annotated[float, Field(gt=0)]
+Moment = Annotated[float, BeforeValidator(_read_moment)]
+Days = Annotated[int, BeforeValidator(_read_days)]
+Texts = Annotated[tuple[str, ...], BeforeValidator(_read_list)]
+
+
+class _Settings(BaseModel):
+    model_config = ConfigDict(strict=True, frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+class Phase(_Settings):
     """A stretch of a shared task; results of a blind one stay hidden until the owner reveals them."""
 
-    name: str
-    opens: float | None = None
-    closes: float | None = None
+    name: str = Field(min_length=1)
+    opens: Moment | None = None
+    closes: Moment | None = None
     blind: bool = False
 
     def is_open(self, now: float) -> bool:
         return (self.opens is None or self.opens <= now) and (self.closes is None or now < self.closes)
 
 
-@dataclass(frozen=True)
-class BoardSettings:
+class BoardSettings(_Settings):
     """What an owner decides about one board; None is no limit."""
 
-    phases: tuple[Phase, ...] = ()
-    per_day: int | None = None
-    total: int | None = None
-    accepts: tuple[str, ...] = KINDS
+    phases: Annotated[tuple[Phase, ...], BeforeValidator(_read_list)] = ()
+    per_day: NotNegative | None = None
+    total: NotNegative | None = None
+    accepts: Annotated[tuple[Literal["generator", "metric"], ...], BeforeValidator(_read_list)] = (
+        "generator",
+        "metric",
+    )
     hidden_references: bool = False
     hidden_judgments: bool = False
     revealed: bool = False
-    frozen: float | None = None
-    k: int = 3
+    frozen: Moment | None = None
+    k: AtLeastOne = 3
     method: Method = "lasso"
     by: str | None = None
     #: The aggregate or dimension of judgments that ranks; None is the last campaign's, else the folder's.
     ranks: str | None = None
     #: Whether a metric without references may rank generators alone: "diagnostic" or "ranks"; None is the folder's.
     reference_free: ReferenceFree | None = None
-    draws: int = 1000
-    seed: int = 0
-    quiet: float = 0.0
+    draws: NotNegative = 1000
+    seed: NotNegative = 0
+    quiet: Annotated[float, Field(ge=0)] = 0.0
+
+    @field_validator("phases")
+    @classmethod
+    def _check_phases(cls, phases: tuple[Phase, ...]) -> tuple[Phase, ...]:
+        names = [phase.name for phase in phases]
+        for name in names:
+            if names.count(name) > 1:
+                raise PydanticCustomError(
+                    "phases", "{words}", {"words": f"must have a name each; two are named {name}"}
+                )
+        for phase in phases:
+            if phase.opens is not None and phase.closes is not None and phase.closes <= phase.opens:
+                words = f"have one, {phase.name}, that closes before it opens; exchange the two times"
+                raise PydanticCustomError("phases", "{words}", {"words": words})
+        return phases
+
+    @field_validator("by")
+    @classmethod
+    def _check_leader(cls, by: str | None, info: ValidationInfo) -> str | None:
+        """Whether there is such a metric, where the reader of the settings knows which there are."""
+        leaders: Collection[str] | None = (info.context or {}).get("leaders")
+        if by is not None and leaders is not None and by not in leaders:
+            words = f"must be a metric of the board: {', '.join(sorted(leaders))}"
+            raise PydanticCustomError("leader", "{words}", {"words": words})
+        return by
 
     def open_phase(self, now: float) -> Phase | None:
         """The phase that takes submissions now; raises, with the time, where all are closed."""
@@ -81,71 +149,27 @@ class BoardSettings:
 
     def hides(self, phase: str | None) -> bool:
         """Whether results of submissions to this phase are still hidden."""
-        return not self.revealed and any(one.name == phase and one.blind for one in self.phases)
+        return not self.revealed and any(each.name == phase and each.blind for each in self.phases)
 
     def document(self) -> dict[str, Any]:
         """The settings as they are kept and sent."""
-        found: dict[str, Any] = {f.name: getattr(self, f.name) for f in fields(self)}
-        found["accepts"] = list(self.accepts)
-        found["frozen"] = None if self.frozen is None else moment(self.frozen)
-        found["phases"] = [
-            {
-                "name": phase.name,
-                "opens": None if phase.opens is None else moment(phase.opens),
-                "closes": None if phase.closes is None else moment(phase.closes),
-                "blind": phase.blind,
-            }
-            for phase in self.phases
-        ]
-        return found
+        document = self.model_dump(mode="json")
+        for times, words in ((document, ("frozen",)), *((phase, ("opens", "closes")) for phase in document["phases"])):
+            times.update({word: moment(times[word]) for word in words if times[word] is not None})
+        return document
 
 
-def read_board_settings(document: Mapping[str, Any], *, where: str = "settings") -> BoardSettings:
-    """A board's settings from a document; every key is checked, one that is absent has its default."""
-    values = _checked(BoardSettings, document, where)
-    if "phases" in values:
-        values["phases"] = _phases(values["phases"], where)
-    if values.get("frozen") is not None:
-        values["frozen"] = _moment(values["frozen"], f"{where}: frozen")
-    for kind in values.get("accepts", ()):
-        if kind not in KINDS:
-            raise UnknownName("kind of submission", str(kind), KINDS)
-    if values.get("method", "lasso") not in ("lasso", "best-subset"):
-        raise UnknownName("method", str(values["method"]), ("lasso", "best-subset"))
-    if values.get("reference_free") not in (None, "diagnostic", "ranks"):
-        raise UnknownName("rule for reference-free metrics", str(values["reference_free"]), ("diagnostic", "ranks"))
-    for word, least in (("per_day", 0), ("total", 0), ("k", 1), ("draws", 0), ("quiet", 0)):
-        if values.get(word) is not None and values[word] < least:
-            raise InvalidInput(f"{where}: {word} must be {least} or more; found {values[word]!r}")
-    return BoardSettings(**values)
+def read_board_settings(document: Mapping[str, Any], *, leaders: Collection[str] | None = None) -> BoardSettings:
+    """A board's settings from a document; one that is absent has its default. `leaders` may rank the board."""
+    return _read(BoardSettings, document, "settings", {"leaders": leaders})
 
 
-def _phases(items: Any, where: str) -> tuple[Phase, ...]:
-    found: list[Phase] = []
-    for k, item in enumerate(items, 1):
-        place = f"{where}: phase {k}"
-        if not isinstance(item, Mapping):
-            raise InvalidInput(f'{place} must be an object, as in {{"name": "test", "closes": "2026-05-01T12:00Z"}}')
-        values = _checked(Phase, item, place)
-        for word in ("opens", "closes"):
-            if values.get(word) is not None:
-                values[word] = _moment(values[word], f"{place}: {word}")
-        phase = Phase(**values)
-        if phase.name in {one.name for one in found} or not phase.name:
-            raise InvalidInput(f"{place} needs a name of its own; found {phase.name!r}")
-        if phase.opens is not None and phase.closes is not None and phase.closes <= phase.opens:
-            raise InvalidInput(f"{place} ({phase.name}) closes before it opens; exchange the two times")
-        found.append(phase)
-    return tuple(found)
-
-
-@dataclass(frozen=True)
-class MailSettings:
+class MailSettings(_Settings):
     """Where e-mail is handed over; the password comes from the environment."""
 
-    host: str
-    sender: str
-    port: int = 25
+    host: str = Field(min_length=1)
+    sender: str = Field(min_length=1)
+    port: Annotated[int, Field(ge=1, le=65535)] = 25
     user: str | None = None
     starttls: bool = False
 
@@ -154,43 +178,41 @@ class MailSettings:
         return os.environ.get(MAIL_PASSWORD)
 
 
-@dataclass(frozen=True)
-class OidcSettings:
+class OidcSettings(_Settings):
     """Who vouches for people who log in elsewhere; the client's secret comes from the environment."""
 
-    issuer: str
-    client_id: str
+    issuer: str = Field(min_length=1)
+    client_id: str = Field(min_length=1)
     name: str = "single sign-on"
-    role: str = "submitter"
+    role: Literal["owner", "submitter", "annotator"] = "submitter"
 
     @property
     def secret(self) -> str | None:
         return os.environ.get(OIDC_SECRET)
 
 
-@dataclass(frozen=True)
-class RetentionSettings:
-    """How many whole days a site keeps what nobody needs for ever; None is for ever. See `site.tidying`."""
+class RetentionSettings(_Settings):
+    """How many whole days a site keeps what nobody needs for ever; None is for ever. See `site.admin`."""
 
     #: Lines of the logs of submissions that are over.
-    log_days: int | None = None
+    log_days: Days | None = None
     #: Entries of the audit trail.
-    trail_days: int | None = None
+    trail_days: Days | None = None
     #: Notices that were sent or given up.
-    notice_days: int | None = None
+    notice_days: Days | None = None
     #: Real names of annotators after their last campaign was closed.
-    annotator_days: int | None = None
+    annotator_days: Days | None = None
     #: Every ranking; of older ones the last of each day stays, and so do those that are cited.
-    ranking_days: int | None = None
-    cited: tuple[str, ...] = ()
+    ranking_days: Days | None = None
+    #: Rankings' ids, as in their addresses.
+    cited: Texts = ()
     #: Files of submissions that were withdrawn or rejected.
-    withdrawn_days: int | None = None
+    withdrawn_days: Days | None = None
     #: Submitted files, unpacked metrics and environments that no submission names.
-    orphan_days: int | None = None
+    orphan_days: Days | None = None
 
 
-@dataclass(frozen=True)
-class SiteSettings:
+class SiteSettings(_Settings):
     """What holds for a whole site. Times are in seconds, sizes in bytes."""
 
     title: str = "billboards"
@@ -199,39 +221,39 @@ class SiteSettings:
     database: str = ""
     #: Where submitted files are, such as s3://bucket/prefix; empty is a folder in the data folder.
     blobs: str = ""
-    lease_seconds: float = 60.0
-    attempts: int = 3
-    poll_seconds: float = 0.5
-    session_seconds: float = 14 * 86400.0
-    generator_bytes: int = 64 * 2**20
-    metric_bytes: int = 256 * 2**20
+    lease_seconds: Seconds = 60.0
+    attempts: AtLeastOne = 3
+    poll_seconds: Seconds = 0.5
+    session_seconds: Seconds = 14 * 86400.0
+    generator_bytes: AtLeastOne = 64 * 2**20
+    metric_bytes: AtLeastOne = 256 * 2**20
     #: What a form or a JSON document may hold, and what a form may hold beside its file.
-    form_bytes: int = 2**20
+    form_bytes: AtLeastOne = 2**20
     #: Characters of one output.
-    text_characters: int = 100_000
-    reads_per_minute: int = 1200
-    changes_per_minute: int = 60
+    text_characters: AtLeastOne = 100_000
+    reads_per_minute: AtLeastOne = 1200
+    changes_per_minute: AtLeastOne = 60
     #: Places in one server process, and how many of them one address may have.
-    requests: int = 1000
-    requests_each: int = 400
-    uploads: int = 8
-    uploads_each: int = 4
-    streams: int = 256
-    streams_each: int = 32
+    requests: AtLeastOne = 1000
+    requests_each: AtLeastOne = 400
+    uploads: AtLeastOne = 8
+    uploads_each: AtLeastOne = 4
+    streams: AtLeastOne = 256
+    streams_each: AtLeastOne = 32
     #: Pages that one server process computes at the same time.
-    pages_at_once: int = 8
-    program_seconds: float = 600.0
-    program_memory: int = 4 * 2**30
+    pages_at_once: AtLeastOne = 8
+    program_seconds: Seconds = 600.0
+    program_memory: AtLeastOne = 4 * 2**30
     wheels: str | None = None
     #: Suites' files beside those in DATA/suites, relative to DATA.
-    suites: tuple[str, ...] = ()
+    suites: Texts = ()
     #: How processes write their log: "text", or "json" for one object a line.
-    logs: str = "text"
+    logs: Literal["text", "json"] = "text"
     #: Free space of the data folder's disk below which the site calls itself unready.
-    free_bytes: int = 256 * 2**20
+    free_bytes: NotNegative = 256 * 2**20
     mail: MailSettings | None = None
     oidc: OidcSettings | None = None
-    retention: RetentionSettings = field(default_factory=RetentionSettings)
+    retention: RetentionSettings = Field(default_factory=RetentionSettings)
 
     @property
     def metrics_token(self) -> str | None:
@@ -248,73 +270,70 @@ def read_site_settings(data: Path) -> SiteSettings:
         document = toml_document(path.read_text("utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise InvalidInput(f"{path}: can't be read: {error}") from error
-    values = _checked(SiteSettings, document, str(path))
-    _check_retention(values.get("retention", {}), f"{path}: [retention]")
-    for word, kind in (("mail", MailSettings), ("oidc", OidcSettings), ("retention", RetentionSettings)):
-        if values.get(word) is not None:
-            values[word] = kind(**_checked(kind, values[word], f"{path}: [{word}]"))
-    if values.get("logs", "text") not in ("text", "json"):
-        raise UnknownName(f"form of logs in {path}", values["logs"], ("text", "json"))
-    return SiteSettings(**values)
+    return _read(SiteSettings, document, str(path), {})
 
 
-def _check_retention(said: Mapping[str, Any], where: str) -> None:
-    for word, days in said.items():
-        if word.endswith("_days") and (type(days) is not int or days < 1):
-            raise InvalidInput(f"{where}: {word} must be a whole number of days, 1 or more; found {days!r}")
-    cited = said.get("cited", [])
-    if not isinstance(cited, list) or not all(isinstance(one, str) for one in cited):
-        raise InvalidInput(f"{where}: cited must be a list of rankings' ids, as in their addresses; found {cited!r}")
+S = TypeVar("S", bound=_Settings)
 
 
-def moment(seconds: float) -> str:
-    """A time as people read it, in UTC."""
-    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
-
-
-def _moment(value: object, where: str) -> float:
+def _read(kind: type[S], document: Mapping[str, Any], where: str, context: dict[str, Any]) -> S:
     try:
-        found = datetime.fromisoformat(value) if isinstance(value, str) else None
-    except ValueError:
-        found = None
-    if found is None:
-        raise InvalidInput(f"{where} must be a time, as in 2026-05-01T12:00Z; found {value!r}")
-    return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
+        return kind.model_validate(dict(document), context=context)
+    except ValidationError as error:
+        raise InvalidSettings(where, [_mistake(kind, details) for details in error.errors()]) from error
 
 
-#: What may stand where a type is annotated, by the annotation's first word; a whole number is a number.
-_TYPES: Mapping[str, tuple[type, ...]] = MappingProxyType(
-    {
-        "int": (int,),
-        "float": (int, float),
-        "str": (str,),
-        "bool": (bool,),
-        "tuple": (list, tuple),
-        "Method": (str,),
-        "ReferenceFree": (str,),
-    }
+#: What is asked for, by pydantic's name of the mistake; the names in braces are of its context.
+_ASKED = {
+    "int_type": "must be a whole number",
+    "float_type": "must be a number",
+    "finite_number": "must be a finite number",
+    "string_type": "must be a text",
+    "bool_type": "must be true or false",
+    "tuple_type": "must be a list",
+    "model_type": "must be a table of settings",
+    "literal_error": "must be {expected}",
+    "greater_than_equal": "must be {ge} or more",
+    "greater_than": "must be more than {gt:g}",
+    "less_than_equal": "must be at most {le}",
+    "string_too_short": "must not be empty",
+    "string_unicode": "must be a text",
+}
+
+
+def _mistake(kind: type[_Settings], details: ErrorDetails) -> str:
+    """One mistake in one line: the key, what is asked for, and what stands there."""
+    *tables, key = details["loc"]
+    place = _place(tables)
+    if details["type"] == "missing":
+        return f"{place}{key} is missing"
+    if details["type"] == "extra_forbidden":
+        names = sorted(_keys(kind, tables))
+        near = get_close_matches(str(key), names, n=3, cutoff=0.5)
+        hint = f"did you mean {', '.join(near)}?" if near else f"there are {', '.join(names)}"
+        return f"{place}{key} is no setting; {hint}"
+    if isinstance(key, int):
+        place, key = _place(tables[:-1]), f"{tables[-1]} {key + 1}"
+    asked = _ASKED.get(details["type"], details["msg"]).format(**details.get("ctx", {}))
+    return f"{place}{key} {asked}; found {details['input']!r}"
+
+
+def _place(tables: list[int | str]) -> str:
+    """Where a key stands: in a table, or in an entry of a list."""
+    words: list[str] = []
+    for part in tables:
+        if isinstance(part, int):
+            words[-1] = f"{words[-1].strip('[]')} {part + 1}"
+        else:
+            words.append(f"[{part}]")
+    return "".join(f"{word}: " for word in words)
+
+
+def _keys(kind: type[_Settings], tables: list[int | str]) -> Iterator[str]:
+    """The settings there are in a table."""
+    yield from (_TABLES[str(tables[0])] if tables else kind).model_fields
+
+
+_TABLES: Mapping[str, type[_Settings]] = MappingProxyType(
+    {"phases": Phase, "mail": MailSettings, "oidc": OidcSettings, "retention": RetentionSettings}
 )
-
-
-def _checked(kind: Any, document: Mapping[str, Any], where: str) -> dict[str, Any]:
-    """A settings class's values from a document: known keys, of the right types, none missing."""
-    known = {f.name: f for f in fields(kind)}
-    for key in document:
-        if key not in known:
-            raise UnknownName(f"setting in {where}", str(key), known)
-    for name, f in known.items():
-        if f.default is MISSING and f.default_factory is MISSING and name not in document:
-            raise InvalidInput(f"{where}: {name} is missing")
-    return {key: _typed(known[key], value, f"{where}: {key}") for key, value in document.items()}
-
-
-def _typed(setting: Any, value: Any, where: str) -> Any:
-    words = str(setting.type).replace("[", " ").split()
-    if value is None and "None" in words:
-        return None
-    if setting.name in ("opens", "closes", "frozen"):
-        return value
-    wanted = _TYPES.get(words[0], (Mapping,))
-    if not isinstance(value, wanted) or (isinstance(value, bool) and bool not in wanted):
-        raise InvalidInput(f"{where} must be {words[0]}; found {value!r}")
-    return tuple(value) if isinstance(value, list) else value

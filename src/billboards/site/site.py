@@ -28,6 +28,7 @@ from billboards.errors import InvalidBoard, InvalidInput, StoreFailed
 from billboards.reading import Problems
 from billboards.site.admin.in_use import Use, note_use
 from billboards.site.boards import registry
+from billboards.site.cache import Cache
 from billboards.site.database.engine import Database
 from billboards.site.settings import DATABASE, SiteSettings, read_site_settings
 from billboards.site.submissions.blobs import BlobStore
@@ -50,8 +51,8 @@ class Site:
     login_required: bool = False
     #: Suites' files that were named when the site was started; see `site.suites`.
     suites: tuple[Path, ...] = ()
-    #: What this process keeps of boards, by name and audience; see `site.boards`.
-    cache: dict[Any, Any] = field(default_factory=dict, repr=False)
+    #: What this process keeps between two looks.
+    cache: Cache = field(default_factory=Cache, repr=False)
     lock: RLock = field(default_factory=RLock, repr=False)
     #: Says to others that the folder is open; see `site.in_use`.
     use: Use | None = field(default=None, repr=False)

@@ -24,6 +24,7 @@ from billboards.metrics.discovery import metric
 from billboards.reading import Problems
 from billboards.site.boards import registry, snapshots
 from billboards.site.boards.snapshots import Audience, Snapshot
+from billboards.site.cache import Shelf
 from billboards.site.campaigns.judgments import with_campaigns
 from billboards.site.settings import BoardSettings, read_board_settings
 from billboards.site.site import Site
@@ -74,6 +75,11 @@ class LiveBoard:
         return board
 
 
+_LIVE = Shelf[tuple[str, Audience], LiveBoard]()
+#: Boards as their owners wrote them, with folder and fingerprint.
+_FOLDERS = Shelf[str, tuple[tuple[str, str], Board]]()
+
+
 def without_references(board: Board) -> Board:
     """A board whose references nobody can read, neither where they stand nor as the outputs of who wrote them."""
     rows = [
@@ -112,12 +118,11 @@ def live_board(site: Site, name: str, *, audience: Audience = "public") -> LiveB
     """The board as an audience sees it now; costs one look at its generation where nothing changed."""
     with site.database.reading() as connection:
         known = registry.board(connection, name)
-    cached: LiveBoard | None = site.cache.get((name, audience))
+    cached = site.cache.get(_LIVE, (name, audience))
     if cached is not None and cached.generation == known.generation:
         return cached
     with site.lock:
-        site.cache[name, audience] = live = _build(site, known, audience)
-    return live
+        return site.cache.put(_LIVE, (name, audience), _build(site, known, audience))
 
 
 def live_with_excluded(site: Site, name: str) -> LiveBoard:
@@ -162,13 +167,12 @@ def _build(site: Site, known: registry.Registered, audience: Audience, *, with_e
 
 def folder_board(site: Site, known: registry.Registered) -> Board:
     """The board as its owner wrote it; opened again when the folder has changed."""
-    key = ("folder", known.name)
     with site.lock:
-        cached = site.cache.get(key)
-        if cached is None or cached[0] != (known.folder, known.fingerprint):
-            cached = site.cache[key] = ((known.folder, known.fingerprint), open_board(Path(known.folder)))
-    board: Board = cached[1]
-    return board
+        state = known.folder, known.fingerprint
+        cached = site.cache.get(_FOLDERS, known.name)
+        if cached is None or cached[0] != state:
+            cached = site.cache.put(_FOLDERS, known.name, (state, open_board(Path(known.folder))))
+    return cached[1]
 
 
 def submitted_row(site: Site, board: Board, submission: Submission, name: str) -> Outputs:

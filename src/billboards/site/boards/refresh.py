@@ -16,7 +16,7 @@ from billboards.analyses.audit.columns import audit_columns
 from billboards.analyses.audit.results import MetricAudit
 from billboards.analyses.documents import audit_document, overrating_document, ranking_document
 from billboards.analyses.overrating import measure_overrating
-from billboards.analyses.ranking import rank_board
+from billboards.analyses.ranking import METHOD, rank_board
 from billboards.analyses.ranking_results import Ranking
 from billboards.board import Board, digest
 from billboards.board.matrix import board_scores
@@ -25,17 +25,20 @@ from billboards.site.boards import snapshots
 from billboards.site.boards.kept_scores import KeptScores
 from billboards.site.boards.live import LiveBoard, board_metrics, live_board
 from billboards.site.boards.snapshots import Audience, Snapshot
+from billboards.site.cache import Shelf
 from billboards.site.site import Site
 from billboards.site.work import leases
 from billboards.site.work.leases import Lease
 from billboards.site.work.planning import compared_human
 
+_SCORES = Shelf[str, KeptScores]()
+
 
 def basis(live: LiveBoard) -> str:
-    """A digest of everything a ranking of this board depends on."""
-    said = live.settings
-    options = json.dumps([said.k, said.method, said.by, said.draws, said.seed, live.board.ranks, said.reference_free])
-    return digest((live.board.version, *sorted(live.cells.signatures or ()), options))
+    """A digest of everything a ranking of this board depends on, the version of how it is computed included."""
+    own = live.settings
+    options = [own.k, own.method, own.by, own.draws, own.seed, live.board.ranks, own.reference_free, METHOD]
+    return digest((live.board.version, *sorted(live.cells.signatures or ()), json.dumps(options)))
 
 
 def is_due(live: LiveBoard) -> bool:
@@ -79,7 +82,7 @@ def refresh(site: Site, name: str, audience: Audience, lease: Lease) -> Snapshot
 
 def _keeping(site: Site, live: LiveBoard) -> LiveBoard:
     """A board whose scores stay in this process, so that the next ranking reads only what is new."""
-    kept = site.cache.setdefault(("scores", live.name), KeptScores())
+    kept = site.cache.get(_SCORES, live.name) or site.cache.put(_SCORES, live.name, KeptScores())
     return replace(live, cells=live.cells.keeping(kept))
 
 

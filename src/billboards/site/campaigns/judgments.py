@@ -8,7 +8,7 @@ decided otherwise. Judgments are laid only on the very outputs that annotators s
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -20,6 +20,7 @@ from billboards.campaigns.answer_values import answer_values
 from billboards.campaigns.items import Slot, read_slot
 from billboards.campaigns.templates import Template
 from billboards.errors import InvalidInput
+from billboards.site.cache import Cache, Shelf
 from billboards.site.campaigns import annotator_records as annotators
 from billboards.site.campaigns import answer_counts
 from billboards.site.campaigns import records as campaigns
@@ -27,8 +28,6 @@ from billboards.site.campaigns.answer_counts import Given
 from billboards.site.campaigns.campaign import Campaign, campaign_of
 from billboards.site.settings import moment
 
-#: What a process keeps between two looks.
-Kept = MutableMapping[Any, Any]
 #: Answers that count; those of excluded annotators are void.
 VALID = ("submitted",)
 WITH_EXCLUDED = ("submitted", "void")
@@ -50,6 +49,10 @@ class Label:
     is_void: bool
     #: Marked errors by dimension.
     spans: Mapping[str, Any]
+
+
+#: A campaign's labels, with or without those that are void, and the mark of the answers they were read from.
+_LABELS = Shelf[tuple[str, bool], tuple[object, list[Label]]]()
 
 
 def labels_of(connection: Connection, campaign: Campaign, *, with_excluded: bool = False) -> list[Label]:
@@ -94,17 +97,17 @@ def _spans(campaign: Campaign, given: Given, slot: int) -> dict[str, Any]:
     }
 
 
-def kept_labels(connection: Connection, campaign: Campaign, kept: Kept, *, with_excluded: bool = False) -> list[Label]:
+def kept_labels(connection: Connection, campaign: Campaign, kept: Cache, *, with_excluded: bool = False) -> list[Label]:
     """The same labels, read anew only when an answer came, or who gave them was excluded or forgotten."""
-    key, mark = ("labels", campaign.id, with_excluded), answer_counts.mark(connection, campaign.id)
-    known: tuple[object, list[Label]] | None = kept.get(key)
-    if known is None or known[0] != mark:
-        known = kept[key] = (mark, labels_of(connection, campaign, with_excluded=with_excluded))
-    return known[1]
+    key, mark = (campaign.id, with_excluded), answer_counts.mark(connection, campaign.id)
+    last = kept.get(_LABELS, key)
+    if last is None or last[0] != mark:
+        last = kept.put(_LABELS, key, (mark, labels_of(connection, campaign, with_excluded=with_excluded)))
+    return last[1]
 
 
 def with_campaigns(
-    connection: Connection, board: Board, kept: Kept, *, ranks: str | None = None, with_excluded: bool = False
+    connection: Connection, board: Board, kept: Cache, *, ranks: str | None = None, with_excluded: bool = False
 ) -> Board:
     """A board with the judgments of its campaigns; `ranks` is the aggregate its owner wants it ranked by."""
     standing = list(_standing(connection, board.name))

@@ -23,6 +23,7 @@ from billboards.analyses.findings import (
     overrating_words,
     popular_metric,
 )
+from billboards.analyses.ranking import NOT_ALONE
 from billboards.analyses.ranking_results import OverratingReport, Ranking
 from billboards.analyses.ranking_tables import lines_table, metric_mark
 from billboards.board import Board, Slice
@@ -142,18 +143,41 @@ def _select(name: str, label: str, options: Sequence[tuple[str, str]], chosen: s
 
 
 def ranked_by_words(ranking: Ranking) -> Markup:
-    """Why the generators stand in this order, in one sentence."""
+    """What ranks the generators and why: it agrees best with people, or the board's owner chose it."""
     lead, ensemble = ranking.ranked_by, ranking.ensemble
     if lead is None:
         return Markup("Generators are not ranked yet: no metric has a correlation with people.")
+    agreement = {m.name: m.correlation for m in ranking.metrics if m.correlation is not None}
+    by_itself = {m.name for m in ranking.metrics if m.name in agreement and not m.is_statistic}
+    if ensemble is not None and ensemble.correlation is not None:
+        agreement[ENSEMBLE] = ensemble.correlation
+        by_itself.add(ENSEMBLE)
+    best = max(sorted(by_itself), key=lambda name: agreement[name], default=None)
+    if best is None:
+        why = ", chosen by the board’s owner: no metric has a correlation with people"
+    elif lead in by_itself and (agreement[lead] >= agreement[best] or _bars_the_best(ranking)):
+        others = "" if agreement[lead] >= agreement[best] else " of those that may rank alone"
+        unseen = " on generators it has not seen" if lead == ENSEMBLE else ""
+        why = f", which agrees best with people{others} ({value_text(agreement[lead], 3)}{unseen})"
+    else:
+        own = "not known" if lead not in agreement else value_text(agreement[lead], 3)
+        why = (
+            f", chosen by the board’s owner: its agreement with people is {own}, and {one_line(best)} agrees best "
+            f"({value_text(agreement[best], 3)})"
+        )
+    name = Markup("<strong>{}</strong>").format(lead)
     if lead == ENSEMBLE and ensemble is not None:
-        return Markup(
-            "Generators are ranked by the <strong>ensemble</strong> {combination}, which agrees best with people: "
-            "{r} on generators it has not seen."
-        ).format(combination=linear_combination(ensemble.weights), r=value_text(ensemble.correlation, 3))
-    standing = next((metric for metric in ranking.metrics if metric.name == lead), None)
-    said = "" if standing is None else f", which agrees best with people ({value_text(standing.correlation, 3)})"
-    return Markup("Generators are ranked by <strong>{lead}</strong>{said}.").format(lead=lead, said=said)
+        name = Markup("the <strong>ensemble</strong> {}").format(linear_combination(ensemble.weights))
+    return Markup("Generators are ranked by {}{}.").format(name, why)
+
+
+def _bars_the_best(ranking: Ranking) -> bool:
+    """Whether a rule, and not the owner's choice, keeps what agrees best from ranking the generators alone."""
+    if ranking.ranked_by == ENSEMBLE and ranking.references:
+        measured = [m for m in ranking.metrics if m.correlation is not None and not m.is_statistic]
+        if all(m.reference_free for m in measured):
+            return True
+    return any(note.endswith(NOT_ALONE) for note in ranking.notes)
 
 
 def card_lines(board: Board) -> list[tuple[str, str]]:

@@ -18,6 +18,7 @@ from typing import Any
 
 from sqlalchemy import Connection, delete
 
+from billboards.analyses.ensemble import ENSEMBLE
 from billboards.board import Board
 from billboards.board.names import generator_name_mistake
 from billboards.errors import InvalidInput, InvalidSubmission, NotAllowed, Problem, Refused, UnknownName
@@ -25,7 +26,7 @@ from billboards.run.manifest import Manifest
 from billboards.site.accounts.access import Viewer, may, require
 from billboards.site.accounts.records import Account
 from billboards.site.boards import registry
-from billboards.site.boards.live import board_metrics, folder_board
+from billboards.site.boards.live import board_metrics, folder_board, live_board
 from billboards.site.database import trail
 from billboards.site.database.schema import cell_failures
 from billboards.site.database.trail import LogLine
@@ -283,13 +284,23 @@ def set_trusted(site: Site, viewer: Viewer, submission_id: str, trusted: bool) -
 def change_settings(site: Site, viewer: Viewer, board: str, changes: Mapping[str, Any]) -> BoardSettings:
     """An owner changes a board's settings; every value is checked, and those not named stay."""
     require(viewer, "administer")
+    leaders = _leaders(site, board) if "by" in changes else None
     with site.database.writing() as connection:
         known = registry.board(connection, board)
-        settings = read_board_settings({**known.settings, **changes})
+        settings = read_board_settings({**known.settings, **changes}, leaders=leaders)
         registry.change_board(
             connection, board, "board.settings", actor=viewer.name, now=site.clock(), settings=settings.document()
         )
         return settings
+
+
+def _leaders(site: Site, board: str) -> set[str]:
+    """What a board may be ranked by: its metrics under every name they have, and the ensemble."""
+    live = live_board(site, board, audience="owners")
+    own, _ = board_metrics(live.board)
+    imported = (name for column in live.board.imported for name in (column.name, column.source_name))
+    ranked = (one["name"] for one in (live.document or {"ranking": {"metrics": ()}})["ranking"]["metrics"])
+    return {ENSEMBLE, *(metric.name for metric in own), *imported, *live.metrics, *ranked}
 
 
 def freeze(site: Site, viewer: Viewer, board: str) -> BoardSettings:

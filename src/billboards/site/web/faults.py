@@ -19,6 +19,7 @@ from billboards.errors import (
     Gone,
     InvalidBoard,
     InvalidInput,
+    InvalidSettings,
     InvalidSubmission,
     InvalidTemplate,
     MissingPart,
@@ -34,7 +35,7 @@ from billboards.site.web.rendering import respond
 log = logging.getLogger("billboards.site.web")
 
 #: Errors that hold every mistake there is.
-WITH_PROBLEMS = (InvalidBoard, InvalidSubmission, InvalidTemplate)
+WITH_PROBLEMS = (InvalidBoard, InvalidSettings, InvalidSubmission, InvalidTemplate)
 #: Seconds after which a disk or database that refused may be asked again.
 RETRY = "5"
 #: The first kind that an error is decides; the rest of the tree is the server's own fault.
@@ -70,7 +71,7 @@ def status_of(error: BillboardsError, *, visitor: bool) -> int:
 
 
 def problems_of(error: BillboardsError) -> list[str]:
-    """Every mistake of a board, submission or template, each in one line."""
+    """Every mistake of a board, submission, template or setting, each in one line."""
     return [str(problem) for problem in error.problems] if isinstance(error, WITH_PROBLEMS) else []
 
 

@@ -21,12 +21,13 @@ from billboards.run.trial import Trial, try_program
 from billboards.site.boards.live import BlobTexts, live_board
 from billboards.site.boards.refresh import refresh
 from billboards.site.boards.snapshots import Audience
+from billboards.site.cache import Shelf
 from billboards.site.database import trail
 from billboards.site.site import Site
 from billboards.site.submissions import records as submissions
 from billboards.site.submissions.records import Submission
 from billboards.site.work import leases
-from billboards.site.work.jobs import LONGEST_REASON, Job, Kind
+from billboards.site.work.jobs import LONGEST_REASON, UNRANKABLE, Job, Kind
 from billboards.site.work.planning import plan_board
 from billboards.site.work.programs import open_submitted
 from billboards.site.work.running import Cancelled, Elsewhere, LeasedCells, Listener, Running
@@ -39,6 +40,8 @@ Engine = Callable[[Cancelled], Executor]
 
 #: Seconds until a ranking is tried again that the platform could not make.
 PUT_OFF = 600.0
+#: Submitted metrics that are open, by signature.
+_PROGRAMS = Shelf[str, ProgramMetric]()
 #: What the system says of a disk without room.
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
@@ -186,7 +189,7 @@ def _metric(site: Site, wanted: Wanted, cancelled: Cancelled) -> Metric:
     if wanted.scorer.metric is not None:
         return wanted.scorer.metric
     assert wanted.scorer.submission is not None
-    program = site.cache.get(("program", wanted.scorer.signature))
+    program = site.cache.get(_PROGRAMS, wanted.scorer.signature)
     if program is None or not program.folder.exists():
         program, _ = open_submitted(site, wanted.scorer.submission, cancelled=cancelled)
         if program.signature != wanted.scorer.signature:
@@ -194,7 +197,7 @@ def _metric(site: Site, wanted: Wanted, cancelled: Cancelled) -> Metric:
                 f"{program.name} is {program.signature} here, but was checked as {wanted.scorer.signature}; "
                 "send it in again, or run all workers with the same Python"
             )
-        site.cache["program", wanted.scorer.signature] = program
+        site.cache.put(_PROGRAMS, wanted.scorer.signature, program)
     return program
 
 
@@ -207,7 +210,7 @@ def _refresh(site: Site, job: Job, _: Cancelled) -> None:
         # Nothing is wrong with the board: it is ranked when the database is back.
         raise
     except BillboardsError as error:
-        site.cache["unrankable", live.name, audience] = live.generation
+        site.cache.put(UNRANKABLE, (live.name, audience), live.generation)
         with site.database.writing() as connection:
             leases.release(connection, job.lease)
             detail = {"reason": str(error), "audience": audience}

@@ -14,6 +14,7 @@ from billboards.errors import InvalidBoard, InvalidInput
 from billboards.site.boards.live import live_board
 from billboards.site.boards.refresh import is_due
 from billboards.site.boards.snapshots import Audience
+from billboards.site.cache import Shelf
 from billboards.site.campaigns.rolling import admit_generators
 from billboards.site.site import Site
 from billboards.site.submissions import records as submissions
@@ -27,6 +28,9 @@ from billboards.site.work.worklist import Standing, standing
 Kind = Literal["check", "trial", "cell", "refresh"]
 #: Which jobs a worker takes, by kind and, for a cell, what is wanted.
 Takes = Callable[[Kind, Wanted | None], bool]
+
+#: The generation at which a board had nothing to do, and at which it could not be ranked for an audience.
+IDLE, UNRANKABLE = Shelf[str, int](), Shelf[tuple[str, Audience], int]()
 
 #: A cell's failure in the submission's log is cut to this length.
 LONGEST_REASON = 4_000
@@ -65,7 +69,7 @@ def anything(_: Kind, __: Wanted | None) -> bool:
 def next_job(site: Site, worker: str, takes: Takes = anything) -> Job | None:
     """The next thing to do on any board, leased to this worker; None where there is nothing for it."""
     for known in site.boards():
-        if site.cache.get(("idle", known.name)) == known.generation:
+        if site.cache.get(IDLE, known.name) == known.generation:
             continue
         try:
             job = _next_of(site, known.name, worker, takes)
@@ -91,7 +95,7 @@ def _next_of(site: Site, name: str, worker: str, takes: Takes) -> Job | None:
             if job is not None:
                 return job
     if not waits and not now.open and not now.plan.settings.quiet:
-        site.cache["idle", name] = now.plan.known.generation
+        site.cache.put(IDLE, name, now.plan.known.generation)
     return None
 
 
@@ -116,7 +120,7 @@ def _should_refresh(site: Site, now: Standing, audience: Audience) -> bool:
     if not now.is_complete(plan.shown[audience]) or now.now - plan.known.changed < plan.settings.quiet:
         return False
     live = live_board(site, plan.known.name, audience=audience)
-    unrankable = site.cache.get(("unrankable", live.name, audience)) == live.generation
+    unrankable = site.cache.get(UNRANKABLE, (live.name, audience)) == live.generation
     return live.generation == plan.known.generation and is_due(live) and not unrankable
 
 

@@ -16,11 +16,19 @@ from billboards.metrics.base import MetricCard
 from billboards.site.boards import registry
 from billboards.site.boards.live import board_metrics, folder_board, latest_versions, live_board, submitted_row
 from billboards.site.boards.snapshots import Audience
+from billboards.site.cache import Shelf
 from billboards.site.settings import read_board_settings
 from billboards.site.site import Site
 from billboards.site.submissions import records as submissions
 from billboards.site.submissions.records import Submission
 from billboards.site.work.wanted import Block, Plan, Rows, Scorer
+
+#: A set of references, and the versions of the rows that are scored against it; None is all of them.
+Sets = list[tuple[ReferenceSet, frozenset[str] | None]]
+
+_PLANS = Shelf[str, Plan]()
+#: What each board's judgments ask for, with the board that had them.
+_REFERENCE_SETS = Shelf[str, tuple[Board, Sets]]()
 
 
 def plan_board(site: Site, name: str) -> Plan:
@@ -28,11 +36,10 @@ def plan_board(site: Site, name: str) -> Plan:
     with site.database.reading() as connection:
         known = registry.board(connection, name)
     with site.lock:
-        cached: Plan | None = site.cache.get(("plan", name))
+        cached = site.cache.get(_PLANS, name)
         if cached is not None and cached.known.generation == known.generation:
             return cached
-        site.cache["plan", name] = plan = _plan(site, known)
-    return plan
+        return site.cache.put(_PLANS, name, _plan(site, known))
 
 
 def _plan(site: Site, known: registry.Registered) -> Plan:
@@ -70,10 +77,10 @@ class _Lister:
         self.own = [Scorer(one.name, one.signature, one.card, one) for one in own]
         # Whom people judged, campaigns say too; a generator that nobody judged takes no part, so it changes nothing.
         judged = live_board(site, name, audience="owners").board
-        cached = site.cache.get(("reference sets", name))
+        cached = site.cache.get(_REFERENCE_SETS, name)
         if cached is None or not _same_judged(cached[0], judged):
-            cached = site.cache["reference sets", name] = (judged, _reference_sets(judged))
-        self.sets: list[tuple[ReferenceSet, frozenset[str] | None]] = cached[1]
+            cached = site.cache.put(_REFERENCE_SETS, name, (judged, _reference_sets(judged)))
+        self.sets = cached[1]
 
     def scorers(self, entries: Sequence[Submission]) -> list[Scorer]:
         return self.own + [submitted_scorer(one) for one in entries if one.kind == "metric"]
@@ -127,9 +134,9 @@ def _same_judged(one: Board, other: Board) -> bool:
     return one.instances is other.instances and one.judgments is other.judgments and one.ranks == other.ranks
 
 
-def _reference_sets(board: Board) -> list[tuple[ReferenceSet, frozenset[str] | None]]:
+def _reference_sets(board: Board) -> Sets:
     """The reference set that ranks, for all rows, and the one that overrating needs, for the rows it compares."""
-    sets: list[tuple[ReferenceSet, frozenset[str] | None]] = [(board.references, None)]
+    sets: Sets = [(board.references, None)]
     human = compared_human(board)
     if human is not None:
         used = references_without(board, human, None)

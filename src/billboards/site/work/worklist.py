@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
 
+from billboards.site.cache import Shelf
 from billboards.site.site import Site
 from billboards.site.submissions.records import Submission
 from billboards.site.work.cell_state import CellFailure, cells_there, failed_cells
@@ -79,18 +80,21 @@ class Standing:
         return all(block.rows.versions.isdisjoint(self.open.get(block.column, ())) for block in blocks)
 
 
+#: What was missing of a board at the last look.
+_STANDINGS = Shelf[str, Standing]()
+
+
 def standing(site: Site, name: str) -> Standing:
     """Which cells of a board are missing, and which of them have failed."""
     plan = plan_board(site, name)
-    last: Standing | None = site.cache.get(("standing", name))
+    last = site.cache.get(_STANDINGS, name)
     asked = plan.versions if last is None else _unseen(plan, last)
     missing, failed = asked, dict[CellKey, CellFailure]()
     if asked:
         with site.database.reading() as connection:
             missing = _without(asked, cells_there(connection, name, asked))
             failed = failed_cells(connection, name, missing)
-    site.cache["standing", name] = now = Standing(plan, missing, failed, site.settings.attempts, site.clock())
-    return now
+    return site.cache.put(_STANDINGS, name, Standing(plan, missing, failed, site.settings.attempts, site.clock()))
 
 
 def _unseen(plan: Plan, last: Standing) -> ByColumn:
