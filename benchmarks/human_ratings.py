@@ -73,7 +73,7 @@ def _columns(name: str, rows: list[tuple[str, str, float]]) -> RatingColumns:
     unknown = np.full(len(rows), -1)
     return RatingColumns(
         source="cnndm",
-        dimension=Dimension(name, (1.0, 5.0)),
+        dimension=Dimension(name, range=(1.0, 5.0)),
         output=generator * (instance.max() + 1) + instance,
         instance=instance,
         generator=generator,

@@ -261,7 +261,7 @@ def toml_document(text: str) -> dict[str, Any]:
         raise tomllib.TOMLDecodeError(f"it holds a value that is none: {error}") from error
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Table:
     """A file's columns, and its rows to be read once; a row's number is its first line, or its place in Parquet."""
 
@@ -298,7 +298,7 @@ def _delimited(path: Path, delimiter: str, problems: Problems, numbered: bool) -
     ended = raw.endswith((b"\n", b"\r"))
     note = f"{path}: the last line has no line end; make sure that the file is complete"
     rows = _named_rows(records, header, str(path), problems)
-    return Table(str(path), tuple(header), rows, () if ended else (note,))
+    return Table(path=str(path), columns=tuple(header), rows=rows, notes=() if ended else (note,))
 
 
 def _named_rows(
@@ -339,7 +339,7 @@ def _json_lines(path: Path, problems: Problems) -> Table:
     raw = read_source(path)
     columns = dict.fromkeys(key for _, item in json_lines(raw, str(path), problems, nan=True) for key in item)
     refuse_errors(problems)
-    return Table(str(path), tuple(columns), json_lines(raw, str(path), problems, nan=True))
+    return Table(path=str(path), columns=tuple(columns), rows=json_lines(raw, str(path), problems, nan=True))
 
 
 def _parquet(path: Path) -> Table:
@@ -355,7 +355,7 @@ def _parquet(path: Path) -> Table:
     except (pyarrow.ArrowException, OSError) as error:
         raise ImportRefused(f"{path}: not a complete Parquet file: {error}") from error
     rows = (row for batch in table.to_batches(max_chunksize=10_000) for row in batch.to_pylist())
-    return Table(str(path), tuple(table.column_names), enumerate(rows, 1))
+    return Table(path=str(path), columns=tuple(table.column_names), rows=enumerate(rows, 1))
 
 
 def read_columns(path: Path, header: Sequence[str], problems: Problems) -> list[tuple[int, list[str]]]:

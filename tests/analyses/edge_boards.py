@@ -23,17 +23,21 @@ from billboards.metrics.base import Floats
 
 #: Metrics in the order in which they stand on every board; `first` and `second` are those compared.
 METRICS = ("first", "second", "third", "fourth")
-SCALES = {"adequacy": Dimension("adequacy", (1, 5)), "fluency": Dimension("fluency", (1, 5))}
+SCALES = {"adequacy": Dimension("adequacy", range=(1, 5)), "fluency": Dimension("fluency", range=(1, 5))}
 
 
 def ordinary_board(machines: int = 4, instances: int = 12, *, people: bool = True) -> Board:
     """Machines and a person who wrote no reference, judged on two dimensions, with four imported metrics."""
     random = np.random.default_rng(5)
     tested = tuple(
-        Instance(f"i{k}", (Reference("R1", f"the cat {k} sat"), Reference("R2", f"a cat {k} sits")), f"input {k}")
+        Instance(
+            f"i{k}",
+            references=(Reference("R1", f"the cat {k} sat"), Reference("R2", f"a cat {k} sits")),
+            input=f"input {k}",
+        )
         for k in range(instances)
     )
-    writers = [Generator(f"g{k}") for k in range(machines)] + [Generator("Hanna", "human")] * people
+    writers = [Generator(f"g{k}") for k in range(machines)] + [Generator("Hanna", kind="human")] * people
     judged = JudgmentColumns(("adequacy", "fluency"))
     rows = []
     for g, writer in enumerate(writers):
@@ -44,13 +48,13 @@ def ordinary_board(machines: int = 4, instances: int = 12, *, people: bool = Tru
             fluency = float(np.clip(round(adequacy + random.normal()), 1, 5))
             judged.add(k, g, {"adequacy": adequacy, "fluency": fluency}, annotator="ann")
     board = Board(
-        "edge",
-        tested,
-        tuple(rows),
-        judged.build(),
-        SCALES,
-        {"overall": Aggregate("overall", ("adequacy",))},
-        "overall",
+        name="edge",
+        instances=tested,
+        rows=tuple(rows),
+        judgments=judged.build(),
+        dimensions=SCALES,
+        aggregates={"overall": Aggregate("overall", ("adequacy",))},
+        ranks="overall",
     )
     noise = {name: 10.0 * (k + 1) for k, name in enumerate(METRICS)}
     return with_scores(board, lambda name, people: people + noise[name] * random.normal(size=people.shape))
@@ -63,7 +67,11 @@ def with_scores(board: Board, score: Callable[[str, Floats], Floats]) -> Board:
     for name in METRICS:
         values = score(name, people)
         rows = {row.name: values[k] for k, row in enumerate(board.rows)}
-        columns.append(ImportedColumn(name, name, f"imported:{name}", rows, ("R1", "R2")))
+        columns.append(
+            ImportedColumn(
+                name=name, source_name=name, signature=f"imported:{name}", values=rows, references=("R1", "R2")
+            )
+        )
     return replace(board, imported=tuple(columns))
 
 

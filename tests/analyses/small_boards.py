@@ -86,7 +86,15 @@ def small_board(instances: int = 12, generators: int = 4, *, seed: int = 1) -> B
         words = [str(word) for word in random.permutation(WORDS)[:8]]
         references = (Reference("A", " ".join(words)), Reference("B", " ".join(words[:6])))
         ones.append(
-            Instance(f"i{k}", references, f"input {k}", None, f"d{k // 3}", ("sea", "land")[k % 2], (f"t{k % 3}",))
+            Instance(
+                f"i{k}",
+                references=references,
+                input=f"input {k}",
+                image=None,
+                document=f"d{k // 3}",
+                domain=("sea", "land")[k % 2],
+                tags=(f"t{k % 3}",),
+            )
         )
     tested = tuple(ones)
     judged = JudgmentColumns(("adequacy",))
@@ -108,15 +116,15 @@ def small_board(instances: int = 12, generators: int = 4, *, seed: int = 1) -> B
         texts = [instance.references[place].text for instance in tested]
         for k in range(instances):
             judged.add(k, generators + place, {"adequacy": 5.0}, annotator="ann")
-        rows.append(row_of(Generator(name, "human"), tested, tuple(texts)))
+        rows.append(row_of(Generator(name, kind="human"), tested, tuple(texts)))
     return Board(
-        "small",
-        tested,
-        tuple(rows),
-        judged.build(),
-        {"adequacy": Dimension("adequacy", (1, 5))},
-        {"overall": Aggregate("overall", ("adequacy",))},
-        "overall",
+        name="small",
+        instances=tested,
+        rows=tuple(rows),
+        judgments=judged.build(),
+        dimensions={"adequacy": Dimension("adequacy", range=(1, 5))},
+        aggregates={"overall": Aggregate("overall", ("adequacy",))},
+        ranks="overall",
     )
 
 
@@ -129,5 +137,9 @@ def noisy_board(noise: Mapping[str, float], instances: int = 50) -> Board:
     for name, spread in noise.items():
         values = people + spread * random.normal(size=people.shape)
         rows = {f"g{k}": values[k] for k in range(4)}
-        columns.append(ImportedColumn(name, name, f"imported:{name}", rows, ("A", "B")))
+        columns.append(
+            ImportedColumn(
+                name=name, source_name=name, signature=f"imported:{name}", values=rows, references=("A", "B")
+            )
+        )
     return replace(board, imported=tuple(columns))

@@ -14,19 +14,21 @@ from billboards.board import Board, DataCard, Dimension, Generator, Instance, Re
 from billboards.board.judgments import JudgmentColumns
 
 INSTANCES = (
-    Instance("1", (Reference("A", "The cat sat."), Reference("B", "A cat sat down.")), "eins", document="d"),
-    Instance("2", (Reference("A", "It rains."),), "zwei", document="d"),
-    Instance("3", (), "zwei"),
+    Instance(
+        "1", references=(Reference("A", "The cat sat."), Reference("B", "A cat sat down.")), input="eins", document="d"
+    ),
+    Instance("2", references=(Reference("A", "It rains."),), input="zwei", document="d"),
+    Instance("3", references=(), input="zwei"),
 )
 ROWS = (
     row_of(Generator("copier"), INSTANCES, ("the cat  sat", "Never.", "Never.")),
     row_of(Generator("other"), INSTANCES, ("Dogs.", "Never.", "Often.")),
-    row_of(Generator("A", "human"), INSTANCES, ("The cat sat.", "It rains.", None)),
+    row_of(Generator("A", kind="human"), INSTANCES, ("The cat sat.", "It rains.", None)),
 )
 
 
 def board() -> Board:
-    scale = Dimension("quality", (1.0, 5.0), definition="How good is it?")
+    scale = Dimension("quality", range=(1.0, 5.0), definition="How good is it?")
     columns = JudgmentColumns(("quality",))
     for k, values in enumerate([(1, 1, None), (5, 4, 5), (3, None, None)]):
         for who, value in zip(("ann", "bob", "cem"), values, strict=True):
@@ -34,7 +36,15 @@ def board() -> Board:
                 columns.add(k, 0, {"quality": value}, annotator=who, campaign="c")
     columns.add(0, 0, {"quality": 5}, annotator="ann", campaign="c")
     columns.add(2, 1, {"quality": 2}, details={"test": "positive"})
-    return Board("small", INSTANCES, ROWS, columns.build(), {"quality": scale}, {}, "quality", output_language="en")
+    return Board(
+        name="small",
+        instances=INSTANCES,
+        rows=ROWS,
+        judgments=columns.build(),
+        dimensions={"quality": scale},
+        ranks="quality",
+        output_language="en",
+    )
 
 
 def test_counts_are_those_of_the_board() -> None:
@@ -89,7 +99,14 @@ def test_alpha_is_krippendorff_s_own_example() -> None:
         for k, value in enumerate(values):
             if not np.isnan(value):
                 columns.add(k, 0, {"d": value}, annotator=f"o{who}")
-    made = Board("k", instances, (row,), columns.build(), {"d": Dimension("d", (1.0, 5.0))}, {}, "d")
+    made = Board(
+        name="k",
+        instances=instances,
+        rows=(row,),
+        judgments=columns.build(),
+        dimensions={"d": Dimension("d", range=(1.0, 5.0))},
+        ranks="d",
+    )
     (use,) = measure_card(made).dimensions
     assert use.agreement.alpha == pytest.approx(0.815, abs=5e-4)
 
@@ -116,7 +133,7 @@ def test_votes_without_names_are_different_people_s(tmp_path: Path) -> None:
 
 
 def test_what_nobody_stated_is_named() -> None:
-    stated = DataCard("t", "t", "s", "l", "c", "p", "a")
+    stated = DataCard(title="t", task="t", source="s", licence="l", citation="c", protocol="p", annotators="a")
     assert measure_card(replace(board(), card=stated)).missing == ()
     missing = measure_card(replace(board(), card=replace(stated, licence=" "), output_language=None)).missing
     assert missing == ("licence", "output-language")

@@ -59,8 +59,18 @@ def test_the_coefficient_is_that_of_the_rows_scored_against_the_other_reference(
 def test_imported_scores_that_saw_the_persons_text_are_not_used_and_said_so() -> None:
     board = small_board(instances=8)
     values = {f"g{k}": np.arange(8.0) + k for k in range(4)}
-    column = ImportedColumn("COMET", "comet", "imported:1", values, ("A", "B"))
-    free = ImportedColumn("QE", "qe", "imported:2", values, (), needs_references=False, needs_input=True)
+    column = ImportedColumn(
+        name="COMET", source_name="comet", signature="imported:1", values=values, references=("A", "B")
+    )
+    free = ImportedColumn(
+        name="QE",
+        source_name="qe",
+        signature="imported:2",
+        values=values,
+        references=(),
+        needs_references=False,
+        needs_input=True,
+    )
     report = measure_overrating(replace(board, imported=(column, free)), MemoryCells(), "B")
     assert report.missing["COMET"] == "its released scores used references A, B; scores with A alone are needed"
     assert report.missing["QE"] == "has no scores of B"

@@ -39,7 +39,12 @@ def with_column(
     board: Board, name: str, values: dict[str, list[float]], *, references: tuple[str, ...] = ("A",)
 ) -> Board:
     column = ImportedColumn(
-        name, name, f"imported:{name}", {g: np.array(v) for g, v in values.items()}, references, bool(references)
+        name=name,
+        source_name=name,
+        signature=f"imported:{name}",
+        values={g: np.array(v) for g, v in values.items()},
+        references=references,
+        needs_references=bool(references),
     )
     return replace(board, imported=(*board.imported, column))
 
@@ -181,7 +186,7 @@ def test_unknown_metrics_and_aggregates_are_refused_with_near_names() -> None:
 
 
 def test_outputs_without_a_generator_count_for_metrics_and_are_not_ranked() -> None:
-    instances = tuple(Instance(f"i{k}", ()) for k in range(4))
+    instances = tuple(Instance(f"i{k}", references=()) for k in range(4))
     rows = loose_rows(instances, [(f"i{k}", f"o{k}{j}", "x" * (k + j + 1)) for k in range(4) for j in range(2)])
     columns = JudgmentColumns(("adequacy",))
     for k in range(4):

@@ -27,7 +27,9 @@ def with_released(board: Board, change: dict[str, np.ndarray[tuple[int], np.dtyp
     score_board(board, store, [Overlap()], InProcess())
     own = board_scores(board, store).of("overlap")
     values = {f"g{k}": own[k] for k in range(4)} | (change or {})
-    column = ImportedColumn("overlap", "word-overlap", "imported:x", values, ("A", "B"))
+    column = ImportedColumn(
+        name="overlap", source_name="word-overlap", signature="imported:x", values=values, references=("A", "B")
+    )
     return replace(board, imported=(column,))
 
 
@@ -110,7 +112,14 @@ def test_a_metric_of_the_whole_corpus_is_compared_on_all_of_it() -> None:
     board, store = small_board(), MemoryCells()
     score_board(board, store, [metric("CIDEr-D")], InProcess())
     values = {f"g{k}": scores for k, scores in enumerate(board_scores(board, store).of("CIDEr-D")[:4])}
-    released = replace(board, imported=(ImportedColumn("CIDEr", "CIDEr", "imported:x", values, ("A", "B")),))
+    released = replace(
+        board,
+        imported=(
+            ImportedColumn(
+                name="CIDEr", source_name="CIDEr", signature="imported:x", values=values, references=("A", "B")
+            ),
+        ),
+    )
     (column,), _ = recompute(released, {"CIDEr": metric("CIDEr")}.get, [metric("CIDEr-D")], sample=2)
     assert column.compared == 48
     assert {difference.holds for difference in column.different} == {"CIDEr-D"}

@@ -19,7 +19,7 @@ from billboards.analyses.documents import ranking_from_document
 from billboards.analyses.ranking_results import MetricStanding
 from billboards.analyses.report_page import report_html
 from billboards.analyses.report_sections import JudgedScores
-from billboards.board import Board, DataCard, Dimension, Generator, Instance, Judgments, row_of
+from billboards.board import Board, DataCard, Dimension, Generator, Instance, row_of
 
 VOID = {"meta", "img", "source", "br", "link", "hr", "input"}
 
@@ -56,7 +56,15 @@ def board() -> Board:
     rows = (row_of(Generator("Huoshan"), instances, ("x",) * 40),)
     quality = Dimension("mqm", definition="Errors <b>weighted</b> by severity")
     card = DataCard(title="Tiny <news> board", task="Translate.", licence="CC0")
-    return Board("tiny", instances, rows, Judgments(), {"mqm": quality}, {}, "mqm", output_language="en", card=card)
+    return Board(
+        name="tiny",
+        instances=instances,
+        rows=rows,
+        dimensions={"mqm": quality},
+        ranks="mqm",
+        output_language="en",
+        card=card,
+    )
 
 
 @pytest.fixture(scope="module")

@@ -248,7 +248,7 @@ def test_agreement_on_a_slice_shows_only_that_slice() -> None:
 
 def test_a_source_that_never_varies_has_no_correlation_and_no_corners() -> None:
     board = two_sources()
-    flat = replace(board, dimensions={"adequacy": Dimension("adequacy", (1, 5), to_100=(0.0, 50.0))})
+    flat = replace(board, dimensions={"adequacy": Dimension("adequacy", range=(1, 5), to_100=(0.0, 50.0))})
     study = study_agreement(flat, "crowd", "expert")
     assert (study.levels[0].pearson, study.standardised_distance) == (None, None)
     assert (study.first_above, study.second_above) == ((), ())

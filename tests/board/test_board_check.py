@@ -413,14 +413,21 @@ def _zh_en(data: Path, count: int = 2000) -> Board:
     sources = _read(folder / "source" / "wmt20-zh-en_src.jsonl", "src")
     references = _read(data / "wmt20_references" / "wmt20-zh-en_refs.jsonl", "refs")
     instances = tuple(
-        Instance(str(k), tuple(Reference(name, text) for name, text in zip("AB", refs, strict=True)), source)
+        Instance(
+            str(k), references=tuple(Reference(name, text) for name, text in zip("AB", refs, strict=True)), input=source
+        )
         for k, (source, refs) in enumerate(zip(sources, references, strict=True))
     )[:count]
     rows = tuple(
         row_of(Generator(path.stem.removeprefix("wmt20-zh-en_")), instances, tuple(_read(path, "hyp"))[:count])
         for path in sorted((folder / "generators").glob("*.jsonl"))
     )
-    return Board("zh-en", instances, rows, JudgmentColumns(()).build(), {}, {})
+    return Board(
+        name="zh-en",
+        instances=instances,
+        rows=rows,
+        judgments=JudgmentColumns(()).build(),
+    )
 
 
 def _read(path: Path, key: str) -> Sequence[str]:

@@ -28,15 +28,17 @@ def mistakes(root: Path) -> list[str]:
 def test_a_sound_folder_is_the_board_it_describes(folder: Folder) -> None:
     board = open_board(folder())
     assert board.name == "small"
-    assert board.instances[0] == Instance("a", (Reference("A", "One."), Reference("B", "The one.")), "Eins")
+    assert board.instances[0] == Instance(
+        "a", references=(Reference("A", "One."), Reference("B", "The one.")), input="Eins"
+    )
     assert [row.name for row in board.rows] == ["H", "M", "#1", "#2"]
-    assert board.generators == (Generator("H", "human"), Generator("M"))
+    assert board.generators == (Generator("H", kind="human"), Generator("M"))
     assert board.row("M").texts == ("A one.", "A two.", "A three.")
     assert board.row("#1").texts == ("Someone's one.", None, "Someone's three.")
     assert board.row("#2").ids == ("x2", None, None)
     assert board.dimensions == {
-        "adequacy": Dimension("adequacy", (1.0, 5.0), definition="Is it all there?"),
-        "errors": Dimension("errors", None, False, definition="Marks of bad language."),
+        "adequacy": Dimension("adequacy", range=(1.0, 5.0), definition="Is it all there?"),
+        "errors": Dimension("errors", range=None, higher_is_better=False, definition="Marks of bad language."),
     }
     assert board.aggregates == {"quality": Aggregate("quality", ("adequacy", "errors"))}
     assert board.ranks == "quality"

@@ -50,28 +50,39 @@ comments = "c"
 """)
     assert problems == []
     assert found == Settings(
-        "b",
-        "all",
-        ("BLEU", "chrF(beta=1)"),
-        "own",
-        ("A",),
-        "zh",
-        "en",
-        {
-            "mqm": Dimension("mqm", (-25.0, 0.0), True, (4.0, 100.0), "severity"),
-            "a.b": Dimension("a.b", None, False),
+        name="b",
+        ranks="all",
+        metrics=("BLEU", "chrF(beta=1)"),
+        lead="own",
+        references=("A",),
+        input_language="zh",
+        output_language="en",
+        dimensions={
+            "mqm": Dimension(
+                "mqm", range=(-25.0, 0.0), higher_is_better=True, to_100=(4.0, 100.0), definition="severity"
+            ),
+            "a.b": Dimension("a.b", range=None, higher_is_better=False),
         },
-        {"all": Aggregate("all", ("mqm", "a.b"), ("experts",))},
-        {"Human A": Generator("Human A", "human", "d", "p", "u")},
-        {"sentBLEU": ImportedSettings("BLEU", ("A",), ("references", "input"), False, True, True)},
-        DataCard(title="t", comments="c"),
+        aggregates={"all": Aggregate("all", ("mqm", "a.b"), ("experts",))},
+        generators={"Human A": Generator("Human A", kind="human", description="d", paper="p", url="u")},
+        scores={
+            "sentBLEU": ImportedSettings(
+                name="BLEU",
+                references=("A",),
+                needs=("references", "input"),
+                higher_is_better=False,
+                is_ensemble=True,
+                is_statistic=True,
+            )
+        },
+        card=DataCard(title="t", comments="c"),
     )
 
 
 def test_what_is_left_out_has_its_default() -> None:
     found, problems = read('name = "b"\n')
     assert problems == []
-    assert found == Settings("b")
+    assert found == Settings(name="b")
 
 
 @pytest.mark.parametrize(

@@ -35,10 +35,20 @@ from billboards.errors import InvalidInput, StoreFailed, UnknownName
 
 Folder = Callable[..., Path]
 
-INSTANCES = (Instance("a", (Reference("A", "One."),), "Eins"), Instance("b", (Reference("A", "Two."),), "Zwei"))
-ROWS = (row_of(Generator("M"), INSTANCES, ("A one.", None)), row_of(Generator("H", "human"), INSTANCES, ("1", "2")))
+INSTANCES = (
+    Instance("a", references=(Reference("A", "One."),), input="Eins"),
+    Instance("b", references=(Reference("A", "Two."),), input="Zwei"),
+)
+ROWS = (
+    row_of(Generator("M"), INSTANCES, ("A one.", None)),
+    row_of(Generator("H", kind="human"), INSTANCES, ("1", "2")),
+)
 BOARD = Board(
-    "b", INSTANCES, ROWS, JudgmentColumns(("adequacy",)).build(), {"adequacy": Dimension("adequacy", (1, 5))}, {}
+    name="b",
+    instances=INSTANCES,
+    rows=ROWS,
+    judgments=JudgmentColumns(("adequacy",)).build(),
+    dimensions={"adequacy": Dimension("adequacy", range=(1, 5))},
 )
 
 
@@ -51,7 +61,10 @@ def judged(*added: Mapping[str, Any], dimensions: tuple[str, ...] = ("adequacy",
 
 def column(**changed: Any) -> ImportedColumn:
     values = {"M": np.array([0.5, np.nan])}
-    return replace(ImportedColumn("BLEU", "bleu", "imported:x", values, ("A",)), **changed)
+    return replace(
+        ImportedColumn(name="BLEU", source_name="bleu", signature="imported:x", values=values, references=("A",)),
+        **changed,
+    )
 
 
 def contents(root: Path) -> dict[str, bytes]:
@@ -154,7 +167,7 @@ def gap() -> tuple[Outputs, ...]:
     """Rows #1 and #2 of which the second has an output where the first has none."""
     first, second = loose_rows(INSTANCES, [("a", "x", "1"), ("a", "y", "2")])
     texts: Texts = (None, "2")
-    return first, Outputs("#2", None, second.version, lambda: texts, (None, "y"))
+    return first, Outputs(name="#2", generator=None, version=second.version, load=lambda: texts, ids=(None, "y"))
 
 
 @pytest.mark.parametrize(
@@ -165,8 +178,14 @@ def gap() -> tuple[Outputs, ...]:
         (with_instances(Instance("a\tb")), "instance id 'a\\tb' holds the character U+0009"),
         (with_instances(Instance("")), "instance id '' is empty"),
         (with_instances(Instance("a"), Instance("a")), "two instances have the id 'a'"),
-        (with_instances(Instance("a", (Reference("A", ""),) * 2)), "two references of instance 'a' are named 'A'"),
-        (with_instances(Instance("a", (Reference("A\n", ""),))), "reference name 'A\\n' of instance 'a' holds the"),
+        (
+            with_instances(Instance("a", references=(Reference("A", ""),) * 2)),
+            "two references of instance 'a' are named 'A'",
+        ),
+        (
+            with_instances(Instance("a", references=(Reference("A\n", ""),))),
+            "reference name 'A\\n' of instance 'a' holds the",
+        ),
         (with_rows(row_of(Generator("a\nb"), INSTANCES, ("", ""))), "generator name 'a\\nb' holds the character"),
         (with_rows(row_of(Generator("#1"), INSTANCES, ("", ""))), "generator name '#1' is taken"),
         (with_rows(row_of(Generator("x" * 300), INSTANCES, ("", ""))), "is too long: as a file name it has 300 bytes"),
@@ -178,7 +197,7 @@ def gap() -> tuple[Outputs, ...]:
         (with_rows(*loose_rows(INSTANCES, [("a", "x", "1"), ("b", "x", "2")])), "two outputs have the id 'x'"),
         (replace(BOARD, ranks="beauty"), "ranks names 'beauty', which is no aggregate and no dimension"),
         (replace(BOARD, dimensions={"a\tb": Dimension("a\tb")}), "dimension name 'a\\tb' holds the character U+0009"),
-        (replace(BOARD, dimensions={"x": Dimension("x", (5, 1))}), "range of dimension x must rise"),
+        (replace(BOARD, dimensions={"x": Dimension("x", range=(5, 1))}), "range of dimension x must rise"),
         (replace(BOARD, dimensions={"x": Dimension("x", to_100=(float("nan"), 0))}), "to_100 of dimension x must be a"),
         (replace(BOARD, dimensions={"x": Dimension("y")}), "dimension 'y' stands under the name 'x'"),
         (replace(BOARD, aggregates={"x": Aggregate("x", ())}), "aggregate 'x' names no dimensions"),

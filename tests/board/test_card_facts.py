@@ -68,7 +68,12 @@ def test_python_asks_for_the_same_facts(table: Path) -> None:
 
 
 def test_a_board_without_judgments_needs_no_protocol(known: Board) -> None:
-    bare = replace(known, card=DataCard("t", "t", "s", "l", "c"), judgments=type(known.judgments)(), dimensions={})
+    bare = replace(
+        known,
+        card=DataCard(title="t", task="t", source="s", licence="l", citation="c"),
+        judgments=type(known.judgments)(),
+        dimensions={},
+    )
     assert missing_facts(bare) == ()
     assert missing_facts(replace(bare, output_language=None)) == ("output-language",)
     assert missing_facts(replace(bare, output_language=None, card=replace(bare.card, languages="several"))) == ()
@@ -101,6 +106,6 @@ def test_absent_facts_are_named_by_their_keys(known: Board) -> None:
         "task, source under [card]; output under [languages]; definition under [dimensions.x]"
     )
     assert require_card(known) is known
-    undefined = replace(known, dimensions={**known.dimensions, "level": Dimension("level", (0.0, 2.0))})
+    undefined = replace(known, dimensions={**known.dimensions, "level": Dimension("level", range=(0.0, 2.0))})
     with pytest.raises(InvalidInput, match=r"lacks definition\.level"):
         require_card(undefined)

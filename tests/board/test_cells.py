@@ -17,7 +17,7 @@ from billboards.board import Column
 from billboards.board.cells import FILE, ColumnKey, SqliteCells
 from billboards.errors import StoreFailed
 
-KEY = ColumnKey(Column("BLEU", "s"), "c")
+KEY = ColumnKey(Column(name="BLEU", signature="s"), "c")
 
 WRITER = """
 import sys
@@ -27,7 +27,7 @@ from billboards.board import Column
 from billboards.board.cells import ColumnKey
 from billboards.board.cells import SqliteCells
 store, name = SqliteCells(Path(sys.argv[1])), sys.argv[2]
-key = ColumnKey(Column("BLEU", "s"), "c")
+key = ColumnKey(Column(name="BLEU", signature="s"), "c")
 for k in range(int(sys.argv[3])):
     store.save(key, f"{name}{k}", {"": np.full(1000, float(k))}, seconds=0)
     print(k, flush=True)

@@ -31,24 +31,39 @@ from billboards.board import (
 from billboards.errors import InvalidInput, UnknownName
 
 INSTANCES = (
-    Instance("1", (Reference("A", "One."), Reference("B", "The one.")), "Eins", None, "d1", "news", ("short",)),
-    Instance("2", (Reference("A", "Two."),), "Zwei", None, "d1", "talk"),
-    Instance("3", (Reference("B", "The three."),), None, "3.png", "d2", "news", ("short", "odd")),
+    Instance(
+        "1",
+        references=(Reference("A", "One."), Reference("B", "The one.")),
+        input="Eins",
+        image=None,
+        document="d1",
+        domain="news",
+        tags=("short",),
+    ),
+    Instance("2", references=(Reference("A", "Two."),), input="Zwei", image=None, document="d1", domain="talk"),
+    Instance(
+        "3",
+        references=(Reference("B", "The three."),),
+        input=None,
+        image="3.png",
+        document="d2",
+        domain="news",
+        tags=("short", "odd"),
+    ),
 )
 
 
 def row(name: str, *texts: str | None, human: bool = False) -> Outputs:
-    return row_of(Generator(name, "human" if human else "machine"), INSTANCES, texts)
+    return row_of(Generator(name, kind="human" if human else "machine"), INSTANCES, texts)
 
 
 ROWS = (row("M", "1", "2", "3"), row("H", "One.", "Two.", None, human=True), row("A", "x", "y", "z", human=True))
 BOARD = Board(
-    "b",
-    INSTANCES,
-    ROWS,
-    Judgments(),
-    {"adequacy": Dimension("adequacy", (1, 5))},
-    {"all": Aggregate("all", ("adequacy",), ("experts",))},
+    name="b",
+    instances=INSTANCES,
+    rows=ROWS,
+    dimensions={"adequacy": Dimension("adequacy", range=(1, 5))},
+    aggregates={"all": Aggregate("all", ("adequacy",), ("experts",))},
     ranks="all",
 )
 
@@ -185,10 +200,14 @@ def test_what_a_metric_does_not_see_does_not_change_its_context() -> None:
         {"instances": (replace(INSTANCES[0], references=()), *INSTANCES[1:])},
         {"rows": (row("M", "1", "2", "4"), *ROWS[1:])},
         {"rows": (row("M", "1", "2", "3", human=True), *ROWS[1:])},
-        {"dimensions": {"adequacy": Dimension("adequacy", (1, 6))}},
+        {"dimensions": {"adequacy": Dimension("adequacy", range=(1, 6))}},
         {"aggregates": {"all": Aggregate("all", ("adequacy",))}},
-        {"imported": (ImportedColumn("BLEU", "bleu", "imported:1", {"M": np.zeros(3)}),)},
-        {"judgments": Judgments(("adequacy",), values=np.empty((0, 1)))},
+        {
+            "imported": (
+                ImportedColumn(name="BLEU", source_name="bleu", signature="imported:1", values={"M": np.zeros(3)}),
+            )
+        },
+        {"judgments": Judgments(dimensions=("adequacy",), values=np.empty((0, 1)))},
         {"lead": "own"},
         {"output_language": "en"},
     ],
@@ -210,7 +229,7 @@ def test_texts_are_loaded_once() -> None:
         calls.append(1)
         return ("x",)
 
-    outputs = Outputs("M", None, "v", load)
+    outputs = Outputs(name="M", generator=None, version="v", load=load)
     assert outputs.texts == outputs.texts == ("x",)
     assert len(calls) == 1
 
@@ -239,3 +258,11 @@ def test_an_ensembles_signature_names_board_references_and_version(references: t
 
 def test_a_later_ensemble_has_a_later_version() -> None:
     assert ensemble(("A", "B"), 2).signature == "ensemble.wmt20-zh-en+refs.AB+version.2"
+
+
+def test_a_board_is_shown_in_one_line_however_large_it_is() -> None:
+    instances = tuple(Instance(str(k), input="word " * 50) for k in range(2_000))
+    rows = (row_of(Generator("M"), instances, ("text",) * 2_000),)
+    large = Board(name="large", instances=instances, rows=rows)
+    assert repr(large) == "<Board large: 2,000 instances, 1 generators, 0 judgments, 0 imported metrics>"
+    assert repr(large.judgments) == "<Judgments: 0 on no dimension>"

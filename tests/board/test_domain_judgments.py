@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 import pytest
 
 from billboards.board import Aggregate, Dimension, Judgments, human_scores
 
-MQM = Dimension("mqm", (-25, 0), to_100=(4, 100))
-ADEQUACY = Dimension("adequacy", (1, 5))
-ERRORS = Dimension("errors", (0, 10), higher_is_better=False)
+MQM = Dimension("mqm", range=(-25, 0), to_100=(4, 100))
+ADEQUACY = Dimension("adequacy", range=(1, 5))
+ERRORS = Dimension("errors", range=(0, 10), higher_is_better=False)
 DIMENSIONS = {"adequacy": ADEQUACY, "errors": ERRORS}
 NAN = np.nan
 
 #: Two rows, two instances. Row 0: instance 0 judged by two experts and in a test question, instance 1 on adequacy only.
 #: Row 1: instance 0 judged by the crowd, instance 1 by an expert; and once both rows were compared with each other.
 JUDGMENTS = Judgments(
-    ("adequacy", "errors"),
-    ("ann", "bob"),
-    ("experts", "crowd"),
+    dimensions=("adequacy", "errors"),
+    annotators=("ann", "bob"),
+    campaigns=("experts", "crowd"),
     instance=np.array([0, 0, 0, 1, 0, 1, 0], np.int32),
     row=np.array([0, 0, 0, 0, 1, 1, 0], np.int32),
     annotator=np.array([0, 1, 0, 0, -1, 1, 0], np.int32),
@@ -34,7 +37,7 @@ JUDGMENTS = Judgments(
         (MQM, -25, 0),
         (MQM, 0, 100),
         (MQM, -1, 96),
-        (Dimension("x", (1, 5), to_100=(20, 0)), 4, 80),
+        (Dimension("x", range=(1, 5), to_100=(20, 0)), 4, 80),
         (ADEQUACY, 1, 0),
         (ADEQUACY, 4, 75),
         (ADEQUACY, 5, 100),
@@ -63,7 +66,9 @@ def test_means_of_some_campaigns_are_of_those_only() -> None:
 
 def test_a_dimension_nobody_judged_is_missing_everywhere() -> None:
     np.testing.assert_array_equal(JUDGMENTS.means("beauty", (2, 2)), np.full((2, 2), NAN))
-    np.testing.assert_array_equal(Judgments(("x",), values=np.empty((0, 1))).means("x", (1, 2)), [[NAN, NAN]])
+    np.testing.assert_array_equal(
+        Judgments(dimensions=("x",), values=np.empty((0, 1))).means("x", (1, 2)), [[NAN, NAN]]
+    )
 
 
 def test_human_scores_are_the_mean_of_mapped_dimensions() -> None:
@@ -94,7 +99,7 @@ def test_judgments_are_told_in_words() -> None:
 
 def test_the_version_of_judgments_changes_with_anything_they_say() -> None:
     versions = {JUDGMENTS.version}
-    changes = {
+    changes: dict[str, Any] = {
         "values": JUDGMENTS.values + 1,
         "row": 1 - JUDGMENTS.row,
         "instance": 1 - JUDGMENTS.instance,
@@ -103,7 +108,7 @@ def test_the_version_of_judgments_changes_with_anything_they_say() -> None:
         "details": {2: {"test": "positive"}},
     }
     for key, value in changes.items():
-        versions.add(Judgments(**{**JUDGMENTS.__dict__, key: value}).version)
+        versions.add(replace(JUDGMENTS, **{key: value}).version)
     assert len(versions) == 1 + len(changes)
 
 

@@ -70,12 +70,12 @@ def instances(draw: st.DrawFn) -> tuple[Instance, ...]:
     return tuple(
         Instance(
             key,
-            tuple(Reference(one, draw(text)) for one in writers if draw(st.booleans())),
-            draw(maybe_text),
-            draw(maybe_text),
-            draw(maybe_text),
-            draw(maybe_text),
-            tuple(draw(st.lists(text, max_size=2))),
+            references=tuple(Reference(one, draw(text)) for one in writers if draw(st.booleans())),
+            input=draw(maybe_text),
+            image=draw(maybe_text),
+            document=draw(maybe_text),
+            domain=draw(maybe_text),
+            tags=tuple(draw(st.lists(text, max_size=2))),
         )
         for key in ids
     )
@@ -85,7 +85,13 @@ def instances(draw: st.DrawFn) -> tuple[Instance, ...]:
 def rows(draw: st.DrawFn, of: tuple[Instance, ...]) -> tuple[Outputs, ...]:
     found = []
     for one in draw(st.lists(generator_name, max_size=3, unique=True)):
-        generator = Generator(one, draw(st.sampled_from(KINDS)), draw(maybe_text), draw(maybe_text), draw(maybe_text))
+        generator = Generator(
+            one,
+            kind=draw(st.sampled_from(KINDS)),
+            description=draw(maybe_text),
+            paper=draw(maybe_text),
+            url=draw(maybe_text),
+        )
         found.append(row_of(generator, of, tuple(draw(maybe_text) for _ in of)))
     ids = draw(st.lists(name, max_size=4, unique=True))
     outputs = [(draw(st.sampled_from(of)).id, key, draw(text)) for key in ids]
@@ -100,7 +106,7 @@ def dimensions(draw: st.DrawFn) -> dict[str, Dimension]:
         higher = draw(st.booleans())
         slope = draw(st.floats(0.01, 100)) * (1 if higher else -1)
         mapping = draw(st.none() | st.tuples(st.just(slope), st.floats(-100, 100)))
-        found[one] = Dimension(one, limits, higher, mapping, draw(maybe_text))
+        found[one] = Dimension(one, range=limits, higher_is_better=higher, to_100=mapping, definition=draw(maybe_text))
     return found
 
 
@@ -142,13 +148,15 @@ def imported(draw: st.DrawFn, of: tuple[Instance, ...], about: tuple[Outputs, ..
         seen = tuple(one for one in known if needs and draw(st.booleans()))
         found.append(
             ImportedColumn(
-                draw(name),
-                source,
-                "imported:any",
-                values,
-                seen,
-                needs,
-                *(draw(st.booleans()) for _ in range(3)),
+                name=draw(name),
+                source_name=source,
+                signature="imported:any",
+                values=values,
+                references=seen,
+                needs_references=needs,
+                needs_input=draw(st.booleans()),
+                is_ensemble=draw(st.booleans()),
+                is_statistic=draw(st.booleans()),
             )
         )
     return tuple(found)
@@ -166,20 +174,20 @@ def boards(draw: st.DrawFn) -> Board:
     }
     known = tuple(dict.fromkeys(ref.name for instance in of for ref in instance.references))
     return Board(
-        draw(st.from_regex(r"[a-z][\w.-]{0,5}", fullmatch=True)),
-        of,
-        about,
-        draw(judgments(of, about, scales)),
-        scales,
-        combined,
-        draw(st.sampled_from([None, *scales, *combined])),
-        tuple(draw(st.lists(text, max_size=2, unique=True))),
-        draw(imported(of, about)),
-        draw(st.sampled_from(["imported", "own"])),
-        draw(st.none() | st.just(known) | st.just(known[:1])),
-        draw(maybe_text),
-        draw(maybe_text),
-        DataCard(title=draw(maybe_text), comments=draw(maybe_text)),
+        name=draw(st.from_regex(r"[a-z][\w.-]{0,5}", fullmatch=True)),
+        instances=of,
+        rows=about,
+        judgments=draw(judgments(of, about, scales)),
+        dimensions=scales,
+        aggregates=combined,
+        ranks=draw(st.sampled_from([None, *scales, *combined])),
+        metrics=tuple(draw(st.lists(text, max_size=2, unique=True))),
+        imported=draw(imported(of, about)),
+        lead=draw(st.sampled_from(["imported", "own"])),
+        references_used=draw(st.none() | st.just(known) | st.just(known[:1])),
+        input_language=draw(maybe_text),
+        output_language=draw(maybe_text),
+        card=DataCard(title=draw(maybe_text), comments=draw(maybe_text)),
     )
 
 

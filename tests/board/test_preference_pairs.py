@@ -31,7 +31,14 @@ def board(*said: Mapping[str, Any], dimensions: tuple[Dimension, ...] = (BETTER,
     columns = JudgmentColumns(tuple(d.name for d in dimensions))
     for details in said:
         columns.add(0, 0, {}, annotator="ann", campaign="c", details={"others": (1, 2), **details})
-    return Board("b", INSTANCES, ROWS, columns.build(), {d.name: d for d in dimensions}, {}, "better")
+    return Board(
+        name="b",
+        instances=INSTANCES,
+        rows=ROWS,
+        judgments=columns.build(),
+        dimensions={d.name: d for d in dimensions},
+        ranks="better",
+    )
 
 
 def pairs(found: Board, dimension: str = "better") -> list[tuple[str, str, bool]]:
@@ -75,13 +82,13 @@ def test_the_share_of_comparisons_won_counts_a_tie_half() -> None:
 
 
 def test_whether_people_compared_is_asked_of_the_dimensions() -> None:
-    rated = replace(board(), dimensions={"better": Dimension("better")}, judgments=Judgments(("better",)))
+    rated = replace(board(), dimensions={"better": Dimension("better")}, judgments=Judgments(dimensions=("better",)))
     assert is_preference(board(), Aggregate("x", ("better",)))
     assert not is_preference(rated, Aggregate("x", ("better",)))
 
 
 def test_a_dimension_read_off_levels_is_one_or_nothing() -> None:
-    level, right = Dimension("level", (0.0, 2.0)), Dimension("right", levels_of="level", at_least=1.0)
+    level, right = Dimension("level", range=(0.0, 2.0)), Dimension("right", levels_of="level", at_least=1.0)
     columns = JudgmentColumns(("level", "right"))
     for value in (0, 1, 2, float("nan")):
         columns.add(0, 0, {"level": value})

@@ -79,7 +79,7 @@ def test_a_row_whose_text_is_a_reference_is_not_scored_against_itself() -> None:
 def test_missing_outputs_and_references_stay_missing() -> None:
     board = small_board()
     texts = (None, *board.rows[0].texts[1:])
-    bare = Instance("i1", (), board.instances[1].input)
+    bare = Instance("i1", references=(), input=board.instances[1].input)
     board = replace(
         board,
         instances=(board.instances[0], bare, *board.instances[2:]),

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from billboards.board import Board, Generator, Instance, Judgments, Reference, row_of
+from billboards.board import Board, Generator, Instance, Reference, row_of
 from billboards.campaigns.assignment import Candidate, choose
 from billboards.campaigns.items import plan_items, sample, shown_order
 from billboards.campaigns.plan import LONG, SENTENCE, CampaignPlan, read_plan
@@ -23,14 +23,18 @@ SUMMARIES = open_template("genie-summarisation")
 
 def board(instances: int = 30, generators: int = 3, *, references: bool = True) -> Board:
     tested = tuple(
-        Instance(f"i{k}", (Reference("Ada", f"text {k}"),) if references else (), f"input {k}")
+        Instance(f"i{k}", references=(Reference("Ada", f"text {k}"),) if references else (), input=f"input {k}")
         for k in range(instances)
     )
     rows = tuple(
         row_of(Generator(f"g{g}"), tested, tuple(f"output {g} {k}" for k in range(instances)))
         for g in range(generators)
     )
-    return Board("b", tested, rows, Judgments(), {}, {})
+    return Board(
+        name="b",
+        instances=tested,
+        rows=rows,
+    )
 
 
 def test_the_subsample_is_fixed_by_the_seed_and_stays_when_the_board_grows() -> None:

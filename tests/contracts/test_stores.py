@@ -29,9 +29,9 @@ STORES: dict[str, Callable[[Path], CellStore]] = {
     "site": site_cells,
 }
 
-BLEU = ColumnKey(Column("BLEU", "BLEU|v1", ("A", "B")), "c1")
-OTHER_REFERENCES = ColumnKey(Column("BLEU", "BLEU|v1", ("A",)), "c2")
-OTHER_SIGNATURE = ColumnKey(Column("BLEU", "BLEU|v2", ("A", "B")), "c1")
+BLEU = ColumnKey(Column(name="BLEU", signature="BLEU|v1", references=("A", "B")), "c1")
+OTHER_REFERENCES = ColumnKey(Column(name="BLEU", signature="BLEU|v1", references=("A",)), "c2")
+OTHER_SIGNATURE = ColumnKey(Column(name="BLEU", signature="BLEU|v2", references=("A", "B")), "c1")
 
 
 @pytest.fixture(params=STORES)

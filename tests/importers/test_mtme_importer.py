@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from billboards.board import Board, Generator, Instance, Judgments, Reference, human_scores, loose_rows
+from billboards.board import Board, Generator, Instance, Reference, human_scores, loose_rows
 from billboards.errors import ImportRefused, InvalidInput, UnknownName
 from billboards.importers._assembling import generator_rows, score_column
 from billboards.importers.mtme import NO_TRANSLATION, export_board, import_board
@@ -176,10 +176,14 @@ def test_a_folder_that_exists_is_kept_and_nothing_half_written_stays(tmp_path: P
 
 
 def small(**references: str) -> Board:
-    instances = (Instance("i", tuple(Reference(*one) for one in references.items()), "in"),)
+    instances = (Instance("i", references=tuple(Reference(*one) for one in references.items()), input="in"),)
     texts = {"G.1": ("out",), "Human-A": ("ref",)}
     generators = {name: Generator(name) for name in texts}
-    return Board("small", instances, generator_rows(generators, instances, dict(texts)), Judgments(), {}, {})
+    return Board(
+        name="small",
+        instances=instances,
+        rows=generator_rows(generators, instances, dict(texts)),
+    )
 
 
 def test_names_of_references_lose_what_the_layout_forbids(tmp_path: Path) -> None:

@@ -126,14 +126,20 @@ def small_board(*, deadly: bool = False) -> Board:
     def text() -> str:
         return " ".join(str(word) for word in random.choice(words, int(random.integers(3, 9))))
 
-    instances = tuple(Instance(f"i{k}", (Reference("A", text()), Reference("B", text()))) for k in range(60))
+    instances = tuple(Instance(f"i{k}", references=(Reference("A", text()), Reference("B", text()))) for k in range(60))
     rows = []
     for g in range(4):
         texts = [text() if (k + g) % 17 else None for k in range(60)]
         texts[-1] = "die" if deadly and g == 2 else texts[-1]
         rows.append(row_of(Generator(f"g{g}"), instances, tuple(texts)))
     judgments = JudgmentColumns(("adequacy",)).build()
-    return Board("ferry", instances, tuple(rows), judgments, {}, {}, output_language="en")
+    return Board(
+        name="ferry",
+        instances=instances,
+        rows=tuple(rows),
+        judgments=judgments,
+        output_language="en",
+    )
 
 
 def cells_of(

@@ -75,7 +75,7 @@ def contested_board() -> Board:
     for k in range(len(board.instances)):
         judged.add(k, 0, {"expert": 5.0, "crowd": 1.0 + k / 8})
         judged.add(k, 1, {"expert": 1.0 + k / 8, "crowd": 5.0})
-    dimensions = {name: Dimension(name, (1, 5)) for name in ("crowd", "expert")}
+    dimensions = {name: Dimension(name, range=(1, 5)) for name in ("crowd", "expert")}
     summed = {"overall": Aggregate("overall", ("expert",))}
     return replace(board, judgments=judged.build(), dimensions=dimensions, aggregates=summed, ranks="overall")
 

@@ -36,7 +36,7 @@ def page_board(instances: int = 8) -> Board:
     for k in range(instances):
         words = [str(word) for word in random.permutation(TEXT.split())[:8]]
         references = (Reference("Ada", f"{' '.join(words)} {SECRET}"), Reference("Ben", f"{SECRET} {' '.join(words)}"))
-        tested.append(Instance(f"i/{k}", references, f"input {k}", domain="sea" if k % 2 else "land"))
+        tested.append(Instance(f"i/{k}", references=references, input=f"input {k}", domain="sea" if k % 2 else "land"))
         texts.append(words)
     names = (ODD, SLASHED, "late")
     judged, rows = JudgmentColumns(("adequacy",)), []
@@ -46,18 +46,18 @@ def page_board(instances: int = 8) -> Board:
         for k, words in enumerate(kept if name != "late" else []):
             judged.add(k, g, {"adequacy": float(np.clip(round(len(words) * 5 / 8), 1, 5))}, annotator="ann")
     human = tuple(f"{' '.join(reversed(words))} indeed" for words in texts)
-    rows.append(row_of(Generator("Cleo", "human", "writes by hand"), tuple(tested), human))
+    rows.append(row_of(Generator("Cleo", kind="human", description="writes by hand"), tuple(tested), human))
     for k in range(instances):
         judged.add(k, len(names), {"adequacy": 5.0 if k else 4.0}, annotator="ann")
     return Board(
-        "harbour",
-        tuple(tested),
-        tuple(rows),
-        judged.build(),
-        {"adequacy": Dimension("adequacy", (1, 5))},
-        {"overall": Aggregate("overall", ("adequacy",))},
-        "overall",
-        ("chrF", "ROUGE-1", "length"),
+        name="harbour",
+        instances=tuple(tested),
+        rows=tuple(rows),
+        judgments=judged.build(),
+        dimensions={"adequacy": Dimension("adequacy", range=(1, 5))},
+        aggregates={"overall": Aggregate("overall", ("adequacy",))},
+        ranks="overall",
+        metrics=("chrF", "ROUGE-1", "length"),
         output_language="en",
         card=DataCard(title="Harbour & pier", task="Say when it leaves."),
     )

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from small_sites import Harbour
 
-from billboards.board import Board, Generator, Instance, Judgments, Reference, row_of
+from billboards.board import Board, Generator, Instance, Reference, row_of
 from billboards.campaigns.plan import CampaignPlan
 from billboards.site.campaigns.annotating import Participant, enter, next_item, submit_answer
 from billboards.site.campaigns.annotators import invite
@@ -28,16 +28,23 @@ def distinct_board(instances: int = 12, generators: int = 3) -> Board:
     tested, rows = [], []
     for k in range(instances):
         text = " ".join(f"{noun}{k}" for noun in NOUNS)
-        tested.append(Instance(f"i{k}", (Reference("Ada", text),), f"input {k}"))
+        tested.append(Instance(f"i{k}", references=(Reference("Ada", text),), input=f"input {k}"))
     for g in range(generators):
         texts = []
         for k in range(instances):
             wrong = min(len(NOUNS), 2 * g + (k + g) % 2)
             texts.append(" ".join([f"{noun}{k}" for noun in NOUNS[wrong:]] + ["wrong"] * wrong))
         rows.append(row_of(Generator(f"g{g}"), tuple(tested), tuple(texts)))
-    rows.append(row_of(Generator("Ada", "human"), tuple(tested), tuple(i.references[0].text for i in tested)))
+    rows.append(row_of(Generator("Ada", kind="human"), tuple(tested), tuple(i.references[0].text for i in tested)))
     metrics = ("chrF", "ROUGE-1", "length")
-    return Board("ferry", tuple(tested), tuple(rows), Judgments(), {}, {}, None, metrics, output_language="en")
+    return Board(
+        name="ferry",
+        instances=tuple(tested),
+        rows=tuple(rows),
+        ranks=None,
+        metrics=metrics,
+        output_language="en",
+    )
 
 
 Answering = Callable[[Shown, random.Random], int]

@@ -38,7 +38,7 @@ def make_board(instances: int = 12, generators: int = 4, *, seed: int = 1, metri
     for k in range(instances):
         words = [str(word) for word in random.permutation(WORDS)[:9]]
         references = (Reference("Ada", " ".join(words)), Reference("Ben", " ".join(words[:7])))
-        tested.append(Instance(f"i{k}", references, f"input {k}"))
+        tested.append(Instance(f"i{k}", references=references, input=f"input {k}"))
     judged, rows = JudgmentColumns(("adequacy",)), []
     for g in range(generators):
         texts = []
@@ -50,16 +50,16 @@ def make_board(instances: int = 12, generators: int = 4, *, seed: int = 1, metri
         rows.append(row_of(Generator(f"g{g}"), tuple(tested), tuple(texts)))
     for k in range(instances):
         judged.add(k, generators, {"adequacy": 5.0}, annotator="ann")
-    rows.append(row_of(Generator("Ben", "human"), tuple(tested), tuple(i.references[1].text for i in tested)))
+    rows.append(row_of(Generator("Ben", kind="human"), tuple(tested), tuple(i.references[1].text for i in tested)))
     return Board(
-        "ferry",
-        tuple(tested),
-        tuple(rows),
-        judged.build(),
-        {"adequacy": Dimension("adequacy", (1, 5))},
-        {"overall": Aggregate("overall", ("adequacy",))},
-        "overall",
-        metrics,
+        name="ferry",
+        instances=tuple(tested),
+        rows=tuple(rows),
+        judgments=judged.build(),
+        dimensions={"adequacy": Dimension("adequacy", range=(1, 5))},
+        aggregates={"overall": Aggregate("overall", ("adequacy",))},
+        ranks="overall",
+        metrics=metrics,
         output_language="en",
     )
 

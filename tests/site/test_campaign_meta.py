@@ -41,7 +41,7 @@ def test_blind_judges_side_with_the_source_that_is_right(make_harbour: MakeHarbo
         for k in range(8):
             # Experts prefer g0, which is better; the crowd prefers g1.
             judged.add(k, row, {"expert": 5.0 - 3 * row - k % 2 / 4, "crowd": 2.0 + 3 * row - k % 3 / 4})
-    said = {name: Dimension(name, (1, 5)) for name in ("crowd", "expert")}
+    said = {name: Dimension(name, range=(1, 5)) for name in ("crowd", "expert")}
     sums = {"overall": Aggregate("overall", ("expert",))}
     port = make_harbour(replace(board, judgments=judged.build(), dimensions=said, aggregates=sums, ranks="overall"))
     made = create_meta_campaign(port.site, port.owner, "ferry", "blind", "crowd", "expert", per_corner=4)

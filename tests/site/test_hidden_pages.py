@@ -37,7 +37,7 @@ CAMPAIGN = "secretcampaign"
 def hiding(tmp_path_factory: pytest.TempPathFactory) -> PageSite:
     board = page_board()
     written = tuple(instance.references[0].text for instance in board.instances)
-    board = replace(board, rows=(*board.rows, row_of(Generator("Ada", "human"), board.instances, written)))
+    board = replace(board, rows=(*board.rows, row_of(Generator("Ada", kind="human"), board.instances, written)))
     found = page_site(tmp_path_factory.mktemp("hidden"), board=board)
     found.submit(TRUE_NAME, anonymous=True)
     found.work()

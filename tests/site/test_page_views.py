@@ -72,7 +72,9 @@ def matrix() -> Matrix:
     view = view_board(board, None)
     scores = np.full((1, len(board.rows), len(board.instances)), np.nan)
     scores[0, :3] = np.arange(24).reshape(3, 8)
-    made = Scores((Column("M", "M|v1"),), tuple(row.name for row in board.rows), scores)
+    made = Scores(
+        columns=(Column(name="M", signature="M|v1"),), rows=tuple(row.name for row in board.rows), values=scores
+    )
     return Matrix(replace(view, scores=made), None)
 
 

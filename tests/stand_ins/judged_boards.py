@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from billboards.board import Board, Dimension, Generator, Instance, Judgments, row_of
+from billboards.board import Board, Dimension, Generator, Instance, row_of
 from billboards.board.judgments import JudgmentColumns
 
 KEY = "a secret"
@@ -22,7 +22,13 @@ def bare_board(generators: tuple[str, ...] = ("A", "B")) -> Board:
     rows = tuple(
         row_of(Generator(name), instances, tuple(f"{name} wrote “{k}” here" for k in (1, 2, 3))) for name in generators
     )
-    return Board("tiny", instances, rows, Judgments(), {}, {}, input_language="de", output_language="en")
+    return Board(
+        name="tiny",
+        instances=instances,
+        rows=rows,
+        input_language="de",
+        output_language="en",
+    )
 
 
 def judged_board(form: str) -> Board:

@@ -25,7 +25,8 @@ def large_board(generators: int) -> Board:
     """Machines of falling quality, a dozen of them judged; the number in a name is its place in the folder."""
     random = np.random.default_rng(7)
     tested = tuple(
-        Instance(f"i{k}", (Reference("Ada", f"the ferry leaves at {k + 8}"),), f"input {k}") for k in range(INSTANCES)
+        Instance(f"i{k}", references=(Reference("Ada", f"the ferry leaves at {k + 8}"),), input=f"input {k}")
+        for k in range(INSTANCES)
     )
     quality = 0.8 - 0.6 * np.arange(generators)[:, None] / generators + random.normal(0, 0.05, (generators, INSTANCES))
     names = [f"system-{g:03d}" for g in range(generators)]
@@ -38,15 +39,19 @@ def large_board(generators: int) -> Board:
     for m, metric in enumerate(METRICS):
         scores = 100 * quality + random.normal(0, 1 + 3 * m, quality.shape)
         values = dict(zip(names, scores, strict=True))
-        columns.append(ImportedColumn(metric, metric, f"imported:{m}", values, references=("Ada",)))
+        columns.append(
+            ImportedColumn(
+                name=metric, source_name=metric, signature=f"imported:{m}", values=values, references=("Ada",)
+            )
+        )
     return Board(
-        "crowded",
-        tested,
-        rows,
-        judged.build(),
-        {"adequacy": Dimension("adequacy", (1, 5))},
-        {"overall": Aggregate("overall", ("adequacy",))},
-        "overall",
+        name="crowded",
+        instances=tested,
+        rows=rows,
+        judgments=judged.build(),
+        dimensions={"adequacy": Dimension("adequacy", range=(1, 5))},
+        aggregates={"overall": Aggregate("overall", ("adequacy",))},
+        ranks="overall",
         imported=tuple(columns),
         output_language="en",
         card=DataCard(title="A crowded harbour", task="Say when it leaves."),

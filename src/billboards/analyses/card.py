@@ -28,35 +28,40 @@ def measure_card(board: Board, *, hidden: Sequence[str] = (), draws: int = 200, 
     loose = sum(len(texts) for row, texts in zip(board.rows, outputs, strict=True) if row.generator is None)
     counts = [len(instance.references) for instance in board.instances]
     return MeasuredCard(
-        board.name,
-        board.version,
-        board.card,
-        board.input_language,
-        board.output_language,
-        len(board.instances),
-        len({i.document for i in board.instances if i.document is not None}),
-        len({i.domain for i in board.instances if i.domain is not None}),
-        kinds["machine"],
-        kinds["human"],
-        loose,
-        sum(map(len, outputs)),
-        board.reference_names,
-        _spread(counts) if any(counts) else None,
-        len(judgments),
-        len(judgments.annotators),
-        int((judgments.annotator < 0).sum()),
-        judgments.campaigns,
-        tuple(measure_dimension(board, d, draws=draws, seed=seed) for d in board.dimensions.values()),
-        tuple(_lengths(board, [text for texts in outputs for text in texts])),
-        _copies(board),
-        missing_facts(board),
-        tuple(hidden),
+        board=board.name,
+        version=board.version,
+        stated=board.card,
+        input_language=board.input_language,
+        output_language=board.output_language,
+        instances=len(board.instances),
+        documents=len({i.document for i in board.instances if i.document is not None}),
+        domains=len({i.domain for i in board.instances if i.domain is not None}),
+        machines=kinds["machine"],
+        people=kinds["human"],
+        loose_outputs=loose,
+        outputs=sum(map(len, outputs)),
+        reference_names=board.reference_names,
+        references=_spread(counts) if any(counts) else None,
+        judgments=len(judgments),
+        annotators=len(judgments.annotators),
+        unnamed=int((judgments.annotator < 0).sum()),
+        campaigns=judgments.campaigns,
+        dimensions=tuple(measure_dimension(board, d, draws=draws, seed=seed) for d in board.dimensions.values()),
+        lengths=tuple(_lengths(board, [text for texts in outputs for text in texts])),
+        copies=_copies(board),
+        missing=missing_facts(board),
+        hidden=tuple(hidden),
     )
 
 
 def _spread(values: Sequence[float]) -> Spread:
     numbers = np.asarray(values, np.float64)
-    return Spread(float(numbers.min()), float(np.median(numbers)), float(numbers.mean()), float(numbers.max()))
+    return Spread(
+        lowest=float(numbers.min()),
+        median=float(np.median(numbers)),
+        mean=float(numbers.mean()),
+        highest=float(numbers.max()),
+    )
 
 
 def _lengths(board: Board, outputs: Texts) -> Iterable[Lengths]:
@@ -66,7 +71,7 @@ def _lengths(board: Board, outputs: Texts) -> Iterable[Lengths]:
         written = [text for text in texts if text.strip()]
         words = _spread([len(text.split()) for text in written]) if written else None
         characters = _spread([len(text) for text in written]) if written else None
-        yield Lengths(kind, len(texts), len(texts) - len(written), words, characters)
+        yield Lengths(kind=kind, texts=len(texts), empty=len(texts) - len(written), words=words, characters=characters)
 
 
 def _copies(board: Board) -> Copies:
@@ -80,11 +85,11 @@ def _copies(board: Board) -> Copies:
             name = LOOSE if row.generator is None else row.name
             leaking[name] += sum(bool(t) and t in known for t, known in zip(texts, references, strict=True))
     return Copies(
-        len(inputs) - len(set(inputs)),
-        sum(_again(column) for column in zip(*folded, strict=True)),
-        sum(_repeated(texts, board) for row, texts in zip(board.rows, folded, strict=True) if row.generator),
-        leaking.total(),
-        {name: count for name, count in leaking.most_common() if count},
+        inputs=len(inputs) - len(set(inputs)),
+        outputs=sum(_again(column) for column in zip(*folded, strict=True)),
+        repeated=sum(_repeated(texts, board) for row, texts in zip(board.rows, folded, strict=True) if row.generator),
+        leaked=leaking.total(),
+        leaking={name: count for name, count in leaking.most_common() if count},
     )
 
 

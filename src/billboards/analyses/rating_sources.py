@@ -201,7 +201,7 @@ def _of_rows(path: Path, name: str, rows: Sequence[_Row], columns: TableColumns)
     instance, output = _codes([row.item for row in rows]), _codes([(row.generator, row.item) for row in rows])
     return RatingColumns(
         source=path.name,
-        dimension=Dimension(name, (low, high) if high > low else None),
+        dimension=Dimension(name, range=(low, high) if high > low else None),
         output=output,
         instance=instance,
         generator=_numbers([row.generator for row in rows], generators),

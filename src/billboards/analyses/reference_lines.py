@@ -230,7 +230,7 @@ def _means_of(
     """People's scores from some judgments, with the place each one speaks of, as 1 × places."""
     judgments = board.judgments
     some = Judgments(
-        judgments.dimensions,
+        dimensions=judgments.dimensions,
         instance=place.astype(np.int32),
         row=np.zeros(len(place), np.int32),
         values=judgments.values[chosen],

@@ -36,17 +36,17 @@ def measure_dimension(board: Board, dimension: Dimension, *, draws: int, seed: i
     level: Level = "nominal" if dimension.levels_of else "ordinal" if len(steps) <= STEPS else "interval"
     low, high = (0.0, 1.0) if dimension.levels_of else dimension.range or (None, None)
     return ScaleUse(
-        dimension.name,
-        dimension.definition,
-        _scale(dimension),
-        len(values),
-        len(np.unique(unit)),
-        len(np.unique(annotator[annotator >= 0])),
-        _spread(values),
-        {f"{step:.4g}": float((values == step).mean()) for step in steps} if len(steps) <= STEPS else {},
-        _share(values, low),
-        _share(values, high),
-        _agreement(unit, annotator, values, level, draws, seed),
+        name=dimension.name,
+        definition=dimension.definition,
+        scale=_scale(dimension),
+        judgments=len(values),
+        outputs=len(np.unique(unit)),
+        annotators=len(np.unique(annotator[annotator >= 0])),
+        values=_spread(values),
+        shares={f"{step:.4g}": float((values == step).mean()) for step in steps} if len(steps) <= STEPS else {},
+        at_lowest=_share(values, low),
+        at_highest=_share(values, high),
+        agreement=_agreement(unit, annotator, values, level, draws, seed),
     )
 
 
@@ -62,17 +62,17 @@ def _compared(board: Board, dimension: Dimension, draws: int, seed: int) -> Scal
     annotator = pairs.annotator.astype(np.int64)
     known = len(np.unique(annotator[annotator >= 0]))
     return ScaleUse(
-        dimension.name,
-        dimension.definition,
-        _scale(dimension),
-        len(pairs),
-        len(outputs),
-        known,
-        None,
-        shares,
-        None,
-        None,
-        _agreement(unit, annotator, value, "nominal", draws, seed),
+        name=dimension.name,
+        definition=dimension.definition,
+        scale=_scale(dimension),
+        judgments=len(pairs),
+        outputs=len(outputs),
+        annotators=known,
+        values=None,
+        shares=shares,
+        at_lowest=None,
+        at_highest=None,
+        agreement=_agreement(unit, annotator, value, "nominal", draws, seed),
     )
 
 
@@ -89,11 +89,25 @@ def _agreement(unit: Ints, annotator: Ints, values: Floats, level: Level, draws:
     try:
         found = alpha_with_interval(ratings, level, resamples=draws, seed=seed)
     except NotEnoughData:
-        return Agreement(level, None, None, 0, 0, "no output was judged by two" if len(values) else "nobody judged it")
+        return Agreement(
+            level=level,
+            alpha=None,
+            interval=None,
+            units=0,
+            ratings=0,
+            reason="no output was judged by two" if len(values) else "nobody judged it",
+        )
     if np.isnan(found.value):
-        return Agreement(level, None, None, found.units, found.ratings, "all values are the same")
+        return Agreement(
+            level=level,
+            alpha=None,
+            interval=None,
+            units=found.units,
+            ratings=found.ratings,
+            reason="all values are the same",
+        )
     interval = None if np.isnan(found.low) else (found.low, found.high)
-    return Agreement(level, found.value, interval, found.units, found.ratings)
+    return Agreement(level=level, alpha=found.value, interval=interval, units=found.units, ratings=found.ratings)
 
 
 def _first_of_each(unit: Ints, annotator: Ints) -> NDArray[np.intp]:
@@ -106,7 +120,12 @@ def _first_of_each(unit: Ints, annotator: Ints) -> NDArray[np.intp]:
 def _spread(values: Floats) -> Spread | None:
     if not len(values):
         return None
-    return Spread(float(values.min()), float(np.median(values)), float(values.mean()), float(values.max()))
+    return Spread(
+        lowest=float(values.min()),
+        median=float(np.median(values)),
+        mean=float(values.mean()),
+        highest=float(values.max()),
+    )
 
 
 def _share(values: Floats, of: float | None) -> float | None:

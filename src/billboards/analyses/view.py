@@ -69,6 +69,6 @@ def view_board(
     pairs = pairs_in(board, board.aggregate(aggregate), part, ranked) if compared else None
     if part:
         keep = list(board.select(part))
-        scores = Scores(scores.columns, scores.rows, scores.values[:, :, keep])
+        scores = Scores(columns=scores.columns, rows=scores.rows, values=scores.values[:, :, keep])
         human = human[:, keep]
     return View(scores, human, np.isfinite(human).any(axis=1) & ranked, name, used, part, pairs)

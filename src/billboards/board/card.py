@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class DataCard:
     """What a board's owner states about its data."""
 
@@ -33,7 +33,7 @@ class DataCard:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Spread:
     """Where a set of numbers lies."""
 
@@ -43,7 +43,7 @@ class Spread:
     highest: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Lengths:
     """How long texts of one kind are, in words between blanks and in characters; None where there are none."""
 
@@ -54,7 +54,7 @@ class Lengths:
     characters: Spread | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Agreement:
     """Krippendorff's alpha of a dimension with its 95% interval, over the outputs that two or more people judged.
 
@@ -69,7 +69,7 @@ class Agreement:
     reason: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class ScaleUse:
     """What people did with a dimension: how much they judged, where the values lie, and whether they agree.
 
@@ -90,7 +90,7 @@ class ScaleUse:
     agreement: Agreement
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Copies:
     """Texts that stand where one would expect others; what is counted is single texts.
 
@@ -106,7 +106,7 @@ class Copies:
     leaking: Mapping[str, int] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class MeasuredCard:
     """A board's card with everything about it that can be counted.
 

@@ -215,5 +215,14 @@ def _column(name: str, signature: str, refs: str, context: str, *kinds: int) -> 
     """A column from its row; texts are made of what a damaged file may hold instead."""
     needs_references, needs_input, is_statistic = map(bool, kinds)
     references = tuple(map(str, json_value(refs)))
-    column = Column(str(name), str(signature), references, "own", None, needs_references, needs_input, is_statistic)
+    column = Column(
+        name=str(name),
+        signature=str(signature),
+        references=references,
+        origin="own",
+        source_name=None,
+        needs_references=needs_references,
+        needs_input=needs_input,
+        is_statistic=is_statistic,
+    )
     return ColumnKey(column, str(context))

@@ -62,7 +62,7 @@ def _read_outputs(root: Path, board: Board, problems: Problems) -> list[Passages
         texts, lines = read_texts_and_lines(file.path.read_bytes(), file.name, board.position, problems)
         if not problems.errors_in(file.name):
             items = tuple(Passage(k, text, lines[k]) for k, text in enumerate(texts) if text is not None)
-            found.append(Passages(file.name, "outputs", items, row))
+            found.append(Passages(path=file.name, what="outputs", items=items, row=row))
     return found if problems.errors_in(OUTPUTS) else found + _loose_outputs(root, board)
 
 
@@ -78,7 +78,7 @@ def _loose_outputs(root: Path, board: Board) -> list[Passages]:
         for k, (text, key) in enumerate(zip(row.texts, row.ids, strict=True))
         if text is not None
     ]
-    return [Passages(OUTPUTS, "outputs", tuple(sorted(items, key=lambda item: item.line or 0)))]
+    return [Passages(path=OUTPUTS, what="outputs", items=tuple(sorted(items, key=lambda item: item.line or 0)))]
 
 
 def _stray_files(root: Path) -> Iterator[Problem]:
@@ -154,7 +154,7 @@ def _instance_lines(root: Path) -> dict[str, int]:
 
 def _inputs(board: Board, lines: Mapping[str, int]) -> Passages:
     found = (Passage(k, i.input, lines.get(i.id)) for k, i in enumerate(board.instances) if i.input is not None)
-    return Passages(INSTANCES, "inputs", tuple(found))
+    return Passages(path=INSTANCES, what="inputs", items=tuple(found))
 
 
 def _missing_references(board: Board, lines: dict[str, int]) -> Iterator[Problem]:

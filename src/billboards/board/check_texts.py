@@ -36,7 +36,7 @@ class Passage:
     line: int | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Passages:
     """Texts of one kind from one file; `row` is the generator's row where they are a generator's."""
 
@@ -62,10 +62,10 @@ def references(board: Board, lines: Mapping[str, int] | None = None) -> Passages
     """Every reference of a board; with the lines of instances, also where each stands."""
     lines = lines or {}
     found = (Passage(k, r.text, lines.get(i.id)) for k, i in enumerate(board.instances) for r in i.references)
-    return Passages(INSTANCES, "references", tuple(found))
+    return Passages(path=INSTANCES, what="references", items=tuple(found))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Oddity:
     """Characters that hardly ever belong in a text, what they are, and what to do about them.
 
@@ -80,16 +80,30 @@ class Oddity:
 
 _CONTROL = "".join(chr(k) for k in (*range(32), *range(127, 160)) if chr(k) not in "\t\n\r")
 ODDITIES = (
-    Oddity(_CONTROL, re.compile(f"[{re.escape(_CONTROL)}]"), "control characters", "remove them"),
-    Oddity("\ufffd", re.compile("\ufffd"), "the replacement character U+FFFD", "decode the text again from its source"),
-    Oddity("\ufeff", re.compile("\ufeff"), "an invisible byte order mark U+FEFF", "remove it"),
     Oddity(
-        "ÃÂâï",
-        re.compile("[ÃÂ][\u0080-\u00bf]|â€|ï¿½|ï»¿"),
-        "UTF-8 that was read as Latin-1, as in “Ã©”",
-        "decode the text again from its source",
+        signs=_CONTROL, pattern=re.compile(f"[{re.escape(_CONTROL)}]"), what="control characters", advice="remove them"
     ),
-    Oddity("&", re.compile(r"&(?:quot|amp|apos|lt|gt|nbsp|#\d{2,5});"), "HTML escapes, as in “&amp;”", "unescape them"),
+    Oddity(
+        signs="\ufffd",
+        pattern=re.compile("\ufffd"),
+        what="the replacement character U+FFFD",
+        advice="decode the text again from its source",
+    ),
+    Oddity(
+        signs="\ufeff", pattern=re.compile("\ufeff"), what="an invisible byte order mark U+FEFF", advice="remove it"
+    ),
+    Oddity(
+        signs="ÃÂâï",
+        pattern=re.compile("[ÃÂ][\u0080-\u00bf]|â€|ï¿½|ï»¿"),
+        what="UTF-8 that was read as Latin-1, as in “Ã©”",
+        advice="decode the text again from its source",
+    ),
+    Oddity(
+        signs="&",
+        pattern=re.compile(r"&(?:quot|amp|apos|lt|gt|nbsp|#\d{2,5});"),
+        what="HTML escapes, as in “&amp;”",
+        advice="unescape them",
+    ),
 )
 
 
@@ -101,7 +115,7 @@ def odd_characters(passages: Passages) -> Iterator[Problem]:
                 yield _warning(passages, hits, f"hold {oddity.what}; {oddity.advice}")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Usual:
     """What is usual on a board: the shares of references that look tokenised, have a capital, repeat another's text."""
 
@@ -124,9 +138,9 @@ def usual(references: Passages, instances: tuple[Instance, ...]) -> Usual:
     cased = [item for item in references.items if _has_case(item.text)]
     marked = sum(token_mark(item.text) is not None for item in references.items)
     return Usual(
-        marked / len(references),
-        sum(item.text != item.text.lower() for item in cased) / len(cased) if cased else 0.0,
-        len(_repeats(references, instances)) / len(references),
+        tokenised=marked / len(references),
+        capitals=sum(item.text != item.text.lower() for item in cased) / len(cased) if cased else 0.0,
+        repeated=len(_repeats(references, instances)) / len(references),
         known=True,
     )
 

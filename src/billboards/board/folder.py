@@ -67,22 +67,22 @@ def read_board(root: Path, problems: Problems) -> Board:
     rows = generator_rows(root, settings, position, problems)
     rows += loose_outputs(root, instances, position, problems)
     return Board(
-        settings.name,
-        instances,
-        rows,
-        read_judgments(root, settings, position, rows, problems),
-        settings.dimensions,
-        settings.aggregates,
-        settings.ranks,
-        settings.metrics,
-        read_scores(root, settings, position, rows, references, problems),
-        settings.lead,
-        reference_set(settings.references, references, settings, ("references",), problems),
-        settings.input_language,
-        settings.output_language,
-        settings.card,
-        settings.reference_free,
-        root,
+        name=settings.name,
+        instances=instances,
+        rows=rows,
+        judgments=read_judgments(root, settings, position, rows, problems),
+        dimensions=settings.dimensions,
+        aggregates=settings.aggregates,
+        ranks=settings.ranks,
+        metrics=settings.metrics,
+        imported=read_scores(root, settings, position, rows, references, problems),
+        lead=settings.lead,
+        references_used=reference_set(settings.references, references, settings, ("references",), problems),
+        input_language=settings.input_language,
+        output_language=settings.output_language,
+        card=settings.card,
+        reference_free=settings.reference_free,
+        home=root,
     )
 
 
@@ -137,12 +137,12 @@ def _read_instance(item: dict[str, Any], name: str, line: int, problems: Problem
         tags = []
     return Instance(
         key,
-        _read_references(item.get("references", []), name, line, problems),
-        _text(item, "input", name, line, problems),
-        _text(item, "image", name, line, problems),
-        _text(item, "document", name, line, problems),
-        _text(item, "domain", name, line, problems),
-        tuple(tags),
+        references=_read_references(item.get("references", []), name, line, problems),
+        input=_text(item, "input", name, line, problems),
+        image=_text(item, "image", name, line, problems),
+        document=_text(item, "document", name, line, problems),
+        domain=_text(item, "domain", name, line, problems),
+        tags=tuple(tags),
     )
 
 
@@ -194,12 +194,19 @@ def generator_rows(
         raw = read_part(root, f"generators/{path.name}", problems)
         version = hashlib.sha256(raw or b"").hexdigest()[:16]
         generator = settings.generators.get(name, Generator(name))
-        rows.append(Outputs(name, generator, version, TextsFile(root, path, position, version)))
+        rows.append(
+            Outputs(
+                name=name,
+                generator=generator,
+                version=version,
+                load=TextsFile(root=root, path=path, position=position, version=version),
+            )
+        )
     check_files("generators", ".jsonl", settings.generators, {row.name for row in rows}, settings, problems)
     return tuple(rows)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class TextsFile:
     """Reads one generator's texts when they are first needed."""
 

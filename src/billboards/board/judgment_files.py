@@ -75,11 +75,11 @@ def read_judgments(
         return kept
     columns = JudgmentColumns(tuple(settings.dimensions))
     reader = JudgmentReader(
-        columns,
-        None if problems.errors_in("generators") else {row.name: k for k, row in enumerate(rows) if row.generator},
-        None if problems.errors_in(OUTPUTS) else loose_positions(rows),
-        None if settings.lines is None else settings.dimensions,
-        problems,
+        columns=columns,
+        rows=None if problems.errors_in("generators") else {row.name: k for k, row in enumerate(rows) if row.generator},
+        loose=None if problems.errors_in(OUTPUTS) else loose_positions(rows),
+        dimensions=None if settings.lines is None else settings.dimensions,
+        problems=problems,
     )
     before = len(problems)
     digests = [_read_judgment_file(root, name, position, reader, problems) for name in names]
@@ -137,7 +137,7 @@ def loose_positions(rows: Sequence[Outputs]) -> dict[tuple[int, str], int]:
     return {(i, key): k for k, row in enumerate(rows) for i, key in enumerate(row.ids) if key is not None}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class JudgmentReader:
     """Reads judgments line by line into columns.
 
@@ -349,15 +349,15 @@ def kept_judgments(path: Path, key: str, rows: Sequence[Outputs]) -> Judgments |
     facts, (instance, row, annotator, campaign, values) = found
     place = np.array([position[name] for name in facts["rows"]], np.int32)
     return Judgments(
-        tuple(facts["dimensions"]),
-        tuple(facts["annotators"]),
-        tuple(facts["campaigns"]),
-        instance,
-        place[row],
-        annotator,
-        campaign,
-        values,
-        {k: _moved(detail, place) for k, detail in facts["details"]},
+        dimensions=tuple(facts["dimensions"]),
+        annotators=tuple(facts["annotators"]),
+        campaigns=tuple(facts["campaigns"]),
+        instance=instance,
+        row=place[row],
+        annotator=annotator,
+        campaign=campaign,
+        values=values,
+        details={k: _moved(detail, place) for k, detail in facts["details"]},
     )
 
 

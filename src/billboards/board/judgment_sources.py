@@ -169,7 +169,14 @@ def _with(board: Board, source: JudgmentSource, kept: list[Given], rows: Mapping
     dimensions = {**board.dimensions, **{d.name: d for d in source.dimensions if d.name not in board.dimensions}}
     aggregates = {**board.aggregates, **{a.name: a for a in source.aggregates}}
     new = (
-        Judgment(one.segment, (rows[one.system],), one.values, one.annotator, one.campaign, one.details)
+        Judgment(
+            instance=one.segment,
+            outputs=(rows[one.system],),
+            values=one.values,
+            annotator=one.annotator,
+            campaign=one.campaign,
+            details=one.details,
+        )
         for one in sorted(kept, key=lambda one: _place(board, one, rows))
     )
     every = (*_existing(board), *new)

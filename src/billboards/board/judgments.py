@@ -13,7 +13,7 @@ import hashlib
 import math
 from array import array
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from math import isnan
 from typing import Any, Literal
 
@@ -28,7 +28,7 @@ UNKNOWN = -1
 _BLOCK = 10_000
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Judgment:
     """One judgment as a person reads it."""
 
@@ -40,7 +40,7 @@ class Judgment:
     details: Mapping[str, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True, slots=True, repr=False)
 class Judgments:
     """All judgments of a board as columns.
 
@@ -63,6 +63,9 @@ class Judgments:
     def __len__(self) -> int:
         return len(self.instance)
 
+    def __repr__(self) -> str:
+        return f"<Judgments: {len(self):,} on {', '.join(self.dimensions) or 'no dimension'}>"
+
     @property
     def version(self) -> str:
         """A digest of all judgments, in order."""
@@ -78,12 +81,12 @@ class Judgments:
         for k, (instance, row, annotator, campaign, values) in enumerate(self._lines()):
             details = dict(self.details.get(k, ()))
             yield Judgment(
-                instance_ids[instance],
-                (row_names[row], *(row_names[r] for r in details.pop("others", ()))),
-                {d: value for d, value in zip(self.dimensions, values, strict=True) if not isnan(value)},
-                _named(self.annotators, annotator),
-                _named(self.campaigns, campaign),
-                details,
+                instance=instance_ids[instance],
+                outputs=(row_names[row], *(row_names[r] for r in details.pop("others", ()))),
+                values={d: value for d, value in zip(self.dimensions, values, strict=True) if not isnan(value)},
+                annotator=_named(self.annotators, annotator),
+                campaign=_named(self.campaigns, campaign),
+                details=details,
             )
 
     def _lines(self) -> Iterator[tuple[int, int, int, int, list[float]]]:
@@ -145,6 +148,7 @@ class Dimension:
     """
 
     name: str
+    _: KW_ONLY
     range: tuple[float, float] | None = None
     higher_is_better: bool = True
     to_100: tuple[float, float] | None = None
@@ -235,15 +239,15 @@ class JudgmentColumns:
 
     def build(self) -> Judgments:
         return Judgments(
-            self._dimensions,
-            tuple(self._annotators),
-            tuple(self._campaigns),
-            np.array(self._instance, np.int32),
-            np.array(self._row, np.int32),
-            np.array(self._annotator, np.int32),
-            np.array(self._campaign, np.int32),
-            np.array(self._values, np.float64).reshape(len(self._instance), len(self._dimensions)),
-            self._details,
+            dimensions=self._dimensions,
+            annotators=tuple(self._annotators),
+            campaigns=tuple(self._campaigns),
+            instance=np.array(self._instance, np.int32),
+            row=np.array(self._row, np.int32),
+            annotator=np.array(self._annotator, np.int32),
+            campaign=np.array(self._campaign, np.int32),
+            values=np.array(self._values, np.float64).reshape(len(self._instance), len(self._dimensions)),
+            details=self._details,
         )
 
 
@@ -258,15 +262,15 @@ def join_judgments(one: Judgments, other: Judgments) -> Judgments:
     campaigns = tuple(dict.fromkeys((*one.campaigns, *other.campaigns)))
     both = (one, other)
     return Judgments(
-        dimensions,
-        annotators,
-        campaigns,
-        np.concatenate([part.instance for part in both]),
-        np.concatenate([part.row for part in both]),
-        np.concatenate([_recode(part.annotator, part.annotators, annotators) for part in both]),
-        np.concatenate([_recode(part.campaign, part.campaigns, campaigns) for part in both]),
-        np.concatenate([_spread(part, dimensions) for part in both]),
-        {**one.details, **{len(one) + k: detail for k, detail in other.details.items()}},
+        dimensions=dimensions,
+        annotators=annotators,
+        campaigns=campaigns,
+        instance=np.concatenate([part.instance for part in both]),
+        row=np.concatenate([part.row for part in both]),
+        annotator=np.concatenate([_recode(part.annotator, part.annotators, annotators) for part in both]),
+        campaign=np.concatenate([_recode(part.campaign, part.campaigns, campaigns) for part in both]),
+        values=np.concatenate([_spread(part, dimensions) for part in both]),
+        details={**one.details, **{len(one) + k: detail for k, detail in other.details.items()}},
     )
 
 

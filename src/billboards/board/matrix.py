@@ -32,7 +32,7 @@ def board_scores(board: Board, store: CellStore | None, *, references: Reference
     columns = _fill(values, [], _loaded(board, store, first))
     taken = {column.name for column in columns}
     columns = _fill(values, columns, _loaded(board, store, [s for s in second if s.column.name not in taken]))
-    return Scores(tuple(columns), tuple(row.name for row in board.rows), values[: len(columns)])
+    return Scores(columns=tuple(columns), rows=tuple(row.name for row in board.rows), values=values[: len(columns)])
 
 
 def _fill(values: Floats, columns: list[Column], loaded: Iterator[_Loaded]) -> list[Column]:
@@ -52,13 +52,13 @@ def with_own_scores(board: Board, store: CellStore | None) -> Board:
     taken = {item.source_name for item in board.imported}
     own = [
         ImportedColumn(
-            column.name,
-            column.name if column.name not in taken else f"{column.name} (own)",
-            column.signature,
-            {board.rows[k].name: values for k, values in rows.items()},
-            column.references,
-            column.needs_references,
-            column.needs_input,
+            name=column.name,
+            source_name=column.name if column.name not in taken else f"{column.name} (own)",
+            signature=column.signature,
+            values={board.rows[k].name: values for k, values in rows.items()},
+            references=column.references,
+            needs_references=column.needs_references,
+            needs_input=column.needs_input,
             is_statistic=column.is_statistic,
         )
         for column, rows in _loaded(board, store, _own_columns(board, store, board.references))

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Literal
@@ -40,6 +40,7 @@ class Instance:
     """One test example: what goes in, what people wrote for it, and where it comes from."""
 
     id: str
+    _: KW_ONLY
     references: tuple[Reference, ...] = ()
     input: str | None = None
     image: str | None = None
@@ -56,6 +57,7 @@ class Generator:
     """
 
     name: str
+    _: KW_ONLY
     kind: Kind = "machine"
     description: str | None = None
     paper: str | None = None
@@ -67,7 +69,7 @@ class Generator:
         return self.kind == "optimised"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Outputs:
     """One row of the board: a generator's texts, or the k-th of the outputs that have no generator.
 
@@ -78,7 +80,7 @@ class Outputs:
     generator: Generator | None
     version: str
     load: Callable[[], Texts] = field(repr=False, compare=False)
-    ids: tuple[str | None, ...] = ()
+    ids: tuple[str | None, ...] = field(default=(), repr=False)
 
     @cached_property
     def texts(self) -> Texts:
@@ -90,7 +92,7 @@ class Outputs:
         return self.generator is not None and self.generator.is_optimised
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Slice:
     """The part of a board that a ranking speaks of; an empty one is the whole board."""
 
@@ -113,16 +115,16 @@ class Slice:
         return ", ".join(f"{key} {value}" for key, value in named if value is not None) or "whole board"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Board:
     """One generation task with a test set, its rows and what people said of them."""
 
     name: str
     instances: tuple[Instance, ...]
     rows: tuple[Outputs, ...]
-    judgments: Judgments
-    dimensions: Mapping[str, Dimension]
-    aggregates: Mapping[str, Aggregate]
+    judgments: Judgments = field(default_factory=Judgments)
+    dimensions: Mapping[str, Dimension] = field(default_factory=dict)
+    aggregates: Mapping[str, Aggregate] = field(default_factory=dict)
     ranks: str | None = None
     metrics: tuple[str, ...] = ()
     imported: tuple[ImportedColumn, ...] = ()
@@ -134,6 +136,15 @@ class Board:
     reference_free: ReferenceFree = "diagnostic"
     #: The folder the board was opened from; where its computed scores and rankings are kept.
     home: Path | None = field(default=None, compare=False)
+
+    def __repr__(self) -> str:
+        sizes = {
+            "instances": len(self.instances),
+            "generators": len(self.generators),
+            "judgments": len(self.judgments),
+            "imported metrics": len(self.imported),
+        }
+        return f"<Board {self.name}: {', '.join(f'{count:,} {what}' for what, count in sizes.items())}>"
 
     @cached_property
     def generators(self) -> tuple[Generator, ...]:
@@ -303,7 +314,7 @@ def generator_lines(instances: Sequence[Instance], texts: Texts) -> list[str]:
 def row_of(generator: Generator, instances: Sequence[Instance], texts: Texts) -> Outputs:
     """A generator's row from texts in memory, with the version its written file will have."""
     version = digest(generator_lines(instances, texts))
-    return Outputs(generator.name, generator, version, lambda: texts)
+    return Outputs(name=generator.name, generator=generator, version=version, load=lambda: texts)
 
 
 def loose_rows(instances: Sequence[Instance], outputs: Iterable[tuple[str, str, str]]) -> tuple[Outputs, ...]:
@@ -319,4 +330,6 @@ def _loose_row(k: int, of_instance: list[list[tuple[str, str]]]) -> Outputs:
     chosen = [texts[k] if k < len(texts) else None for texts in of_instance]
     texts = tuple(None if one is None else one[1] for one in chosen)
     ids = tuple(None if one is None else one[0] for one in chosen)
-    return Outputs(f"#{k + 1}", None, digest(json.dumps(one) for one in chosen), lambda: texts, ids)
+    return Outputs(
+        name=f"#{k + 1}", generator=None, version=digest(json.dumps(one) for one in chosen), load=lambda: texts, ids=ids
+    )

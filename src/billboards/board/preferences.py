@@ -20,7 +20,7 @@ from billboards.board.judgments import Aggregate, Floats, Ints
 from billboards.board.model import Board
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Preferences:
     """Pairs of outputs by position: better row, worse row, instance, who said so (-1 for unknown), and whether alike.
 
@@ -44,11 +44,11 @@ class Preferences:
     def where(self, chosen: NDArray[np.bool_]) -> Preferences:
         """Some of the pairs."""
         return Preferences(
-            self.better[chosen],
-            self.worse[chosen],
-            self.instance[chosen],
-            self.annotator[chosen],
-            self.tied[chosen],
+            better=self.better[chosen],
+            worse=self.worse[chosen],
+            instance=self.instance[chosen],
+            annotator=self.annotator[chosen],
+            tied=self.tied[chosen],
         )
 
     def share_won(self, shape: tuple[int, ...]) -> Floats:
@@ -78,7 +78,7 @@ def preferred_pairs(board: Board, aggregate: Aggregate) -> Preferences:
         for first, second, tied in _pairs(board, k, detail)
     ]
     better, worse, instance, annotator, tied = np.array(found, np.int32).reshape(-1, 5).T
-    return Preferences(better, worse, instance, annotator, tied.astype(bool))
+    return Preferences(better=better, worse=worse, instance=instance, annotator=annotator, tied=tied.astype(bool))
 
 
 def compared_on(board: Board, detail: Mapping[str, Any]) -> str | None:

@@ -42,21 +42,25 @@ def read_scores(
     known = _known_rows(rows, problems)
     columns = []
     for name, path in named_files(root, "scores", ".tsv", file_name_mistake, problems).items():
-        said = settings.scores.get(name, ImportedSettings(name))
+        said = settings.scores.get(name, ImportedSettings(name=name))
         used = reference_set(said.references, references, settings, ("scores", name, "references"), problems)
         raw = read_part(root, f"scores/{path.name}", problems)
-        values = {} if raw is None else _score_table(raw, ScoresFile(root, path, position, said), known, problems)
+        values = (
+            {}
+            if raw is None
+            else _score_table(raw, ScoresFile(root=root, path=path, position=position, said=said), known, problems)
+        )
         columns.append(
             ImportedColumn(
-                said.name,
-                name,
-                _signature(raw or b"", said),
-                values,
-                () if "references" not in said.needs else references if used is None else used,
-                "references" in said.needs,
-                "input" in said.needs,
-                said.is_ensemble,
-                said.is_statistic,
+                name=said.name,
+                source_name=name,
+                signature=_signature(raw or b"", said),
+                values=values,
+                references=() if "references" not in said.needs else references if used is None else used,
+                needs_references="references" in said.needs,
+                needs_input="input" in said.needs,
+                is_ensemble=said.is_ensemble,
+                is_statistic=said.is_statistic,
             )
         )
     check_files("scores", ".tsv", settings.scores, {column.source_name for column in columns}, settings, problems)
@@ -77,7 +81,7 @@ def _signature(raw: bytes, said: ImportedSettings) -> str:
     return f"imported:{hashlib.sha256(turned + raw).hexdigest()[:16]}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class ScoresFile:
     """Reads one table of scores, when the board is opened or again later."""
 

@@ -20,7 +20,7 @@ Floats = NDArray[np.float64]
 Origin = Literal["own", "imported"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Column:
     """The identity of a column: which metric, under which signature, against which references."""
 
@@ -38,7 +38,7 @@ class Column:
         return not self.needs_references
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class ImportedColumn:
     """A column of scores that came with the data: source's name, canonical name, and a row's scores by its name."""
 
@@ -55,18 +55,18 @@ class ImportedColumn:
     @property
     def column(self) -> Column:
         return Column(
-            self.name,
-            self.signature,
-            self.references,
-            "imported",
-            self.source_name,
-            self.needs_references,
-            self.needs_input,
-            self.is_statistic,
+            name=self.name,
+            signature=self.signature,
+            references=self.references,
+            origin="imported",
+            source_name=self.source_name,
+            needs_references=self.needs_references,
+            needs_input=self.needs_input,
+            is_statistic=self.is_statistic,
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Scores:
     """The matrix of a board: columns × rows × instances, NaN where there is no score."""
 

@@ -74,7 +74,14 @@ def column_key(board: Board, metric: Declared, references: ReferenceSet) -> Colu
     seen = references if card.needs_references else ()
     context = board.context_version(references=seen, inputs=card.needs_input)
     column = Column(
-        metric.name, metric.signature, seen, "own", None, card.needs_references, card.needs_input, card.is_statistic
+        name=metric.name,
+        signature=metric.signature,
+        references=seen,
+        origin="own",
+        source_name=None,
+        needs_references=card.needs_references,
+        needs_input=card.needs_input,
+        is_statistic=card.is_statistic,
     )
     return ColumnKey(column, context)
 

@@ -33,7 +33,7 @@ KEYS: Mapping[str, tuple[str, ...]] = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Settings:
     """Everything in `board.toml`."""
 
@@ -58,7 +58,7 @@ class Settings:
         return nearest_line(self.lines or {}, path)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class ImportedSettings:
     """What `[scores.NAME]` says about a file of imported scores."""
 
@@ -94,20 +94,20 @@ def _settings(top: SettingsTable, lines: Mapping[tuple[str, ...], int]) -> Setti
     for name, wrong in levels_mistakes(dimensions):
         top.error(wrong, "dimensions", name, "levels_of")
     return Settings(
-        _board_name(top),
-        _ranks(top),
-        top.names("metrics") or (),
-        "own" if top.choice("lead", ("imported", "own")) == "own" else "imported",
-        top.names("references"),
-        languages.text("input"),
-        languages.text("output"),
-        dimensions,
-        _aggregates(top, dimensions),
-        {name: _generator(name, table) for name, table in top.tables("generators", generator_name_mistake)},
-        {name: _scores(name, table) for name, table in top.tables("scores", file_name_mistake)},
-        _card(top.table("card")),
-        "ranks" if top.choice("reference_free", ("diagnostic", "ranks")) == "ranks" else "diagnostic",
-        lines,
+        name=_board_name(top),
+        ranks=_ranks(top),
+        metrics=top.names("metrics") or (),
+        lead="own" if top.choice("lead", ("imported", "own")) == "own" else "imported",
+        references=top.names("references"),
+        input_language=languages.text("input"),
+        output_language=languages.text("output"),
+        dimensions=dimensions,
+        aggregates=_aggregates(top, dimensions),
+        generators={name: _generator(name, table) for name, table in top.tables("generators", generator_name_mistake)},
+        scores={name: _scores(name, table) for name, table in top.tables("scores", file_name_mistake)},
+        card=_card(top.table("card")),
+        reference_free="ranks" if top.choice("reference_free", ("diagnostic", "ranks")) == "ranks" else "diagnostic",
+        lines=lines,
     )
 
 
@@ -133,19 +133,21 @@ def _dimension(name: str, table: SettingsTable) -> Dimension:
     table.only(KEYS["dimensions.NAME"])
     dimension = Dimension(
         name,
-        table.pair("range"),
-        table.truth("higher_is_better", True),
-        table.pair("to_100"),
-        table.text("definition"),
-        "preference" if table.choice("kind", ("rating", "preference")) == "preference" else "rating",
-        table.text("levels_of"),
-        table.number("at_least"),
+        range=table.pair("range"),
+        higher_is_better=table.truth("higher_is_better", True),
+        to_100=table.pair("to_100"),
+        definition=table.text("definition"),
+        kind="preference" if table.choice("kind", ("rating", "preference")) == "preference" else "rating",
+        levels_of=table.text("levels_of"),
+        at_least=table.number("at_least"),
     )
     wrong = dimension_mistake(dimension)
     if wrong is None:
         return dimension
     table.error(wrong, next((key for key in KEYS["dimensions.NAME"] if wrong.startswith(key)), "range"))
-    return Dimension(name, None, dimension.higher_is_better, None, dimension.definition)
+    return Dimension(
+        name, range=None, higher_is_better=dimension.higher_is_better, to_100=None, definition=dimension.definition
+    )
 
 
 def dimension_mistake(dimension: Dimension) -> str | None:
@@ -209,7 +211,14 @@ def _generator(name: str, table: SettingsTable) -> Generator:
     metric = table.text("optimised_by")
     if (metric is not None) != (kind == "optimised"):
         table.error(f'generator {name}: kind = "optimised" and optimised_by = "METRIC" belong together', "optimised_by")
-    return Generator(name, kind, table.text("description"), table.text("paper"), table.text("url"), metric)
+    return Generator(
+        name,
+        kind=kind,
+        description=table.text("description"),
+        paper=table.text("paper"),
+        url=table.text("url"),
+        optimised_by=metric,
+    )
 
 
 def _scores(name: str, table: SettingsTable) -> ImportedSettings:
@@ -219,12 +228,12 @@ def _scores(name: str, table: SettingsTable) -> ImportedSettings:
         if need not in ("references", "input"):
             table.error(f'needs of scores {name} may hold "references" and "input", not {shown(need)}', "needs")
     return ImportedSettings(
-        table.text("name") or name,
-        table.names("references"),
-        ("references",) if needs is None else needs,
-        table.truth("higher_is_better", True),
-        table.truth("is_ensemble", False),
-        table.truth("is_statistic", False),
+        name=table.text("name") or name,
+        references=table.names("references"),
+        needs=("references",) if needs is None else needs,
+        higher_is_better=table.truth("higher_is_better", True),
+        is_ensemble=table.truth("is_ensemble", False),
+        is_statistic=table.truth("is_statistic", False),
     )
 
 

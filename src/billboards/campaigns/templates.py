@@ -145,4 +145,6 @@ class Template:
     def board_dimension(self, question: Question) -> Dimension:
         """A question as a dimension of a board, under a name that no other template uses."""
         name = f"{self.name}.{question.name}"
-        return Dimension(name, question.range, question.higher_is_better, definition=question.question)
+        return Dimension(
+            name, range=question.range, higher_is_better=question.higher_is_better, definition=question.question
+        )

@@ -201,7 +201,7 @@ def chosen_view(arguments: Namespace, *others: str) -> dict[str, Any]:
 def chosen_slice(arguments: Namespace) -> Slice:
     from billboards.board import Slice
 
-    return Slice(arguments.domain, arguments.document, arguments.tag)
+    return Slice(domain=arguments.domain, document=arguments.document, tag=arguments.tag)
 
 
 def chosen_metrics(board: Board, names: Sequence[str] | None) -> list[Metric]:

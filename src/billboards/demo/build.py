@@ -18,7 +18,9 @@ from billboards.demo.texts import read_human, read_instances, read_training, rea
 Written = tuple[Generator, tuple[str, ...]]
 
 NAME = "demo-bulletins"
-HUMAN = Generator("Cleo", "human", "Written by hand and freely, not by a program; not among the references.")
+HUMAN = Generator(
+    "Cleo", kind="human", description="Written by hand and freely, not by a program; not among the references."
+)
 METRICS = (
     "BLEU",
     "chrF",
@@ -35,13 +37,13 @@ METRICS = (
 SCALES = {
     "adequacy": Dimension(
         "adequacy",
-        (1.0, 5.0),
+        range=(1.0, 5.0),
         to_100=(20.0, 0.0),
         definition="Does the bulletin say what the record says: nothing lost, nothing made up? 5 is all of it.",
     ),
     "fluency": Dimension(
         "fluency",
-        (1.0, 5.0),
+        range=(1.0, 5.0),
         to_100=(20.0, 0.0),
         definition="Does the bulletin read as if a careful writer had written it? 5 is flawless.",
     ),
@@ -67,12 +69,12 @@ def build_board(*, seed: int = SEED) -> Board:
     inputs = [instance.input for instance in instances if instance.input is not None]
     written = _write_all(instances, inputs)
     return Board(
-        NAME,
-        instances,
-        tuple(row_of(generator, instances, texts) for generator, texts in written),
-        _judge_all(instances, inputs, written, seed),
-        SCALES,
-        {"overall": Aggregate("overall", DIMENSIONS)},
+        name=NAME,
+        instances=instances,
+        rows=tuple(row_of(generator, instances, texts) for generator, texts in written),
+        judgments=_judge_all(instances, inputs, written, seed),
+        dimensions=SCALES,
+        aggregates={"overall": Aggregate("overall", DIMENSIONS)},
         ranks="overall",
         metrics=METRICS,
         input_language="en",
@@ -86,7 +88,7 @@ def _write_all(instances: Sequence[Instance], inputs: Sequence[str]) -> list[Wri
     human = read_human()
     written: list[Written] = [(HUMAN, tuple(human[instance.id] for instance in instances))]
     for program in programs():
-        generator = Generator(program.name, "machine", program.description)
+        generator = Generator(program.name, kind="machine", description=program.description)
         written.append((generator, tuple(map(program.write, inputs))))
     return sorted(written, key=lambda pair: pair[0].name)
 

@@ -37,8 +37,8 @@ def read_instances() -> tuple[Instance, ...]:
     return tuple(
         Instance(
             item["id"],
-            tuple(Reference(reference["name"], reference["text"]) for reference in item["references"]),
-            item["input"],
+            references=tuple(Reference(reference["name"], reference["text"]) for reference in item["references"]),
+            input=item["input"],
             document=item["document"],
             domain=item["domain"],
             tags=tuple(item["tags"]),

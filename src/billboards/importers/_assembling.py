@@ -27,7 +27,6 @@ from billboards.board import (
     ImportedColumn,
     Instance,
     Judgment,
-    Judgments,
     Outputs,
     Reference,
     Texts,
@@ -118,15 +117,15 @@ def score_column(
     for row, scores in ordered.items():
         total.update(b"\0" + row.encode() + b"\0" + np.ascontiguousarray(scores, "<f8").tobytes())
     return ImportedColumn(
-        name or source_name,
-        source_name,
-        f"imported:{total.hexdigest()[:16]}",
-        ordered,
-        tuple(references) if needs_references else (),
-        needs_references,
-        needs_input,
-        is_ensemble,
-        is_statistic,
+        name=name or source_name,
+        source_name=source_name,
+        signature=f"imported:{total.hexdigest()[:16]}",
+        values=ordered,
+        references=tuple(references) if needs_references else (),
+        needs_references=needs_references,
+        needs_input=needs_input,
+        is_ensemble=is_ensemble,
+        is_statistic=is_statistic,
     )
 
 
@@ -182,7 +181,9 @@ def rows_of_generators(
     generators: Mapping[str, Generator] | None = None,
 ) -> tuple[Outputs, ...]:
     """A row per generator from its texts by instance; one without an entry is a machine, or human by its name."""
-    known = {name: Generator(name, "human" if is_human(name) else "machine") for name in texts} | dict(generators or {})
+    known = {name: Generator(name, kind="human" if is_human(name) else "machine") for name in texts} | dict(
+        generators or {}
+    )
     filled: dict[str, Texts] = {
         name: tuple(of_instance.get(instance.id) for instance in instances) for name, of_instance in texts.items()
     }
@@ -194,14 +195,13 @@ def assemble(
 ) -> Board:
     """The board of a public set, with judgments that speak of rows by name."""
     bare = Board(
-        name,
-        tuple(instances),
-        tuple(rows),
-        Judgments(),
-        {dimension.name: dimension for dimension in facts.dimensions},
-        {aggregate.name: aggregate for aggregate in facts.aggregates},
-        facts.ranks,
-        default_metrics(instances),
+        name=name,
+        instances=tuple(instances),
+        rows=tuple(rows),
+        dimensions={dimension.name: dimension for dimension in facts.dimensions},
+        aggregates={aggregate.name: aggregate for aggregate in facts.aggregates},
+        ranks=facts.ranks,
+        metrics=default_metrics(instances),
         input_language=facts.input_language,
         output_language=facts.output_language,
         card=facts.card,

@@ -36,7 +36,7 @@ def import_examples(path: Path, name: str, facts: Facts, source_key: str) -> Imp
         check_name("output", key, where, None, problems)
         source = text_in(item, source_key, where, None, problems)
         texts = references(texts_in(item, "references", where, None, problems))
-        instance = instances.setdefault(source, Instance(str(len(instances) + 1), texts, source))
+        instance = instances.setdefault(source, Instance(str(len(instances) + 1), references=texts, input=source))
         if instance.references != texts:
             problems.error(where, None, f"example {key}: another example of its source has other references")
         row = outputs.add(instance.id, text_in(item, "hypothesis", where, None, problems), key)
@@ -69,4 +69,4 @@ def _ratings(
             else:
                 values[dimension.name] = value_within(repr(rating), dimension, where, None, problems)
         who = f"place {k}" if isinstance(said[dimensions[0].name], list) else None
-        yield Judgment(instance, (row,), values, who, "ratings")
+        yield Judgment(instance=instance, outputs=(row,), values=values, annotator=who, campaign="ratings")

@@ -35,7 +35,7 @@ ASPECTS = {
     "fluency": "The simplified sentence is fluent: there are no grammatical errors.",
     "simplicity": "The simplified sentence is easier to understand than the original.",
 }
-RATED = tuple(Dimension(name, (0.0, 100.0), definition=text) for name, text in ASPECTS.items())
+RATED = tuple(Dimension(name, range=(0.0, 100.0), definition=text) for name, text in ASPECTS.items())
 COMPARED = tuple(
     Dimension(name, definition=f"{text} Which of the two does so better?", kind="preference")
     for name, text in ASPECTS.items()
@@ -110,13 +110,20 @@ def _rated(source: Path, known: Sentences, problems: Problems, notes: list[str])
             problems.error(str(path), line, f"aspect {shown(cells['aspect'])} is none of {', '.join(ASPECTS)}")
             continue
         values = {dimension.name: value_within(cells["rating"], dimension, str(path), line, problems)}
-        judgment = Judgment(str(k), (), values, cells["worker_id"], "ratings")
+        judgment = Judgment(
+            instance=str(k), outputs=(), values=values, annotator=cells["worker_id"], campaign="ratings"
+        )
         said.setdefault((k, cells["simplification"].strip()), []).append(judgment)
     refuse_errors(problems)
     outputs, judgments = LooseOutputs(), list[Judgment]()
     for k, text in sorted(said):
         row = outputs.add(str(k), text)
-        judgments += [Judgment(one.instance, (row,), one.values, one.annotator, one.campaign) for one in said[k, text]]
+        judgments += [
+            Judgment(
+                instance=one.instance, outputs=(row,), values=one.values, annotator=one.annotator, campaign=one.campaign
+            )
+            for one in said[k, text]
+        ]
     instances = [_instance(k, known[k]) for k in sorted({k for k, _ in said})]
     facts = Facts(RATINGS, RATED, "meaning", (), "en", "en")
     board = assemble("asset", facts, instances, outputs.rows(instances), judgments)
@@ -159,7 +166,14 @@ def _preference(k: int, cells: Cells, compared: Sequence[tuple[str, int]]) -> Ju
     chosen = OUTCOMES.get(cells["winner"])
     prefers = [] if chosen is None else f"{k}.{compared[chosen][1]}"
     details = {"dimension": cells["aspect"], "prefers": prefers}
-    return Judgment(str(k), tuple(row for row, _ in compared), {}, cells["worker_id"], "pairwise", details)
+    return Judgment(
+        instance=str(k),
+        outputs=tuple(row for row, _ in compared),
+        values={},
+        annotator=cells["worker_id"],
+        campaign="pairwise",
+        details=details,
+    )
 
 
 def _check_comparison(cells: Cells, path: str, line: int, problems: Problems) -> None:
@@ -203,4 +217,4 @@ def _letters(text: str) -> str:
 def _instance(k: int, sentence: tuple[str, Sequence[Reference]], without: set[str] | None = None) -> Instance:
     text, found = sentence
     judged = {_letters(one) for one in without or ()}
-    return Instance(str(k), tuple(one for one in found if _letters(one.text) not in judged), text)
+    return Instance(str(k), references=tuple(one for one in found if _letters(one.text) not in judged), input=text)

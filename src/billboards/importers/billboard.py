@@ -286,12 +286,12 @@ def import_board(
     texts |= _human_texts(instances, judged, texts)
     columns, score_notes = _read_scores(source / "results" / board, set_ids, texts, _reference_names(instances))
     result = Board(
-        board,
-        instances,
-        generator_rows({name: _generator(name) for name in texts}, instances, texts),
-        Judgments(),
-        {},
-        {},
+        name=board,
+        instances=instances,
+        rows=generator_rows({name: _generator(name) for name in texts}, instances, texts),
+        judgments=Judgments(),
+        dimensions={},
+        aggregates={},
         metrics=default_metrics(instances),
         imported=columns,
         input_language=profile.input_language,
@@ -356,7 +356,7 @@ def _find_references(
 def _instance(segment: str, source: str, references: tuple[Reference, ...], profile: Profile) -> Instance:
     return Instance(
         segment,
-        references,
+        references=references,
         input=None if profile.images else source,
         image=source if profile.images else None,
         document=segment.rpartition("::")[0] or None if profile.documents else None,
@@ -369,7 +369,7 @@ def _reference_names(instances: Sequence[Instance]) -> tuple[str, ...]:
 
 
 def _generator(name: str) -> Generator:
-    return Generator(name, "human" if is_human(name) else "machine")
+    return Generator(name, kind="human" if is_human(name) else "machine")
 
 
 def _human_texts(

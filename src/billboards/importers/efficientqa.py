@@ -28,7 +28,7 @@ CAMPAIGN = "raters"
 LEVELS = {"def_correct_predictions": 2.0, "poss_correct_predictions": 1.0, "def_incorrect_predictions": 0.0}
 LEVEL = Dimension(
     "level",
-    (0.0, 2.0),
+    range=(0.0, 2.0),
     definition="Is the answer right? 0: definitely incorrect; 1: possibly correct; 2: definitely correct.",
 )
 CORRECTNESS = Dimension(
@@ -69,11 +69,19 @@ def import_board(source: Path) -> Imported:
         question, key = text_in(item, "question", where, line, problems), f"q{line}"
         refuse_twice(seen, question, f"question {shown(question)}", where, line, problems)
         answers = texts_in(item, "answer", where, line, problems)
-        instances.append(Instance(key, references(answers, "answer"), question))
+        instances.append(Instance(key, references=references(answers, "answer"), input=question))
         for name, level in LEVELS.items():
             for text in texts_in(item, name, where, line, problems):
                 refuse_twice(seen, (key, text), f"prediction {shown(text)}", where, line, problems)
-                judgments.append(Judgment(key, (outputs.add(key, text),), {LEVEL.name: level}, None, CAMPAIGN))
+                judgments.append(
+                    Judgment(
+                        instance=key,
+                        outputs=(outputs.add(key, text),),
+                        values={LEVEL.name: level},
+                        annotator=None,
+                        campaign=CAMPAIGN,
+                    )
+                )
     if not judgments and not problems.errors:
         problems.error(where, None, "holds no rated predictions; fetch the file again")
     refuse_errors(problems)

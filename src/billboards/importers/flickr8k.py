@@ -30,11 +30,13 @@ from billboards.reading import Problems, refuse_errors, shown, whole_number
 
 EXPERT = Dimension(
     "expert",
-    (1.0, 4.0),
+    range=(1.0, 4.0),
     definition="Does the caption describe the image? 4: without any errors; 3: with minor errors; 2: it is somewhat "
     "related; 1: it is unrelated.",
 )
-CROWD = Dimension("crowd", (0.0, 1.0), definition="Is the caption a good description of the image? Yes is 1, no is 0.")
+CROWD = Dimension(
+    "crowd", range=(0.0, 1.0), definition="Is the caption a good description of the image? Yes is 1, no is 0."
+)
 #: A count of votes beyond this is a slip of the file.
 MOST_VOTES = 10_000
 FILES = {"expert": "ExpertAnnotations.txt", "crowd": "CrowdFlowerAnnotations.txt"}
@@ -114,7 +116,10 @@ def _pairs(
 
 def _ratings(image: str, cells: list[str], path: str, line: int, problems: Problems) -> list[Judgment]:
     values = [value_within(cell, EXPERT, path, line, problems) for cell in cells]
-    return [Judgment(image, (), {"expert": value}, f"expert{k}", "expert") for k, value in enumerate(values, 1)]
+    return [
+        Judgment(instance=image, outputs=(), values={"expert": value}, annotator=f"expert{k}", campaign="expert")
+        for k, value in enumerate(values, 1)
+    ]
 
 
 def _votes(image: str, cells: list[str], path: str, line: int, problems: Problems) -> list[Judgment]:
@@ -126,7 +131,10 @@ def _votes(image: str, cells: list[str], path: str, line: int, problems: Problem
         return []
     if abs(share - yes / (yes + no)) > 1e-6:
         problems.error(path, line, f"the share of yes is {cells[0]}, but {yes} of {yes + no} said so")
-    return [Judgment(image, (), {"crowd": vote}, None, "crowd") for vote in [1.0] * yes + [0.0] * no]
+    return [
+        Judgment(instance=image, outputs=(), values={"crowd": vote}, annotator=None, campaign="crowd")
+        for vote in [1.0] * yes + [0.0] * no
+    ]
 
 
 def _instances(images: set[str], captions: dict[str, str]) -> tuple[Instance, ...]:
@@ -137,6 +145,6 @@ def _instances(images: set[str], captions: dict[str, str]) -> tuple[Instance, ..
         if image in own:
             own[image].append(Reference(f"caption{number}", text))
     return tuple(
-        Instance(image, tuple(sorted(of_image, key=lambda one: one.name)), image=image)
+        Instance(image, references=tuple(sorted(of_image, key=lambda one: one.name)), image=image)
         for image, of_image in own.items()
     )

@@ -112,21 +112,20 @@ def import_board(
     instances = _read_instances(source, pair)
     texts = _read_outputs(source, pair, len(instances))
     references = tuple(dict.fromkeys(ref.name for instance in instances for ref in instance.references))
-    generators = {system: Generator(system, "human" if system in references else "machine") for system in texts}
+    generators = {system: Generator(system, kind="human" if system in references else "machine") for system in texts}
     rows = generator_rows(generators, instances, texts)
     human = _read_human_scores(source, pair, [row.name for row in rows], len(instances))
     columns = _read_metrics(source, pair, [row.name for row in rows], len(instances), references)
     input_language, _, output_language = pair.partition("-")
     board = Board(
-        board_name(name or _default_name(source, pair)),
-        instances,
-        rows,
-        _judgments(human, rows),
-        {name: Dimension(name, definition=definition_of(name)) for name in human},
-        {},
-        _ranking(human, judgments),
-        default_metrics(instances),
-        columns,
+        name=board_name(name or _default_name(source, pair)),
+        instances=instances,
+        rows=rows,
+        judgments=_judgments(human, rows),
+        dimensions={name: Dimension(name, definition=definition_of(name)) for name in human},
+        ranks=_ranking(human, judgments),
+        metrics=default_metrics(instances),
+        imported=columns,
         input_language=input_language,
         output_language=output_language,
         card=card_of(source, pair),
@@ -159,8 +158,10 @@ def _read_instances(source: Path, pair: str) -> tuple[Instance, ...]:
     return tuple(
         Instance(
             key,
-            tuple(Reference(n, text) for n, texts in references.items() if (text := texts[k]) != NO_TRANSLATION),
-            inputs[k],
+            references=tuple(
+                Reference(n, text) for n, texts in references.items() if (text := texts[k]) != NO_TRANSLATION
+            ),
+            input=inputs[k],
             document=document,
             domain=domain,
         )

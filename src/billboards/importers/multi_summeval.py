@@ -83,7 +83,8 @@ def import_board(source: Path, *, language: str | None = None) -> Imported:
     judgments = [one for code in wanted for one in _judgments(source, code, texts, problems, notes)]
     refuse_errors(problems)
     instances = tuple(
-        Instance(key, (Reference("gold", said["gold"]),), domain=key[:2].lower()) for key, said in texts.items()
+        Instance(key, references=(Reference("gold", said["gold"]),), domain=key[:2].lower())
+        for key, said in texts.items()
     )
     outputs = {model: {key: said[f"pred_{model}"] for key, said in texts.items()} for model in MODELS}
     name = "multi-summeval" if language is None else f"multi-summeval-{language.lower()}"
@@ -179,7 +180,7 @@ def _judgments(
 
 def _judgment(judged: Judged, value: float, annotator: str | None) -> Judgment:
     key, model, dimension = judged
-    return Judgment(key, (model,), {dimension: value}, annotator, CAMPAIGN)
+    return Judgment(instance=key, outputs=(model,), values={dimension: value}, annotator=annotator, campaign=CAMPAIGN)
 
 
 def _final(

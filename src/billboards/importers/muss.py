@@ -15,11 +15,11 @@ from billboards.importers._examples import import_examples
 
 SCALE = (0.0, 4.0)
 DIMENSIONS = (
-    Dimension("adequacy", SCALE, definition="How much of the original sentence's meaning is preserved?"),
-    Dimension("fluency", SCALE, definition="Is the output grammatical and well formed?"),
+    Dimension("adequacy", range=SCALE, definition="How much of the original sentence's meaning is preserved?"),
+    Dimension("fluency", range=SCALE, definition="Is the output grammatical and well formed?"),
     Dimension(
         "simplicity",
-        SCALE,
+        range=SCALE,
         definition="Is the output simpler than the original? 0: not simpler, or more complicated; 4: fully.",
     ),
 )

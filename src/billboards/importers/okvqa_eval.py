@@ -16,19 +16,19 @@ from billboards.importers._examples import import_examples
 DIMENSIONS = (
     Dimension(
         "correctness",
-        (0.0, 2.0),
+        range=(0.0, 2.0),
         higher_is_better=False,
         definition="Is the answer factually correct? 0: definitely; 1: can't say; 2: definitely incorrect.",
     ),
     Dimension(
         "possibility",
-        (0.0, 1.0),
+        range=(0.0, 1.0),
         higher_is_better=False,
         definition="Is the answer possible? 0: in some conceivable situation; 1: impossible, or it makes no sense.",
     ),
     Dimension(
         "obviousness",
-        (0.0, 100.0),
+        range=(0.0, 100.0),
         definition="If 100 people saw the image and the question, how many would give this answer?",
     ),
 )

@@ -45,7 +45,7 @@ def import_board(source: Path) -> Imported:
     for k in range(0, len(scores), 2):
         if found[k] != found[k + 1]:
             raise ImportRefused(f"{path}: entries {k} and {k + 1} should be a pair, but have other references")
-        instance = place.setdefault(tuple(found[k]), Instance(str(len(place) + 1), references(found[k])))
+        instance = place.setdefault(tuple(found[k]), Instance(str(len(place) + 1), references=references(found[k])))
         pair = []
         for text in candidates[k : k + 2]:
             if (instance.id, text) not in named:
@@ -56,7 +56,16 @@ def import_board(source: Path) -> Imported:
             raise ImportRefused(f"{path}: entries {k} and {k + 1} compare a caption with itself")
         prefers: str | list[str] = [] if scores[k] == scores[k + 1] else pair[scores[k + 1] > scores[k]][1]
         rows = tuple(row for row, _ in pair)
-        judgments.append(Judgment(instance.id, rows, {}, None, "votes", {"dimension": "better", "prefers": prefers}))
+        judgments.append(
+            Judgment(
+                instance=instance.id,
+                outputs=rows,
+                values={},
+                annotator=None,
+                campaign="votes",
+                details={"dimension": "better", "prefers": prefers},
+            )
+        )
     facts = Facts(CARD, (BETTER,), BETTER.name, output_language="en")
     board = assemble("pascal-50s", facts, tuple(place.values()), outputs.rows(tuple(place.values())), judgments)
     return Imported(board, (counts(path, board),))

@@ -27,7 +27,7 @@ from billboards.reading import Problems, read_number, refuse_errors, shown
 
 RECALL = Dimension(
     "litepyramid_recall",
-    (0.0, 1.0),
+    range=(0.0, 1.0),
     definition="The share of the reference's content units that the summary holds, as people see it.",
 )
 CARD = DataCard(
@@ -61,7 +61,7 @@ def import_board(source: Path) -> Imported:
             key = str(item.get("doc_id", place))
             check_name("instance", key, str(path), None, problems)
             reference = Reference("original", _plain(text_in(item, "ref_summ", str(path), None, problems)))
-            instance = Instance(key, (reference,), articles.get(key))
+            instance = Instance(key, references=(reference,), input=articles.get(key))
             if instances.setdefault(key, instance) != instance:
                 problems.error(str(path), None, f"document {key}: another file has another reference")
             for system, said in _systems(item, key, str(path), problems).items():
@@ -108,7 +108,9 @@ def _judgment(said: Mapping[str, Any], system: str, key: str, path: str, problem
     number = read_number(repr(value), RECALL.name, path, None, problems)
     if not 0 <= number <= 1:
         problems.error(path, None, f"document {key}, {system}: {RECALL.name} {number:g} lies outside [0, 1]")
-    return Judgment(key, (system,), {RECALL.name: number}, None, "litepyramid")
+    return Judgment(
+        instance=key, outputs=(system,), values={RECALL.name: number}, annotator=None, campaign="litepyramid"
+    )
 
 
 def _plain(text: str) -> str:

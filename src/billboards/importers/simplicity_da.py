@@ -58,13 +58,13 @@ def import_board(source: Path, *, references: Path | None = None) -> Imported:
         check_name("instance", key, str(path), line, problems)
         check_name("generator", system, str(path), line, problems)
         refuse_twice(seen, (key, system, rater), f"{rater}'s rating of {system} on {key}", str(path), line, problems)
-        instance = Instance(key, _references(known, key), cells["orig_sent"])
+        instance = Instance(key, references=_references(known, key), input=cells["orig_sent"])
         if instances.setdefault(key, instance) != instance:
             problems.error(str(path), line, f"sentence {key} has another original on another line")
         if texts.setdefault(system, {}).setdefault(key, cells["simp_sent"]) != cells["simp_sent"]:
             problems.error(str(path), line, f"{system} has two simplifications of sentence {key}")
         values = {d.name: value_within(cells[d.name], d, str(path), line, problems) for d in aspects}
-        judgments.append(Judgment(key, (system,), values, rater, "ratings"))
+        judgments.append(Judgment(instance=key, outputs=(system,), values=values, annotator=rater, campaign="ratings"))
     if not judgments and not problems.errors:
         problems.error(str(path), 1, "holds nothing below its first line; fetch the file again")
     refuse_errors(problems)

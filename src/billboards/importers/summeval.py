@@ -116,7 +116,9 @@ def _read_article(item: Mapping[str, Any], found: _Found, path: str, line: int, 
             name = _system(system, path, line, problems)
             found.texts.setdefault(name, {})[key] = text_in(said, "sys_summ", path, line, problems)
             values = summary_rating(said.get("scores"), system, path, line, problems)
-            found.judgments.append(Judgment(key, (name,), values, None, "expert"))
+            found.judgments.append(
+                Judgment(instance=key, outputs=(name,), values=values, annotator=None, campaign="expert")
+            )
 
 
 def _read_summary(item: Mapping[str, Any], found: _Found, path: str, line: int, problems: Problems) -> None:
@@ -138,7 +140,9 @@ def _read_summary(item: Mapping[str, Any], found: _Found, path: str, line: int, 
             continue
         for k, rating in enumerate(ratings, 1):
             values = summary_rating(rating, f"{prefix}{k}", path, line, problems)
-            found.judgments.append(Judgment(key, (name,), values, f"{prefix}{k}", campaign))
+            found.judgments.append(
+                Judgment(instance=key, outputs=(name,), values=values, annotator=f"{prefix}{k}", campaign=campaign)
+            )
 
 
 def _instance(key: str, article: str | None, texts: list[str], path: str, line: int, problems: Problems) -> Instance:
@@ -147,7 +151,7 @@ def _instance(key: str, article: str | None, texts: list[str], path: str, line: 
         problems.error(path, line, f"article {shown(key)} needs references, none of them empty")
     names = ("original", *(f"crowd{k}" for k in range(1, len(texts))))
     named = tuple(Reference(name, text) for name, text in zip(names, texts, strict=False))
-    return Instance(key, named, article)
+    return Instance(key, references=named, input=article)
 
 
 def _system(key: str, path: str, line: int, problems: Problems) -> str:

@@ -251,12 +251,12 @@ def _instance(key: str, facts: Mapping[str, tuple[Any, int]]) -> Instance:
     references = {what.removeprefix("reference "): said[what] for what in said if what.startswith("reference ")}
     return Instance(
         key,
-        tuple(Reference(name, text) for name, text in references.items()),
-        said.get("input"),
-        said.get("image"),
-        said.get("document"),
-        said.get("domain"),
-        said.get("tags", ()),
+        references=tuple(Reference(name, text) for name, text in references.items()),
+        input=said.get("input"),
+        image=said.get("image"),
+        document=said.get("document"),
+        domain=said.get("domain"),
+        tags=said.get("tags", ()),
     )
 
 
@@ -341,7 +341,7 @@ def _dimensions(judgments: Sequence[str], ranges: Sequence[str]) -> dict[str, Di
         name, limits = _limits(text)
         if name not in found:
             raise UnknownName("judgment column", name, found)
-        found[name] = Dimension(name, limits)
+        found[name] = Dimension(name, range=limits)
     return found
 
 
@@ -364,15 +364,15 @@ def _board(name: str, source: Path, content: TableContent) -> Board:
     judgments = content.judgments
     references = tuple(dict.fromkeys(ref.name for instance in instances for ref in instance.references))
     return Board(
-        name,
-        instances,
-        rows,
-        replace(judgments, row=place[judgments.row]) if len(judgments) else judgments,
-        dimensions,
-        {"overall": overall} if comparable else {},
-        "overall" if comparable else next(iter(dimensions), None),
-        default_metrics(instances),
-        in_folder_order(
+        name=name,
+        instances=instances,
+        rows=rows,
+        judgments=replace(judgments, row=place[judgments.row]) if len(judgments) else judgments,
+        dimensions=dimensions,
+        aggregates={"overall": overall} if comparable else {},
+        ranks="overall" if comparable else next(iter(dimensions), None),
+        metrics=default_metrics(instances),
+        imported=in_folder_order(
             score_column(column, values, references=references, needs_references=bool(references))
             for column, values in _scores(content, rows, place).items()
         ),
@@ -385,7 +385,7 @@ def _generators(content: TableContent, instances: Sequence[Instance]) -> tuple[O
     owners = list(content.owners)
     for (k, g), output in content.outputs.items():
         texts[owners[g]][k] = output.text
-    generators = {owner: Generator(owner, "human" if is_human(owner) else "machine") for owner in owners}
+    generators = {owner: Generator(owner, kind="human" if is_human(owner) else "machine") for owner in owners}
     frozen: dict[str, Texts] = {owner: tuple(column) for owner, column in texts.items()}
     return generator_rows(generators, instances, frozen)
 

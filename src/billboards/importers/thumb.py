@@ -22,14 +22,50 @@ FIVE = (1.0, 5.0)
 TWENTY = (20.0, 0.0)
 
 SUMMARIES = (
-    Dimension("coherence", FIVE, True, TWENTY, "How well all sentences of the summary hang together as one text."),
-    Dimension("consistency", FIVE, True, TWENTY, "Whether the article supports every fact; inventions are penalised."),
-    Dimension("fluency", FIVE, True, TWENTY, "The quality of the single sentences: grammar, form, ease of reading."),
-    Dimension("relevance", FIVE, True, TWENTY, "Whether the summary selects what is important, and only that."),
+    Dimension(
+        "coherence",
+        range=FIVE,
+        higher_is_better=True,
+        to_100=TWENTY,
+        definition="How well all sentences of the summary hang together as one text.",
+    ),
+    Dimension(
+        "consistency",
+        range=FIVE,
+        higher_is_better=True,
+        to_100=TWENTY,
+        definition="Whether the article supports every fact; inventions are penalised.",
+    ),
+    Dimension(
+        "fluency",
+        range=FIVE,
+        higher_is_better=True,
+        to_100=TWENTY,
+        definition="The quality of the single sentences: grammar, form, ease of reading.",
+    ),
+    Dimension(
+        "relevance",
+        range=FIVE,
+        higher_is_better=True,
+        to_100=TWENTY,
+        definition="Whether the summary selects what is important, and only that.",
+    ),
 )
 CAPTIONS = (
-    Dimension("P", FIVE, True, TWENTY, "Precision: how much of what the caption says is true of the image."),
-    Dimension("R", FIVE, True, TWENTY, "Recall: how much of what matters in the image the caption tells."),
+    Dimension(
+        "P",
+        range=FIVE,
+        higher_is_better=True,
+        to_100=TWENTY,
+        definition="Precision: how much of what the caption says is true of the image.",
+    ),
+    Dimension(
+        "R",
+        range=FIVE,
+        higher_is_better=True,
+        to_100=TWENTY,
+        definition="Recall: how much of what matters in the image the caption tells.",
+    ),
     Dimension("Fl", definition="Penalty, 0 or below, for language that is not fluent."),
     Dimension("Inc", definition="Penalty, 0 or below, for language that is not inclusive."),
     Dimension("Con", definition="Penalty, 0 or below, for words that are not needed."),

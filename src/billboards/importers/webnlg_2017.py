@@ -31,9 +31,9 @@ from billboards.reading import Problems, refuse_errors, shown
 
 CAMPAIGN = "crowd"
 SCALE = (1.0, 3.0)
-FLUENCY = Dimension("fluency", SCALE, definition="Does the text sound fluent and natural?")
-GRAMMAR = Dimension("grammar", SCALE, definition="Is the text grammatical: no errors of spelling or grammar?")
-SEMANTICS = Dimension("semantics", SCALE, definition="Does the text correctly represent the meaning in the data?")
+FLUENCY = Dimension("fluency", range=SCALE, definition="Does the text sound fluent and natural?")
+GRAMMAR = Dimension("grammar", range=SCALE, definition="Is the text grammatical: no errors of spelling or grammar?")
+SEMANTICS = Dimension("semantics", range=SCALE, definition="Does the text correctly represent the meaning in the data?")
 COLUMNS = {"fluency": FLUENCY, "grammaticality": GRAMMAR, "semantic_adequacy": SEMANTICS}
 NEEDED = ("X_worker_id", "mr", "team", "text", "category", "type", "triplesize", *COLUMNS)
 HUMAN = "webnlg"
@@ -91,7 +91,7 @@ def import_board(source: Path) -> Imported:
 
 def _generator(name: str, kind: str) -> Generator:
     if name == HUMAN:
-        return Generator(name, "human", "The first reference")
+        return Generator(name, kind="human", description="The first reference")
     return Generator(name, description=f"System type: {kind}" if kind else None)
 
 
@@ -125,7 +125,9 @@ def _read_rating(cells: Cells, named: dict[str, str], found: _Found, path: str, 
         problems.error(path, line, f"{team} has two texts for one input")
     found.kinds[team] = cells.get("systemtype", "")
     values = {d.name: value_within(cells[column], d, path, line, problems) for column, d in COLUMNS.items()}
-    found.judgments.append(Judgment(key, (team,), values, cells["X_worker_id"], CAMPAIGN))
+    found.judgments.append(
+        Judgment(instance=key, outputs=(team,), values=values, annotator=cells["X_worker_id"], campaign=CAMPAIGN)
+    )
 
 
 def _instances(
@@ -143,8 +145,8 @@ def _instances(
     return tuple(
         Instance(
             key,
-            tuple(Reference(name, lines[k]) for name, lines in columns if lines[k]),
-            text,
+            references=tuple(Reference(name, lines[k]) for name, lines in columns if lines[k]),
+            input=text,
             domain=found.about[key][0] if key in found.about else None,
             tags=found.about[key][1:] if key in found.about else (),
         )

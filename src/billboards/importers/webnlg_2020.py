@@ -73,7 +73,7 @@ def import_board(source: Path, *, language: str = "en") -> Imported:
         if texts.setdefault(team, {}).setdefault(key, text) is not text:
             problems.error(str(path), None, f"{team} is rated twice on sample {key}")
         values = {d.name: float(item[d.name]) for d in SCALES}
-        judgments.append(Judgment(key, (team,), values, None, "crowd"))
+        judgments.append(Judgment(instance=key, outputs=(team,), values=values, annotator=None, campaign="crowd"))
     refuse_errors(problems)
     facts = Facts(CARD, SCALES, "Correctness", (), None, language)
     board = assemble(f"webnlg-2020-{language}", facts, instances, rows_of_generators(instances, texts), judgments)
@@ -124,7 +124,9 @@ def _instances(
                 problems.error(str(path), None, f"entry {key} is of another category or size than the ratings say")
             triples = "<br>".join(one.text or "" for one in entry.iter("mtriple"))
             texts = references(one.text or "" for one in entry.iter("lex"))
-            found[key] = Instance(key, texts, triples, domain=said["category"], tags=(f"{said['size']}triple",))
+            found[key] = Instance(
+                key, references=texts, input=triples, domain=said["category"], tags=(f"{said['size']}triple",)
+            )
     missing = sorted(wanted.keys() - found.keys())
     if missing:
         problems.error(str(path), None, f"has no entry {missing[0]}; the file may be cut off")

@@ -77,7 +77,7 @@ def import_board(source: Path, *, language_pair: str | None = None) -> Imported:
 
 def _read_pair(said: dict[str, str], found: _Found, path: str, line: int, problems: Problems) -> None:
     key = found.place.setdefault(said["src"], str(len(found.place) + 1))
-    instance = Instance(key, (Reference("ref", said["ref"]),), said["src"])
+    instance = Instance(key, references=(Reference("ref", said["ref"]),), input=said["src"])
     if found.instances.setdefault(key, instance) != instance:
         problems.error(path, line, f"{shown(said['src'])} has another reference on another line")
     for side in ("better", "worse"):
@@ -91,7 +91,9 @@ def _read_pair(said: dict[str, str], found: _Found, path: str, line: int, proble
     first, second = sorted((better, worse))
     found.again += found.pairs.setdefault((key, first, second), line) != line
     details = {"dimension": BETTER.name, "prefers": better}
-    found.judgments.append(Judgment(key, (better, worse), {}, None, CAMPAIGN, details))
+    found.judgments.append(
+        Judgment(instance=key, outputs=(better, worse), values={}, annotator=None, campaign=CAMPAIGN, details=details)
+    )
 
 
 def _card(source: str, target: str) -> DataCard:

@@ -10,7 +10,7 @@ import random
 from dataclasses import dataclass
 from typing import ClassVar
 
-from billboards.board import Board, Generator, Instance, Judgments, Reference, row_of
+from billboards.board import Board, Generator, Instance, Reference, row_of
 from billboards.metrics.base import Batch, Floats, Metric, MetricCard, score_each
 
 SUBJECTS = ("harbour", "mill", "market", "school", "bridge", "tower", "garden", "station", "library", "museum")
@@ -49,14 +49,20 @@ GENERATORS = {
 def audit_board(references: int = 2) -> Board:
     """Eight machines on 24 documents, with one or two references."""
     instances = tuple(
-        Instance(f"i{k}", tuple(_reference(k, n) for n in range(references)), " ".join(facts(k)))
+        Instance(f"i{k}", references=tuple(_reference(k, n) for n in range(references)), input=" ".join(facts(k)))
         for k in range(INSTANCES)
     )
     rows = tuple(
         row_of(Generator(name), instances, tuple(said(k, name, *how) for k in range(INSTANCES)))
         for name, how in GENERATORS.items()
     )
-    return Board("small", instances, rows, Judgments(), {}, {}, input_language="en", output_language="en")
+    return Board(
+        name="small",
+        instances=instances,
+        rows=rows,
+        input_language="en",
+        output_language="en",
+    )
 
 
 def _reference(k: int, n: int) -> Reference:

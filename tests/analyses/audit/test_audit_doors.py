@@ -83,14 +83,21 @@ def judged_board(rule: str, references: int = 2) -> Board:
     quality = np.array([5.0, 4, 3, 3, 2, 2, 3, 1])[:, None] + draw.normal(0, 0.3, (8, 24))
     row, instance = np.divmod(np.arange(8 * 24, dtype=np.int32), 24)
     judgments = Judgments(
-        ("good",), (), ("all",), instance.astype(np.int32), row.astype(np.int32),
-        np.full(192, -1, np.int32), np.zeros(192, np.int32), quality.reshape(-1, 1),
+        dimensions=("good",), annotators=(), campaigns=("all",),
+        instance=instance.astype(np.int32), row=row.astype(np.int32),
+        annotator=np.full(192, -1, np.int32), campaign=np.zeros(192, np.int32), values=quality.reshape(-1, 1),
     )  # fmt: skip
     free = {one.name: values for one, values in zip(board.rows, quality, strict=True)}
     based = {one.name: values + draw.normal(0, 1.5, 24) for one, values in zip(board.rows, quality, strict=True)}
-    imported = [ImportedColumn("free", "free", "imported:1", free, needs_references=False)]
+    imported = [
+        ImportedColumn(name="free", source_name="free", signature="imported:1", values=free, needs_references=False)
+    ]
     if references:
-        imported.append(ImportedColumn("based", "based", "imported:2", based, board.references))
+        imported.append(
+            ImportedColumn(
+                name="based", source_name="based", signature="imported:2", values=based, references=board.references
+            )
+        )
     return replace(
         board,
         judgments=judgments,
@@ -132,7 +139,7 @@ def test_a_column_is_audited_from_scores_alone() -> None:
     assert found["free"].level == "clear"
     few = replace(board, rows=board.rows[:2])
     scores = board_scores(board, None)
-    cut = Scores(scores.columns, scores.rows[:2], scores.values[:, :2])
+    cut = Scores(columns=scores.columns, rows=scores.rows[:2], values=scores.values[:, :2])
     assert "compares with 3 machines" in audit_columns(few, cut)[1]["free"]
 
 

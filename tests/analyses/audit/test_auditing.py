@@ -135,7 +135,9 @@ def test_scores_that_came_with_the_data_rerank_as_a_program_does(cheat: MetricAu
     bench = Bench(board, MemoryCells())
     scores = bench.scores(Cheating(), board.rows)
     values = {row.name: own for row, own in zip(board.rows, scores, strict=True)}
-    column = ImportedColumn("cheat", "cheat", "imported:1", values, needs_references=False)
+    column = ImportedColumn(
+        name="cheat", source_name="cheat", signature="imported:1", values=values, needs_references=False
+    )
     given = replace(board, imported=(column,))
     found = audit_metric(Bench(given, MemoryCells()), released(given, "cheat"), None, JUDGES, draws=200).audit
     assert found.own == replace(cheat.own, judge="cheat")

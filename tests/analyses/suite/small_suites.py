@@ -65,16 +65,23 @@ def valued_board(
     tested, rows = _written(name, instances, random, references)
     if human:
         written = tuple(" ".join(reversed(i.references[0].text.split())) for i in tested)
-        rows = (*rows, row_of(Generator("Ada", "human"), tested, written))
+        rows = (*rows, row_of(Generator("Ada", kind="human"), tested, written))
     judged = JudgmentColumns(("truth", "style"))
     for r, row in enumerate(rows):
         for k, text in enumerate(row.texts):
             kept = len((text or "").split()) / 8
             values = {"truth": float(np.clip(5 * kept + random.normal(0, 0.4), 0, 5)), "style": random.uniform(0, 5)}
             judged.add(k, r, values, annotator="a")
-    dimensions = {name: Dimension(name, (0, 5)) for name in ("truth", "style")}
+    dimensions = {name: Dimension(name, range=(0, 5)) for name in ("truth", "style")}
     return Board(
-        name, tested, tuple(rows), judged.build(), dimensions, {}, "truth", ("chrF",), output_language=language
+        name=name,
+        instances=tested,
+        rows=tuple(rows),
+        judgments=judged.build(),
+        dimensions=dimensions,
+        ranks="truth",
+        metrics=("chrF",),
+        output_language=language,
     )
 
 
@@ -90,7 +97,14 @@ def compared_board(name: str, instances: int, *, seed: int) -> Board:
             judged.add(k, first, {}, annotator="a", details=said)
     dimension = Dimension("better", kind="preference")
     return Board(
-        name, tested, tuple(rows), judged.build(), {"better": dimension}, {}, "better", ("chrF",), output_language="en"
+        name=name,
+        instances=tested,
+        rows=tuple(rows),
+        judgments=judged.build(),
+        dimensions={"better": dimension},
+        ranks="better",
+        metrics=("chrF",),
+        output_language="en",
     )
 
 
@@ -101,7 +115,7 @@ def _written(
     for k in range(instances):
         words = [str(word) for word in random.permutation(TEXT.split())[:8]]
         named = [Reference(f"ref{n}", " ".join([*words[n:], *words[:n]])) for n in range(references)]
-        tested.append(Instance(f"{name}-{k}", tuple(named), f"say {' '.join(words[:4])}"))
+        tested.append(Instance(f"{name}-{k}", references=tuple(named), input=f"say {' '.join(words[:4])}"))
         texts.append(words)
     rows = []
     for r, system in enumerate(SYSTEMS):

@@ -171,7 +171,9 @@ def test_metrics_are_run_as_the_language_asks(tmp_path: Path) -> None:
 def test_scores_that_came_with_a_board_count_where_nothing_can_be_run(tmp_path: Path) -> None:
     board = valued_board("one", 6, seed=1)
     values = {row.name: np.linspace(k, k + 1, 6) for k, row in enumerate(board.rows)}
-    column = ImportedColumn("oracle", "oracle", "imported:1", values, ("ref0", "ref1"))
+    column = ImportedColumn(
+        name="oracle", source_name="oracle", signature="imported:1", values=values, references=("ref0", "ref1")
+    )
     write_board(replace(board, imported=(column,)), tmp_path / "one")
     write_board(valued_board("two", 6, seed=2), tmp_path / "two")
     boards = "".join(f'[[boards]]\nfolder = "{name}"\nothers = []\n' for name in ("one", "two"))

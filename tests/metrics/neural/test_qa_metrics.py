@@ -349,7 +349,9 @@ def test_options_that_can_not_work_are_refused_before_anything_is_read(made: Mad
 
 def test_a_score_that_is_missing_stays_missing_on_a_board(made: Made, tmp_path: Path) -> None:
     given = zip(INPUTS, REFERENCES, strict=True)
-    instances = tuple(Instance(f"i{k}", (Reference("A", refs[0]),), text) for k, (text, refs) in enumerate(given))
+    instances = tuple(
+        Instance(f"i{k}", references=(Reference("A", refs[0]),), input=text) for k, (text, refs) in enumerate(given)
+    )
     rows = tuple(
         row_of(Generator(name), instances, tuple(texts)) for name, texts in (("one", OUTPUTS), ("two", OUTPUTS[::-1]))
     )

@@ -14,8 +14,8 @@ from billboards.site.database.engine import Database
 from billboards.site.work.cell_state import cells_there, failed_cells, is_present
 from billboards.site.work.sql_cells import SqlCells, write_failure
 
-BLEU = ColumnKey(Column("BLEU", "BLEU|v1", ("A",)), "c1")
-NEW = ColumnKey(Column("new", "new|v1", ("A",)), "c1")
+BLEU = ColumnKey(Column(name="BLEU", signature="BLEU|v1", references=("A",)), "c1")
+NEW = ColumnKey(Column(name="new", signature="new|v1", references=("A",)), "c1")
 BLEU_COLUMN = ("BLEU|v1", "c1")
 #: Two cells that are there, and others that are not: of another row, context and metric.
 ASKED = {

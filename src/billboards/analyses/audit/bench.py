@@ -142,7 +142,7 @@ def given_text(instance: Instance) -> str:
 
 def text_row(board: Board, name: str, texts: Texts, kind: Kind = "machine", by: str | None = None) -> Outputs:
     """Texts as a row that is not on the board."""
-    return row_of(Generator(name, kind, optimised_by=by), board.instances, texts)
+    return row_of(Generator(name, kind=kind, optimised_by=by), board.instances, texts)
 
 
 def with_reference(board: Board, name: str, texts: Texts) -> Board:

@@ -68,7 +68,12 @@ def _subject(scores: Scores, column: Column) -> Subject:
         zip(scores.rows, scores.of(column.name), strict=True)
     )
     given = ImportedColumn(
-        column.name, column.source_name or column.name, column.signature, values, (), column.needs_references
+        name=column.name,
+        source_name=column.source_name or column.name,
+        signature=column.signature,
+        values=values,
+        references=(),
+        needs_references=column.needs_references,
     )
     return Subject(column.name, column.signature, column.needs_references, None, given)
 

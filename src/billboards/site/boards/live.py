@@ -180,12 +180,17 @@ def submitted_row(site: Site, board: Board, submission: Submission, name: str) -
     said = submission.settings
     generator = Generator(
         name,
-        "human" if said.get("human") else "machine",
-        said.get("description"),
-        None if submission.anonymous else said.get("paper"),
-        None if submission.anonymous else said.get("url"),
+        kind="human" if said.get("human") else "machine",
+        description=said.get("description"),
+        paper=None if submission.anonymous else said.get("paper"),
+        url=None if submission.anonymous else said.get("url"),
     )
-    return Outputs(name, generator, submission.blob[:16], BlobTexts(site.blobs, submission.blob, board.position))
+    return Outputs(
+        name=name,
+        generator=generator,
+        version=submission.blob[:16],
+        load=BlobTexts(site.blobs, submission.blob, board.position),
+    )
 
 
 def board_metrics(board: Board) -> tuple[tuple[Metric, ...], dict[str, str]]:

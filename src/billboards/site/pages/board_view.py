@@ -72,7 +72,9 @@ class Select:
 
 def read_filter(board: Board, query: QueryParams) -> Filter:
     """Which part of the board the reader asks for."""
-    part = Slice(query.get("domain") or None, query.get("document") or None, query.get("tag") or None)
+    part = Slice(
+        domain=query.get("domain") or None, document=query.get("document") or None, tag=query.get("tag") or None
+    )
     named = query.get("references")
     return Filter(
         part,

@@ -148,7 +148,7 @@ def _check_complete(found: dict[int, Passage], board: Board, name: str, problems
 
 def _doubts(items: tuple[Passage, ...], board: Board, name: str) -> Iterator[Problem]:
     """What is odd about the texts; nothing here tells of single references, which may be hidden."""
-    given = Passages(name, "outputs", items)
+    given = Passages(path=name, what="outputs", items=items)
     usual = check_texts.usual(check_texts.references(board), board.instances)
     yield from check_texts.empty(given)
     yield from check_texts.tokenised(given, usual)

@@ -200,13 +200,13 @@ def _key(row: RowMapping) -> ColumnKey:
     references = row["references"]
     assert isinstance(references, list)
     column = Column(
-        str(row["name"]),
-        str(row["signature"]),
-        tuple(references),
-        "own",
-        None,
-        bool(row["needs_references"]),
-        bool(row["needs_input"]),
-        bool(row["is_statistic"]),
+        name=str(row["name"]),
+        signature=str(row["signature"]),
+        references=tuple(references),
+        origin="own",
+        source_name=None,
+        needs_references=bool(row["needs_references"]),
+        needs_input=bool(row["needs_input"]),
+        is_statistic=bool(row["is_statistic"]),
     )
     return ColumnKey(column, str(row["context"]))
