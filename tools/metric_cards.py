@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from billboards.metrics.cards import markdown
-from billboards.metrics.discovery import known_metrics, metric
+from billboards.metrics.discovery import metric, metric_class, metric_names
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "metrics.md"
 HEADING = "## Cards\n\n"
@@ -13,8 +13,7 @@ HEADING = "## Cards\n\n"
 
 def cards() -> str:
     """The cards of this package's own metrics, by name."""
-    points = known_metrics().items()
-    return markdown(metric(name) for name, point in points if point.dist and point.dist.name == "billboards")
+    return markdown(metric(name) for name in metric_names() if metric_class(name).__module__.startswith("billboards."))
 
 
 if __name__ == "__main__":

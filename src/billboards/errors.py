@@ -117,15 +117,24 @@ class Gone(InvalidInput):
 class UnknownName(InvalidInput):
     """A name that is not there; the message offers the nearest ones that are."""
 
-    def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
-        known = sorted(known)
-        near = get_close_matches(name, known, n=3, cutoff=0.5)
+    def __init__(self, kind: str, name: str, names: Iterable[str]) -> None:
+        listed = sorted(names)
+        near = _nearest(name, listed)
         hint = (
             f"did you mean {', '.join(near)}?"
             if near
-            else f"known: {', '.join(known[:12]) or 'none'}{', …' if known[12:] else ''}"
+            else f"known: {', '.join(listed[:12]) or 'none'}{', …' if listed[12:] else ''}"
         )
         super().__init__(f"no {kind} named {name!r}; {hint}")
+
+
+def _nearest(name: str, names: Iterable[str]) -> list[str]:
+    """The names most like this one, at most three; upper and lower case are alike."""
+    folded: dict[str, list[str]] = {}
+    for candidate in names:
+        folded.setdefault(candidate.casefold(), []).append(candidate)
+    close = get_close_matches(name.casefold(), folded, n=3, cutoff=0.5)
+    return [candidate for key in close for candidate in folded[key]][:3]
 
 
 class NotEnoughData(InvalidInput):

@@ -17,7 +17,7 @@ import pytest
 from billboards.errors import MissingPart
 from billboards.metrics.base import Batch, Floats, Metric, score_checked
 from billboards.metrics.cards import card_facts
-from billboards.metrics.discovery import known_metrics, metric, metric_class
+from billboards.metrics.discovery import metric, metric_class, metric_names
 
 #: Another valid value for each option that takes text.
 OTHER_TEXT = {
@@ -82,7 +82,7 @@ def asks_for_a_model(name: str) -> bool:
     return found.__module__.startswith("billboards.metrics.neural") and "" in asked
 
 
-COMPLETE = [name for name in known_metrics() if not asks_for_a_model(name)]
+COMPLETE = [name for name in metric_names() if not asks_for_a_model(name)]
 
 
 def named_where(holds: Callable[[type[Metric]], bool]) -> list[str]:
@@ -96,7 +96,7 @@ taking_the_best = pytest.mark.parametrize(
 )
 
 
-@pytest.mark.parametrize("name", [name for name in known_metrics() if name not in COMPLETE])
+@pytest.mark.parametrize("name", [name for name in metric_names() if name not in COMPLETE])
 def test_a_metric_without_a_model_says_how_to_name_one(name: str) -> None:
     with pytest.raises(MissingPart, match=rf"(?s){name}.*model"):
         assert metric(name).signature

@@ -12,9 +12,17 @@ from pathlib import Path
 import pytest
 
 from billboards.errors import InvalidInput, UnknownName
+from billboards.metrics.base import Metric
 from billboards.metrics.bleu import BLEU
 from billboards.metrics.chrf import ChrF
-from billboards.metrics.discovery import known_metrics, metric, metric_class
+from billboards.metrics.discovery import (
+    board_metric,
+    canonical,
+    installed_metric,
+    metric,
+    metric_class,
+    metric_names,
+)
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = ROOT / "examples" / "third_party_metric"
@@ -23,7 +31,7 @@ EXAMPLE = ROOT / "examples" / "third_party_metric"
 def test_the_first_families_are_installed() -> None:
     families = ["BLEU", "chrF", "chrF++", "TER", "ROUGE-1", "ROUGE-2", "ROUGE-3", "ROUGE-L", "length"]
     counted = [f"{name}-{n}" for name in ("repetition", "abstractness") for n in (1, 2, 3)]
-    assert {*families, *counted} <= set(known_metrics())
+    assert {*families, *counted} <= set(metric_names())
 
 
 def test_options_are_read_from_the_name() -> None:
@@ -52,9 +60,51 @@ def test_an_option_that_means_nothing_is_refused(spec: str, said: str) -> None:
         metric(spec)
 
 
+def test_names_ignore_case_where_only_one_metric_can_be_meant() -> None:
+    assert metric("bleu") == metric("Bleu") == BLEU()
+    assert metric("CHRF(beta=1)") == ChrF(beta=1)
+    assert metric("bertscore").card.name == "BERTScore"
+    assert metric_class("rouge-l").card.name == "ROUGE-L"
+    with pytest.raises(UnknownName, match=r"no option of chrF named 'Beta'; did you mean beta\?"):
+        metric("chrf(Beta=1)")
+
+
+def test_a_name_is_written_as_its_metric_writes_it() -> None:
+    assert canonical("bleu(tokenize=zh)") == "BLEU(tokenize=zh)"
+    assert [canonical(spec) for spec in ("BLEU", "pack:bleu", "./bleu.py", "(", "")] == [
+        "BLEU", "pack:bleu", "./bleu.py", "(", ""
+    ]  # fmt: skip
+
+
+def test_a_name_that_came_with_data_opens_no_file(tmp_path: Path) -> None:
+    """Whoever opens another's board runs installed metrics and packs that he built, nothing that lies beside it."""
+    path = tmp_path / "mine.py"
+    path.write_text("raise SystemExit('this was run')\n")
+    with pytest.raises(InvalidInput, match=r"a board's file can't name a Python file; name it yourself, with --metric"):
+        board_metric(str(path))
+    for spec in (str(path), "pack:mine"):
+        with pytest.raises(UnknownName):
+            installed_metric(spec)
+
+
+def test_every_metric_class_of_the_package_is_listed_by_its_module() -> None:
+    """A class with a card of its own that no METRICS names could never be asked for."""
+    listed = {metric_class(name) for name in metric_names()}
+    cards = {each for each in _below(Metric) if "card" in vars(each) and each.__module__.startswith("billboards.")}
+    assert cards == {each for each in listed if each.__module__.startswith("billboards.")}
+
+
+def _below(parent: type) -> set[type]:
+    return {each for child in parent.__subclasses__() for each in ({child} | _below(child))}
+
+
 def test_an_unknown_metric_or_option_is_named_with_its_neighbours() -> None:
     with pytest.raises(UnknownName, match=r"no metric named 'ROUGE-10'; did you mean ROUGE-"):
         metric("ROUGE-10")
+    with pytest.raises(UnknownName, match=r"no metric named 'METEO'; did you mean METEOR"):
+        metric("METEO")
+    with pytest.raises(UnknownName, match=r"no metric named 'rouge'; did you mean ROUGE-"):
+        metric("rouge")
     with pytest.raises(UnknownName, match=r"no option of chrF named 'betta'; did you mean beta\?"):
         metric("chrF(betta=1)")
 
@@ -84,9 +134,9 @@ def test_a_third_party_package_adds_a_metric_by_its_entry_point(tmp_path: Path) 
         [EXAMPLE, tmp_path],
         """
         from billboards.metrics.base import Batch, score_checked
-        from billboards.metrics.discovery import known_metrics, metric
+        from billboards.metrics.discovery import metric_names, metric
         found = metric("type-token-ratio(lowercase=False)")
-        print("BLEU" in known_metrics(), found.name, found.signature, sep="\\n")
+        print("BLEU" in metric_names(), found.name, found.signature, sep="\\n")
         print(*score_checked(found, Batch(["the cat the dog", "The the", ""]))[""])
         """,
     )
@@ -151,8 +201,8 @@ def test_finding_metrics_by_name_imports_none_of_the_libraries_behind_them() -> 
         [],
         """
         import sys
-        from billboards.metrics.discovery import known_metrics, metric
-        names = [metric(name).name for name in known_metrics()]
+        from billboards.metrics.discovery import metric_names, metric
+        names = [metric(name).name for name in metric_names()]
         heavy = {"sacrebleu", "rouge_score", "nltk", "regex", "scipy"}
         print(len(names) >= 15, sorted(heavy & set(sys.modules)))
         """,
@@ -161,4 +211,4 @@ def test_finding_metrics_by_name_imports_none_of_the_libraries_behind_them() -> 
 
 
 def test_every_class_says_the_name_it_is_found_by() -> None:
-    assert {name: metric_class(name).card.name for name in known_metrics()} == {name: name for name in known_metrics()}
+    assert {name: metric_class(name).card.name for name in metric_names()} == {name: name for name in metric_names()}

@@ -15,7 +15,7 @@ from billboards.board.scoring import column_key
 from billboards.cli.main import main
 from billboards.errors import InvalidInput, MetricFailed, MissingPart, StoreFailed, UnknownName
 from billboards.metrics.base import Batch
-from billboards.run.packs import build_pack, built_packs, named_metric, open_pack, pack_state, packs_home
+from billboards.run.packs import build_pack, built_packs, open_pack, pack_state, packs_home
 from billboards.run.sandbox import sandbox_available
 
 MANIFEST = 'name = "doubled"\nhigher_is_better = true\nneeds = []\ntraining_data = "none"\n'
@@ -108,9 +108,9 @@ def test_a_board_may_name_a_pack_among_its_metrics(tmp_path: Path) -> None:
 def test_a_pack_that_was_never_built_says_how_to_build_it(tmp_path: Path) -> None:
     folder = write_pack(tmp_path / "own")
     with pytest.raises(MissingPart, match=f"not built; `billboards pack build {folder}` builds it"):
-        named_metric(f"pack:{folder}")
+        bb.metric(f"pack:{folder}")
     with pytest.raises(UnknownName, match="no pack named 'doubled'; known: none"):
-        named_metric("pack:doubled")
+        bb.metric("pack:doubled")
     with pytest.raises(InvalidInput, match="gone is no folder"):
         build_pack(tmp_path / "gone")
 

@@ -23,7 +23,7 @@ from billboards.board.score_files import read_score_table
 from billboards.board.scoring import Progress, column_key, score_board
 from billboards.errors import InvalidInput, MetricFailed
 from billboards.metrics.base import Metric
-from billboards.metrics.discovery import known_metrics, metric
+from billboards.metrics.discovery import installed_metric, metric_names
 from billboards.metrics.executor import Executor
 from billboards.reading import Problems
 
@@ -89,12 +89,12 @@ def read_metric_scores(path: Path, board: Board, ensemble: Ensemble) -> dict[str
 
 def _metric(ensemble: Ensemble, name: str) -> Metric:
     signature = ensemble.signatures[name]
-    if signature.startswith("imported:") or name.partition("(")[0] not in known_metrics():
+    if signature.startswith("imported:") or name.partition("(")[0] not in metric_names():
         raise InvalidInput(
             f"{ensemble.signature} uses {name} ({signature}), which can't be computed here; "
             f"compute it where you can and give its scores with --scores FILE.tsv"
         )
-    found = metric(name)
+    found = installed_metric(name)
     if found.signature != signature:
         raise InvalidInput(
             f"{ensemble.signature} was fitted with {signature}, but this installation has {found.signature}; "

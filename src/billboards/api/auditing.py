@@ -19,24 +19,23 @@ from billboards.analyses.audit.entering import enter as enter_optimised
 from billboards.analyses.audit.results import ChallengeReport, MetricAudit
 from billboards.analyses.home import cells_of, home_of
 from billboards.api.result import Result
-from billboards.api.scoring import chosen_metrics
 from billboards.board import Board
 from billboards.board.cells import MemoryCells
-from billboards.board.scoring import Progress
-from billboards.metrics.base import Metric
+from billboards.board.scoring import Progress, chosen_metrics
+from billboards.metrics.discovery import Spec
 from billboards.run.local import executor
 
 
 def audit_metrics(
     board: Board,
-    metrics: Sequence[str] | None = None,
+    metrics: Sequence[Spec] | None = None,
     *,
     method: SearchMethod = "auto",
     sentences: int = 3,
     candidates: str | Path | None = None,
     model: str | None = None,
     beams: int = 5,
-    against: Sequence[str] | None = None,
+    against: Sequence[Spec] | None = None,
     budget: int | None = None,
     save: bool = False,
     html: str | Path | None = None,
@@ -66,7 +65,7 @@ def audit_metrics(
 
 def challenge(
     board: Board,
-    metrics: Sequence[str | Metric] | None = None,
+    metrics: Spec | Sequence[Spec] | None = None,
     *,
     base: str | None = None,
     kinds: Sequence[str] | None = None,

@@ -24,22 +24,29 @@ from billboards.analyses.ranking_results import Method, OverratingReport, Refere
 from billboards.analyses.references import reference_effect
 from billboards.api.result import Result
 from billboards.board import Board
-from billboards.board.scoring import Progress, ScoringReport, score_board
+from billboards.board.scoring import Progress, ScoringReport, chosen_metrics, score_board
 from billboards.errors import InvalidInput, NotEnoughData
-from billboards.metrics.base import Metric
+from billboards.metrics.discovery import Spec
 from billboards.run.local import executor
-from billboards.run.packs import named_metric
 
 
 def score(
     board: Board,
-    metrics: Sequence[str | Metric] | None = None,
+    metrics: Spec | Sequence[Spec] | None = None,
     *,
     references: Sequence[str] | None = None,
     jobs: int = 1,
     on_progress: Callable[[Progress], None] | None = None,
 ) -> ScoringReport:
-    """Compute every score of these metrics (default: those the board names) that is missing.
+    """Compute every score of these metrics that is missing, and keep it in the board's folder.
+
+    board: an open board.
+    metrics: names, Python files, functions or `Metric` objects, as `metric` takes them (default: the board's).
+    references: the references to score with (default: those the board uses).
+    jobs: processes to use.
+    on_progress: called with how far scoring has come.
+
+        bb.score(board, ["BLEU", "chrF(beta=1)", "./mine.py", my_function])
 
     With `jobs` above 1 a script needs the usual `if __name__ == "__main__":` guard, as for all of Python's processes.
     """
@@ -61,7 +68,7 @@ def overrating(
     method: Method = "lasso",
     crossed: bool = False,
     score: bool = True,
-    metrics: Sequence[str | Metric] | None = None,
+    metrics: Spec | Sequence[Spec] | None = None,
     jobs: int = 1,
     on_progress: Callable[[Progress], None] | None = None,
 ) -> Result[OverratingReport]:
@@ -92,7 +99,7 @@ def overrating(
 
 def references(
     board: Board,
-    metrics: Sequence[str | Metric] | None = None,
+    metrics: Spec | Sequence[Spec] | None = None,
     *,
     aggregate: str | None = None,
     most: int = 50,
@@ -113,14 +120,6 @@ def references(
         on_progress=on_progress,
     )
     return Result(effect, (reference_table(effect),), documents.reference_document(effect))
-
-
-def chosen_metrics(board: Board, chosen: Sequence[str | Metric] | None) -> list[Metric]:
-    """The metrics named, or those the board names."""
-    names = board.metrics if chosen is None else chosen
-    if not names:
-        raise InvalidInput(f"board {board.name} names no metrics; name some, as in ['BLEU', 'chrF']")
-    return [one if isinstance(one, Metric) else named_metric(one) for one in names]
 
 
 def _only_human(board: Board) -> str:

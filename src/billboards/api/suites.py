@@ -38,9 +38,8 @@ from billboards.analyses.suite.tables import DRAWS, measure_suite
 from billboards.api.result import Result
 from billboards.board.scoring import Progress
 from billboards.errors import NotEnoughData
-from billboards.metrics.base import Metric
+from billboards.metrics.discovery import Spec, canonical, is_file, metric
 from billboards.run.local import executor
-from billboards.run.metric_file import open_metric_file
 
 
 @dataclass(frozen=True)
@@ -58,15 +57,15 @@ class OpenSuite:
 
     suite: Suite
     boards: tuple[OpenBoard, ...]
-    metrics: tuple[str | Metric, ...] = ()
+    metrics: tuple[Spec, ...] = ()
 
-    def judging(self, metrics: Sequence[str | Metric] | None = None, add: Sequence[str | Path] = ()) -> OpenSuite:
-        """The same suite for other metrics: these instead of its own, and Python files beside them."""
-        files = tuple(open_metric_file(path) for path in add)
+    def judging(self, metrics: Sequence[Spec] | None = None, add: Sequence[Spec] = ()) -> OpenSuite:
+        """The same suite for other metrics: these instead of its own, and some, such as Python files, beside them."""
+        own = tuple(map(metric, add))
         named = tuple(metrics or self.metrics or self.suite.metrics)
-        if files and not named:
-            named = tuple(dict.fromkeys(name for one in self.boards for name in one.board.metrics))
-        return replace(self, metrics=(*named, *files))
+        if own and not named:
+            named = tuple(row.name for row in choose_metrics(self.suite, self.boards))
+        return replace(self, metrics=(*named, *own))
 
     @cached_property
     def chosen(self) -> tuple[Chosen, ...]:
@@ -79,9 +78,9 @@ class OpenSuite:
 
     def run(
         self,
-        metrics: Sequence[str | Metric] | None = None,
+        metrics: Sequence[Spec] | None = None,
         *,
-        add: Sequence[str | Path] = (),
+        add: Sequence[Spec] = (),
         jobs: int = 1,
         draws: int = DRAWS,
         seed: int = 0,
@@ -121,21 +120,22 @@ class OpenSuite:
 
     def report_metric(
         self,
-        name: str,
+        name: Spec,
         *,
-        metrics: Sequence[str | Metric] | None = None,
+        metrics: Sequence[Spec] | None = None,
         jobs: int = 1,
         draws: int = DRAWS,
         seed: int = 0,
         shown: int = SHOWN,
         on_progress: Callable[[Progress], None] | None = None,
     ) -> Result[MetricReport]:
-        """One metric (or Python file) over all boards, beside the suite's or these; what is missing is scored first."""
-        own = self.judging(metrics, (name,) if name.endswith(".py") else ())
-        known = {one.name: one for one in own.chosen}
-        asked = open_metric_file(name).name if name.endswith(".py") else name
-        if asked not in known:
-            own = replace(own, metrics=(*(own.metrics or known), name))
+        """One metric over all boards, beside the suite's or these; what is missing is scored first."""
+        is_named = isinstance(name, str) and not is_file(name)
+        own = self.judging(metrics, () if is_named else (name,))
+        rows = [row.name for row in own.chosen]
+        asked = metric(name).name if not is_named else str(name) if name in rows else canonical(str(name))
+        if asked not in rows:
+            own = replace(own, metrics=(*(own.metrics or rows), asked))
         own.score(jobs=jobs, on_progress=on_progress)
         found = report_metric(own.suite, own.boards, own.chosen, asked, draws=draws, seed=seed, shown=shown)
         return Result(found, metric_report_tables(found), documents.metric_report_document(found))

@@ -17,7 +17,9 @@ from numpy.typing import NDArray
 from billboards.board.cells import CellStore, ColumnKey
 from billboards.board.model import Board, Outputs, ReferenceSet
 from billboards.board.scores import Column
+from billboards.errors import InvalidInput
 from billboards.metrics.base import Batch, Metric, MetricCard
+from billboards.metrics.discovery import Spec, board_metric, metrics_named
 from billboards.metrics.executor import Executor, Result, Task, run_groups
 
 Floats = NDArray[np.float64]
@@ -66,6 +68,18 @@ class Declared(Protocol):
 
     @property
     def card(self) -> MetricCard: ...
+
+
+def chosen_metrics(board: Board, specs: Spec | Sequence[Spec] | None) -> list[Metric]:
+    """The metrics asked for, by name, file or function, else those the board names; each once."""
+    if specs is None and board.metrics:
+        return metrics_named(map(board_metric, board.metrics))
+    if not specs:
+        raise InvalidInput(
+            f'board {board.name} names no metrics; add `metrics = ["BLEU"]` to board.toml or name some, as in '
+            '--metric BLEU (in Python: metrics=["BLEU"])'
+        )
+    return metrics_named(specs)
 
 
 def column_key(board: Board, metric: Declared, references: ReferenceSet) -> ColumnKey:

@@ -53,13 +53,13 @@ def _recompute(arguments: Namespace) -> tuple[tuple[Recomputed, ...], tuple[str,
     from billboards.analyses.recompute import recompute
     from billboards.board.folder import open_board
     from billboards.cli.output import note
-    from billboards.metrics.discovery import known_metrics, metric
+    from billboards.metrics.discovery import metric, metric_names
 
     def known(name: str) -> Metric | None:
-        return metric(name) if name in known_metrics() and _is_usable(metric(name)) else None
+        return metric(name) if name in metric_names() and _is_usable(metric(name)) else None
 
     board = open_board(arguments.board)
-    everything = [*map(metric, known_metrics()), metric("METEOR", early_nltk=True)]
+    everything = [*map(metric, metric_names()), metric("METEOR", early_nltk=True)]
     quick = [one for one in everything if one.card.needs_references and not one.card.slow]
     alternatives = list(filter(_is_usable, quick))
     return recompute(

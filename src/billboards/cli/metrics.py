@@ -21,9 +21,9 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace) -> int:
     from billboards.metrics.cards import markdown
-    from billboards.metrics.discovery import known_metrics, metric
+    from billboards.metrics.discovery import metric, metric_names
 
-    chosen = [metric(name) for name in ([arguments.name] if arguments.name else known_metrics())]
+    chosen = [metric(name) for name in ([arguments.name] if arguments.name else metric_names())]
     if arguments.json:
         print(json.dumps([_document(one) for one in chosen], indent=1, ensure_ascii=False))
     elif arguments.markdown:

@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 import shlex
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from billboards.board import Board, ReferenceSet, Slice
-    from billboards.metrics.base import Metric
     from billboards.run.dask_cluster import Cluster
 
 
@@ -105,7 +104,8 @@ def add_metrics(parser: ArgumentParser) -> None:
         "--metric",
         action="append",
         metavar="NAME",
-        help="a metric, options in brackets as in 'chrF(beta=1)', or pack:NAME; may be repeated (default: the board's)",
+        help="a metric, options in brackets as in 'chrF(beta=1)', pack:NAME, or a Python file of your own; may be "
+        "repeated (default: the board's)",
     )
 
 
@@ -202,19 +202,6 @@ def chosen_slice(arguments: Namespace) -> Slice:
     from billboards.board import Slice
 
     return Slice(domain=arguments.domain, document=arguments.document, tag=arguments.tag)
-
-
-def chosen_metrics(board: Board, names: Sequence[str] | None) -> list[Metric]:
-    """The metrics asked for, else those the board names; each once."""
-    from billboards.errors import InvalidInput
-    from billboards.run.packs import named_metric
-
-    if not names and not board.metrics:
-        raise InvalidInput(
-            f'board {board.name} names no metrics; add `metrics = ["BLEU"]` to board.toml or use --metric'
-        )
-    found = [named_metric(name) for name in names or board.metrics]
-    return list({one.signature: one for one in found}.values())
 
 
 def chosen_references(board: Board, text: str | None) -> ReferenceSet | None:

@@ -54,14 +54,14 @@ def run(arguments: Namespace) -> int:
 
 def _build(arguments: Namespace) -> int:
     from billboards.cli.output import note
-    from billboards.run.packs import PREFIX, build_pack
+    from billboards.run.packs import build_pack
 
     built = build_pack(arguments.folder, home=arguments.home, wheels=arguments.wheels, trusted=arguments.trusted)
     if built.replaced is not None:
         note(f"replaces the pack of the same name in {built.replaced}")
     installed = () if built.environment is None else built.environment.installed
     note(f"installed: {', '.join(installed) or 'nothing, since it requires nothing'}")
-    print(f"{PREFIX}{built.pack.name}")
+    print(f"pack:{built.pack.name}")
     return 0
 
 

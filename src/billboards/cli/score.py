@@ -23,14 +23,14 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace) -> int:
     from billboards.analyses.home import open_home
-    from billboards.board.scoring import score_board
+    from billboards.board.scoring import chosen_metrics, score_board
     from billboards.cli.output import note
     from billboards.cli.progress import scoring_progress
     from billboards.run.dask import DaskExecutor
     from billboards.run.local import executor
 
     home = open_home(arguments.board)
-    metrics = options.chosen_metrics(home.board, arguments.metric)
+    metrics = chosen_metrics(home.board, arguments.metric)
     rows = [home.board.row(name) for name in arguments.generator] if arguments.generator else None
     with options.chosen_cluster(arguments) as cluster, scoring_progress() as show:
         report = score_board(

@@ -142,3 +142,6 @@ def tokenizer(name: str) -> Callable[[str], str]:
         reason = " ".join(str(error).split())
         raise MissingPart(f"BLEU(tokenize={name}) needs a part that is not installed: {reason}") from error
     return found
+
+
+METRICS = {"BLEU": BLEU}

@@ -69,3 +69,6 @@ def _sorted_words(texts: Sequence[str]) -> Words:
     numbers = {word: number for number, word in enumerate(sorted({word for words in split for word in words}))}
     ids = np.array([numbers[word] for words in split for word in words], np.int32)
     return Words(ids, offsets_of([len(words) for words in split]), len(numbers))
+
+
+METRICS = {"CharacTER": CharacTER}

@@ -103,3 +103,6 @@ class ChrFPlusPlus(ChrF):
 
 def _no_words(texts: int) -> Words:
     return Words(np.empty(0, np.int32), np.zeros(texts + 1, np.int64), 0)
+
+
+METRICS = {"chrF": ChrF, "chrF++": ChrFPlusPlus}

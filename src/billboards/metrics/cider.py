@@ -178,3 +178,6 @@ class CIDErD(ConsensusMetric):
         "Rare n-grams of a single reference dominate; order beyond four words goes unseen.",
         licence="Apache-2.0 (own code; the numbers are pycocoevalcap's)",
     )
+
+
+METRICS = {"CIDEr": CIDEr, "CIDEr-D": CIDErD}

@@ -1,84 +1,206 @@
-"""Finding metrics by name: those of this package and of any other that declares the entry point `billboards.metrics`.
+"""Metrics by name, file or function: the one place where what somebody writes becomes a metric.
 
-An entry point's name is the metric's name, its value the class. A name may carry options, as in `chrF(beta=1)`; an
-option takes values of its default's type, so that `lowercase=no` is refused and not taken for yes.
+`metric` takes a name with options (`chrF(beta=1)`, in any case), `pack:NAME`, a Python file (`./mine.py`), a Python
+function, or a metric that is made already. Names are those of this package and of any other that declares the entry
+point `billboards.metrics`, whose name is the metric's and whose value is the class. An option takes values of its
+default's type, so that `lowercase=no` is refused and not taken for yes.
+
+What comes with data may be anybody's: `board_metric` reads a name that stands in a board's file, and runs no file that
+lies beside it; `installed_metric` reads names of installed metrics only.
 """
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import MISSING, Field, fields
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
 from typing import Any
 
 from billboards.errors import InvalidInput, MissingPart, UnknownName
 from billboards.metrics.base import Metric
 
+#: Whatever a metric may be named by.
+Spec = str | Path | Metric | type[Metric] | Callable[..., Sequence[float]]
+
 GROUP = "billboards.metrics"
+#: What reads `PREFIX:WHAT`, by where it stands: packs stand in a room above this one, which is entered when asked for.
+READERS = {"pack": EntryPoint("pack", "billboards.run.packs:open_pack", "billboards.metric_readers")}
 
 
-@cache
-def known_metrics() -> Mapping[str, EntryPoint]:
-    """Every metric that is installed, by name."""
-    return {name: points[0] for name, points in _installed().items()}
+def metric(spec: Spec, **options: Any) -> Metric:
+    """The metric that is meant by a name, a file or a function.
+
+    spec: an installed name, with options or without, in any case: "BLEU", "chrF(beta=1)", "bertscore"; "pack:NAME" or
+        "pack:FOLDER" of a pack that was built; a Python file with `score(outputs, references, inputs)`: "./mine.py"; a
+        function that takes `outputs`, and `references` or `inputs` where it needs them, and returns a number for each
+        output; or a metric, which is given back.
+    options: an installed metric's options, as in `metric("chrF", beta=1)`; for a function `name` and
+        `higher_is_better`.
+
+        bb.metric("chrF(beta=1)").score(bb.Batch(["a cat"], [["the cat"]]))
+        bb.score(board, ["BLEU", "./mine.py", function])
+    """
+    if isinstance(spec, str) and not is_file(spec):
+        reader, colon, what = spec.partition(":")
+        if not (colon and reader in READERS):
+            return installed_metric(spec, **options)
+        _refuse_options(spec, options)
+        opened: Metric = READERS[reader].load()(what)
+        return opened
+    if isinstance(spec, str | Path):
+        from billboards.metrics.own import open_metric_file
+
+        _refuse_options(str(spec), options)
+        return open_metric_file(spec)
+    if isinstance(spec, Metric):
+        _refuse_options(spec.name, options)
+        return spec
+    if isinstance(spec, type) and issubclass(spec, Metric):
+        return _made(spec.card.name, spec, options)
+    if callable(spec) and not isinstance(spec, type):
+        from billboards.metrics.own import function_metric
+
+        return function_metric(spec, **options)
+    raise InvalidInput(f"{spec!r} is no metric; give a name, a Python file, a function or a Metric")
+
+
+def metrics_named(specs: Spec | Iterable[Spec]) -> list[Metric]:
+    """The metrics meant by some names, files and functions, or by a single one; each once."""
+    alone = isinstance(specs, str | Path | Metric) or not isinstance(specs, Iterable)
+    several: Iterable[Spec] = (specs,) if alone else specs  # type: ignore[assignment]  # no name of one is iterated
+    made = map(metric, several)
+    return list({each.signature: each for each in made}.values())
+
+
+def board_metric(spec: str) -> Metric:
+    """A metric that a board's file names: an installed one or a pack; never a file, for a board may be anybody's."""
+    if is_file(spec):
+        raise InvalidInput(f"{spec}: a board's file can't name a Python file; name it yourself, with --metric {spec}")
+    return metric(spec)
+
+
+def installed_metric(spec: str, **options: Any) -> Metric:
+    """An installed metric from its name and options: ("chrF", beta=1) or "chrF(beta=1)"."""
+    name, written = _cut(spec)
+    wanted = metric_class(name)
+    takes = _options(wanted)
+    return _made(wanted.card.name, wanted, {**_written_options(spec, written, takes), **options})
+
+
+def is_file(spec: object) -> bool:
+    """Whether a metric is named by a Python file."""
+    return isinstance(spec, Path) or (isinstance(spec, str) and spec.endswith(".py"))
+
+
+def canonical(spec: str) -> str:
+    """A name as its metric writes it, its options kept: BLEU(tokenize=zh) of bleu(tokenize=zh); others as they are."""
+    match = re.match(r"\s*([^()]+?)\s*(?=\(|$)", spec)
+    name = None if match is None else _installed_name(match[1])
+    return spec if match is None or name is None else name + spec[match.end() :]
+
+
+def metric_names() -> tuple[str, ...]:
+    """The names of all metrics that are installed, sorted."""
+    return tuple(_offers())
 
 
 def metric_class(name: str) -> type[Metric]:
-    """The class behind a metric's name."""
-    if name not in known_metrics():
-        raise UnknownName("metric", name, known_metrics())
-    _check_unique(name)
-    point = known_metrics()[name]
+    """The class behind an installed metric's name, in any case."""
+    written = _installed_name(name)
+    if written is None:
+        raise UnknownName("metric", name, metric_names())
+    _check_unique(written)
+    point = _offers()[written][0]
     try:
-        found = point.load()
+        loaded = point.load()
     except ImportError as error:
-        raise MissingPart(f"metric {name} needs a package that is not installed: {error}") from error
+        raise MissingPart(f"metric {written} needs a package that is not installed: {error}") from error
     except AttributeError as error:
-        raise InvalidInput(f"entry point {name} = {point.value} leads nowhere: {error}") from error
-    if not (isinstance(found, type) and issubclass(found, Metric)):
-        raise InvalidInput(f"entry point {name} = {point.value} is not a billboards Metric class")
-    return found
+        raise InvalidInput(f"entry point {written} = {point.value} leads nowhere: {error}") from error
+    if not (isinstance(loaded, type) and issubclass(loaded, Metric)):
+        raise InvalidInput(f"entry point {written} = {point.value} is not a billboards Metric class")
+    return loaded
 
 
-def metric(spec: str, **options: object) -> Metric:
-    """A metric from its name and options: `metric("chrF", beta=1)` or `metric("chrF(beta=1)")`."""
-    match = re.fullmatch(r"\s*([^()]+?)\s*(?:\((.*)\))?\s*", spec)
-    if match is None:
-        raise InvalidInput(f"{spec!r} is not a metric; write NAME or NAME(option=value,…)")
-    name, written = match[1], match[2] or ""
-    found = metric_class(name)
-    known = {f.name: f for f in fields(found) if f.init}
-    given: dict[str, object] = {**_written_options(spec, written, known), **options}
-    for option in given:
-        if option not in known:
-            raise UnknownName(f"option of {name}", option, known)
-    return found(**{option: _checked(name, known[option], value) for option, value in given.items()})
+def _installed_name(name: str) -> str | None:
+    """An installed name as it is written: this one, or the only one that differs in case alone."""
+    if name in _offers():
+        return name
+    alike = [other for other in _offers() if other.casefold() == name.casefold()]
+    return alike[0] if len(alike) == 1 else None
 
 
 @cache
-def _installed() -> Mapping[str, tuple[EntryPoint, ...]]:
-    points = sorted(entry_points(group=GROUP), key=lambda point: point.name)
-    return {name: tuple(p for p in points if p.name == name) for name in dict.fromkeys(p.name for p in points)}
+def _offers() -> Mapping[str, tuple[EntryPoint, ...]]:
+    """Where each installed name leads: to one class, or to several, of which none can be preferred."""
+    own = _own_metrics()
+    offers = {name: [point] for name, point in own.items()}
+    for point in entry_points(group=GROUP):
+        # An installation in place may still carry the entry points of an older version of this package.
+        if point.name not in own or point.dist is None or point.dist.name != "billboards":
+            offers.setdefault(point.name, []).append(point)
+    return {name: tuple(offers[name]) for name in sorted(offers)}
+
+
+def _own_metrics() -> dict[str, EntryPoint]:
+    """This package's metrics: what each module lists as `METRICS = {"NAME": Class}`, read without importing any."""
+    here = Path(__file__).parent
+    points = {}
+    for path in here.rglob("*.py"):
+        text = path.read_text("utf-8")
+        start = text.find("\nMETRICS = {")
+        if start >= 0:
+            listed: Any = ast.parse(text[start : text.index("}", start) + 1]).body[0]
+            module = ".".join(("billboards", "metrics", *path.relative_to(here).with_suffix("").parts))
+            for key, value in zip(listed.value.keys, listed.value.values, strict=True):
+                points[key.value] = EntryPoint(key.value, f"{module}:{value.id}", GROUP)
+    return points
 
 
 def _check_unique(name: str) -> None:
     """Two packages may not answer to one name: which of them scored would depend on the order of installation."""
-    points = _installed()[name]
+    points = _offers()[name]
     if len(points) > 1:
-        packages = ", ".join(point.dist.name if point.dist else point.value for point in points)
+        packages = ", ".join(point.dist.name if point.dist else "billboards" for point in points)
         raise InvalidInput(f"{len(points)} packages offer a metric named {name}: {packages}; keep one of them")
 
 
-def _written_options(spec: str, text: str, known: Mapping[str, Field[Any]]) -> dict[str, object]:
+def _cut(spec: str) -> tuple[str, str]:
+    """A name and what stands in its brackets."""
+    match = re.fullmatch(r"\s*([^()]+?)\s*(?:\((.*)\))?\s*", spec)
+    if match is None:
+        raise InvalidInput(f"{spec!r} is not a metric; write NAME or NAME(option=value,…)")
+    return match[1], match[2] or ""
+
+
+def _options(wanted: type[Metric]) -> dict[str, Field[Any]]:
+    return {field.name: field for field in fields(wanted) if field.init}
+
+
+def _made(name: str, wanted: type[Metric], given: Mapping[str, object]) -> Metric:
+    takes = _options(wanted)
+    for option in given:
+        if option not in takes:
+            raise UnknownName(f"option of {name}", option, takes)
+    return wanted(**{option: _checked(name, takes[option], value) for option, value in given.items()})
+
+
+def _refuse_options(name: str, options: Mapping[str, object]) -> None:
+    if options:
+        raise InvalidInput(f"{name} takes no options here; found {', '.join(options)}")
+
+
+def _written_options(spec: str, text: str, takes: Mapping[str, Field[Any]]) -> dict[str, object]:
     options: dict[str, object] = {}
     for item in filter(None, (part.strip() for part in text.split(","))):
         key, equals, value = (piece.strip() for piece in item.partition("="))
         if not equals:
             raise InvalidInput(f"{spec!r}: option {item!r} has no value; write NAME(option=value)")
-        options[key] = _read(value, takes_text=key in known and isinstance(known[key].default, str))
+        options[key] = _read(value, takes_text=key in takes and isinstance(takes[key].default, str))
     return options
 
 

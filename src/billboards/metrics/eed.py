@@ -80,3 +80,6 @@ def prepared(text: str) -> str:
     text = _TITLE.sub(r"\1.", _NUMBER.sub(r"\1\2\3", text))
     text = _ABBREVIATION.sub(lambda found: found[0].replace(" ", ""), text)
     return f" {text} "
+
+
+METRICS = {"EED": EED}

@@ -96,3 +96,6 @@ class CharacterErrorRate(ErrorRate):
     def symbols(self, texts: Sequence[str]) -> tuple[Texts, int]:
         packed = pack([text.strip() for text in texts])
         return (packed if self.whitespace else remove_spaces(packed)), CODES
+
+
+METRICS = {"WER": WordErrorRate, "CER": CharacterErrorRate}

@@ -93,3 +93,6 @@ def _mean(matches: Counts, lengths: Counts, pairs: Pairs) -> Floats:
     recall = matches / np.maximum(lengths[pairs.references], 1)
     mean: Floats = precision * recall / np.where(matches > 0, ALPHA * precision + (1 - ALPHA) * recall, 1.0)
     return mean
+
+
+METRICS = {"METEOR": METEOR}

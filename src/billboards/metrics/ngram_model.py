@@ -83,3 +83,6 @@ class NgramPerplexity(Statistic):
         model = NgramModel(sorted(set(batch.inputs)), self.n)
         once = cache(model.perplexity)
         return np.array([once(output) for output in batch.outputs], np.float64)
+
+
+METRICS = {"ngram-perplexity": NgramPerplexity}

@@ -208,3 +208,18 @@ class RougeLsum(Rouge):
         words = self._words(list(chain.from_iterable(sentences)))
         offsets = offsets_of([len(lines) for lines in sentences])
         return union_hits(words, offsets, pairs), np.diff(words.offsets[offsets])
+
+
+METRICS = {
+    "ROUGE-1": Rouge1,
+    "ROUGE-2": Rouge2,
+    "ROUGE-3": Rouge3,
+    "ROUGE-4": Rouge4,
+    "ROUGE-5": Rouge5,
+    "ROUGE-6": Rouge6,
+    "ROUGE-7": Rouge7,
+    "ROUGE-8": Rouge8,
+    "ROUGE-9": Rouge9,
+    "ROUGE-L": RougeL,
+    "ROUGE-Lsum": RougeLsum,
+}

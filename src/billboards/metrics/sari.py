@@ -77,3 +77,6 @@ def _words(texts: Sequence[str], tokenizer: str) -> Words:
     if tokenizer == "unicode":
         return number_words([unicode_words(text) for text in texts])
     return split_words(pack([text.lower() for text in texts]), "13a" if tokenizer == "13a" else "spaces")
+
+
+METRICS = {"SARI": SARI}

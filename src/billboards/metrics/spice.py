@@ -112,3 +112,6 @@ def _run(command: list[str], folder: Path, seconds: int) -> None:
     except subprocess.CalledProcessError as error:
         said = error.stderr.decode("utf-8", "replace").strip().splitlines() or ["(nothing)"]
         raise MetricFailed(f"SPICE: the program failed with code {error.returncode}: {said[0]}") from error
+
+
+METRICS = {"SPICE": SPICE}

@@ -166,3 +166,14 @@ class Abstractness2(Abstractness):
 class Abstractness3(Abstractness):
     n: ClassVar[int] = 3
     card: ClassVar[MetricCard] = _abstractness_card(3)
+
+
+METRICS = {
+    "length": Length,
+    "repetition-1": Repetition1,
+    "repetition-2": Repetition2,
+    "repetition-3": Repetition3,
+    "abstractness-1": Abstractness1,
+    "abstractness-2": Abstractness2,
+    "abstractness-3": Abstractness3,
+}

@@ -89,3 +89,6 @@ def _normalizer(normalized: bool, no_punct: bool, asian_support: bool, case_sens
 
     found: Callable[[str], str] = TercomTokenizer(normalized, no_punct, asian_support, case_sensitive)
     return found
+
+
+METRICS = {"TER": TER}

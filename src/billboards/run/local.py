@@ -36,16 +36,15 @@ class LocalPool:
         waiting = iter(tasks)
         context = multiprocessing.get_context("spawn")
         pool = ProcessPoolExecutor(self.jobs, mp_context=context, initializer=_begin_work)
-        running: set[Future[Result]] = set()
+        running: dict[Future[Result], Task] = {}
         try:
             while True:
                 for task in islice(waiting, 2 * self.jobs - len(running)):
-                    running.add(pool.submit(run_task, task))
+                    running[pool.submit(run_task, task)] = task
                 if not running:
                     return
-                done, running = wait(running, return_when=FIRST_COMPLETED)
-                for future in done:
-                    yield future.result()
+                for future in wait(running, return_when=FIRST_COMPLETED).done:
+                    yield _outcome(future, running.pop(future))
         except BrokenProcessPool as error:
             raise MetricFailed(
                 "a worker process died (out of memory, or killed from outside); what was computed before is kept, "
@@ -53,6 +52,14 @@ class LocalPool:
             ) from error
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _outcome(future: Future[Result], task: Task) -> Result:
+    try:
+        return future.result()
+    except MetricFailed as error:
+        # A metric that can't be handed to another process says so.
+        return Result(task.key, None, 0.0, str(error))
 
 
 def _begin_work() -> None:

@@ -15,15 +15,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from billboards.errors import InvalidInput, MissingPart, StoreFailed, UnknownName
-from billboards.metrics.base import Metric
-from billboards.metrics.discovery import metric
 from billboards.reading import json_value
 from billboards.run.environments import Environment, build_environment, find_environment, parse_requirements
 from billboards.run.manifest import Manifest, read_manifest
 from billboards.run.program import ProgramMetric, folder_digest, open_program
 
-#: What marks a metric's name as a pack's, as in `pack:NAME` or `pack:FOLDER`.
-PREFIX = "pack:"
 #: The variable that names the folder in which packs are kept.
 VARIABLE = "BILLBOARDS_PACKS"
 ENVIRONMENTS = "environments"
@@ -55,11 +51,6 @@ def packs_home(named: Path | None = None) -> Path:
         return Path(named or os.environ[VARIABLE])
     data = os.environ.get("XDG_DATA_HOME")
     return (Path(data) if data else Path.home() / ".local" / "share") / "billboards" / "packs"
-
-
-def named_metric(spec: str) -> Metric:
-    """A metric by its name and options, or a pack by `pack:` and its name or folder."""
-    return open_pack(spec.removeprefix(PREFIX)) if spec.startswith(PREFIX) else metric(spec)
 
 
 def build_pack(folder: Path, *, home: Path | None = None, wheels: Path | None = None, trusted: bool = False) -> Built:

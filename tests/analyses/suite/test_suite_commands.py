@@ -20,7 +20,7 @@ from billboards.board.writing import write_board
 from billboards.cli.main import main
 from billboards.errors import InvalidInput, MetricFailed
 from billboards.metrics.base import Batch
-from billboards.run.metric_file import open_metric_file
+from billboards.metrics.own import open_metric_file
 
 EXAMPLE = Path(__file__).resolve().parents[3] / "examples" / "suite" / "shared_words.py"
 SLOW = """\

@@ -11,6 +11,8 @@ from billboards.analyses.audit.choosing import Search, chosen_judges, default_su
 from billboards.analyses.overrating import human_generators, measure_overrating
 from billboards.analyses.ranking_results import OverratingReport
 from billboards.errors import InvalidInput, MetricFailed, MissingPart
+from billboards.metrics.base import Metric
+from billboards.metrics.discovery import Spec
 
 
 @dataclass(frozen=True)
@@ -23,24 +25,25 @@ class BoardAudit:
 
 def audit_board(
     bench: Bench,
-    metrics: Sequence[str] | None = None,
+    metrics: Sequence[Spec] | None = None,
     *,
-    against: Sequence[str] | None = None,
+    against: Sequence[Spec] | None = None,
     search: Search | None = None,
     draws: int = DRAWS,
     seed: int = 0,
 ) -> BoardAudit:
-    """Audit metrics by name, by default every reference-free one; one that can't be audited doesn't stop the others."""
-    names = default_subjects(bench.board) if metrics is None else tuple(metrics)
+    """Audit metrics, by default every reference-free one; one that can't be audited doesn't stop the others."""
+    specs: Sequence[Spec] = default_subjects(bench.board) if metrics is None else metrics
     judges, overrating = chosen_judges(bench.board, against), _overrating(bench)
     found, left_out = [], {}
-    for name in names:
+    for spec in specs:
+        name = spec.name if isinstance(spec, Metric) else getattr(spec, "__name__", str(spec))
         try:
-            subject = subject_named(bench.board, name)
+            subject = subject_named(bench.board, spec)
             optimiser = optimiser_for(bench, subject, search or Search())
             audited = audit_metric(bench, subject, optimiser, judges, overrating=overrating, draws=draws, seed=seed)
         except (InvalidInput, MissingPart, MetricFailed) as error:
-            if len(names) == 1:
+            if len(specs) == 1:
                 raise
             left_out[name] = str(error)
         else:

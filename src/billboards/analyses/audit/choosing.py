@@ -23,7 +23,7 @@ from billboards.analyses.audit.subject import Subject, program, released
 from billboards.board import Board
 from billboards.errors import InvalidInput, MissingPart, NotEnoughData
 from billboards.metrics.base import Decodes, Metric
-from billboards.run.packs import named_metric
+from billboards.metrics.discovery import Spec, board_metric, canonical, is_file, metric
 
 Method = Literal["auto", "decode", "extract", "enumerate", "rerank", "risk"]
 METHODS: tuple[Method, ...] = ("auto", "decode", "extract", "enumerate", "rerank", "risk")
@@ -43,41 +43,45 @@ class Search:
     model: str | None = None
 
 
-def default_subjects(board: Board) -> tuple[str, ...]:
+def default_subjects(board: Board) -> tuple[str | Metric, ...]:
     """Every reference-free metric of the board that is no statistic; of those there may be none."""
     released_ones = [c.name for c in board.imported if not (c.needs_references or c.is_ensemble or c.is_statistic)]
-    own = [named_metric(spec) for spec in board.metrics]
-    programs = [one.name for one in own if not (one.card.needs_references or one.card.is_statistic)]
-    names = tuple(dict.fromkeys((*released_ones, *programs)))
-    if not names:
+    own = [board_metric(spec) for spec in board.metrics]
+    programs = {one.name: one for one in own if not (one.card.needs_references or one.card.is_statistic)}
+    subjects: dict[str, str | Metric] = {name: name for name in released_ones} | programs
+    if not subjects:
         raise NotEnoughData(f"board {board.name} has no reference-free metric; name one to audit with --metric")
-    return names
+    return tuple(subjects.values())
 
 
-def subject_named(board: Board, name: str) -> Subject:
-    """A metric by name: its program where it can run here, else the scores that came with the data."""
+def subject_named(board: Board, name: Spec) -> Subject:
+    """A metric by name, file or function: its program where it can run here, else scores that came with the data."""
+    came_along = any(name in (column.name, column.source_name) for column in board.imported)
+    if isinstance(name, str) and came_along and (is_file(name) or canonical(name) != name):
+        # What came with the data is meant, not what bears its name in another case, nor a file to be run.
+        return released(board, name)
     try:
-        found = named_metric(name)
-        assert found.signature
+        made = metric(name)
+        assert made.signature
     except (InvalidInput, MissingPart):
-        if any(name in (column.name, column.source_name) for column in board.imported):
+        if isinstance(name, str) and came_along:
             return released(board, name)
         raise
-    return program(found)
+    return program(made)
 
 
-def chosen_judges(board: Board, names: Sequence[str] | None) -> list[Metric]:
+def chosen_judges(board: Board, names: Sequence[Spec] | None) -> list[Metric]:
     """The reference-based metrics to ask: those named, or some quick ones that the board computes."""
     if names is not None:
-        asked = [named_metric(name) for name in names]
+        asked = [metric(name) for name in names]
         for one in asked:
             if not one.card.needs_references:
                 raise InvalidInput(f"{one.name} uses no references, so it can't say how good outputs are; name others")
         return asked
-    own = [named_metric(spec) for spec in board.metrics]
+    own = [board_metric(spec) for spec in board.metrics]
     quick = {one.name: one for one in own if one.card.needs_references and not one.card.slow}
     ordered = [*(name for name in PREFERRED if name in quick), *(name for name in quick if name not in PREFERRED)]
-    return [quick[name] for name in ordered[:MOST_JUDGES]] or [named_metric("ROUGE-2"), named_metric("chrF")]
+    return [quick[name] for name in ordered[:MOST_JUDGES]] or [metric("ROUGE-2"), metric("chrF")]
 
 
 def optimiser_for(bench: Bench, subject: Subject, search: Search) -> Optimiser | None:

@@ -15,8 +15,7 @@ from billboards.analyses.suite.opening import OpenBoard
 from billboards.analyses.suite.results import Block, Suite
 from billboards.errors import InvalidInput, MissingPart
 from billboards.metrics.base import Metric
-from billboards.metrics.discovery import known_metrics
-from billboards.run.packs import named_metric
+from billboards.metrics.discovery import Spec, board_metric, canonical, is_file, metric, metric_names
 
 
 @dataclass(frozen=True)
@@ -41,32 +40,39 @@ class Chosen:
 
 
 def choose_metrics(
-    suite: Suite, boards: Sequence[OpenBoard], asked: Sequence[str | Metric] | None = None
+    suite: Suite, boards: Sequence[OpenBoard], asked: Sequence[Spec] | None = None
 ) -> tuple[Chosen, ...]:
     """The metrics asked for, else the suite's, else all that its boards name; each name once."""
-    named = list(asked or suite.metrics or dict.fromkeys(name for one in boards for name in one.board.metrics))
-    if not named:
+    specs: list[Spec] = [*(asked or suite.metrics)]
+    if not specs:
+        specs = [*dict.fromkeys(name for opened in boards for name in opened.board.metrics)]
+        for name in specs:
+            # A board may be anybody's: what its file names is no file to be run.
+            if is_file(name):
+                board_metric(str(name))
+    if not specs:
         raise InvalidInput(
             f'suite {suite.name} names no metrics; add `metrics = ["ROUGE-1"]` to its file or use --metric'
         )
-    found = [_chosen(one, boards) for one in named]
-    return tuple({one.name: one for one in found}.values())
+    chosen = [_chosen(spec, boards) for spec in specs]
+    return tuple({row.name: row for row in chosen}.values())
 
 
-def _chosen(asked: str | Metric, boards: Sequence[OpenBoard]) -> Chosen:
+def _chosen(asked: Spec, boards: Sequence[OpenBoard]) -> Chosen:
     if isinstance(asked, str) and (imported := _only_imported(asked, boards)) is not None:
         return imported
-    base = asked if isinstance(asked, Metric) else named_metric(asked)
-    name = asked.name if isinstance(asked, Metric) else asked
+    base = metric(asked)
+    is_named = isinstance(asked, str) and not is_file(asked)
+    name = str(asked) if is_named else base.name
     made: dict[str, Metric] = {}
     on: dict[str, Metric] = {}
     missing: dict[str, str] = {}
     for one in boards:
-        spec = name if isinstance(asked, Metric) else _spec(asked, one)
-        metric = base if spec == name else made.setdefault(spec, named_metric(spec))
-        reason = language_mistake(metric, one.board.output_language) or _unfit(metric, one) or _absent(metric)
+        spec = _spec(name, one) if is_named else name
+        stands_in = base if spec == name else made.setdefault(spec, metric(spec))
+        reason = language_mistake(stands_in, one.board.output_language) or _unfit(stands_in, one) or _absent(stands_in)
         if reason is None:
-            on[one.board.name] = metric
+            on[one.board.name] = stands_in
         else:
             missing[one.board.name] = reason
     return Chosen(name, on, missing, base.card.is_statistic, base.card.needs_references)
@@ -75,14 +81,14 @@ def _chosen(asked: str | Metric, boards: Sequence[OpenBoard]) -> Chosen:
 def _only_imported(name: str, boards: Sequence[OpenBoard]) -> Chosen | None:
     """A metric that nobody can run here, but whose scores came with a board."""
     columns = [column for one in boards for column in one.board.imported if name in (column.name, column.source_name)]
-    if name in known_metrics() or not columns:
+    if name in metric_names() or not columns:
         return None
     missing = dict.fromkeys((one.board.name for one in boards), "it came with other boards and can't be run here")
     return Chosen(name, {}, missing, columns[0].is_statistic, columns[0].needs_references)
 
 
 def _spec(asked: str, one: OpenBoard) -> str:
-    return one.said.instead.get(asked) or spec_for(asked, one.board.output_language)
+    return one.said.instead.get(asked) or spec_for(canonical(asked), one.board.output_language)
 
 
 def _unfit(metric: Metric, one: OpenBoard) -> str | None:

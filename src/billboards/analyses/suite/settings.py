@@ -10,7 +10,7 @@
     folder = "summeval"
     correctness = "consistency"
 
-Folders are relative to the file. `docs/suites.md` explains every key.
+Folders, and metrics that are Python files, are relative to the file. `docs/suites.md` explains every key.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from typing import Any
 from billboards.analyses.suite.results import Suite, SuiteBoard
 from billboards.board.names import board_name_mistake
 from billboards.errors import InvalidInput
+from billboards.metrics.discovery import is_file
 from billboards.reading import is_number, toml_document
 
 #: Every key of the file, and of one of its boards; docs/suites.md explains each.
@@ -53,7 +54,7 @@ def read_suite(path: str | Path) -> Suite:
     return Suite(
         name,
         tuple(_board(item, f"{file}: board {k}", file.parent) for k, item in enumerate(boards, 1)),
-        top.names("metrics") or (),
+        tuple(_located(name, file.parent) for name in top.names("metrics") or ()),
         top.text("title"),
         {family: _listed(names, f"{file}: families.{family}") for family, names in top.table("families").items()},
         file.absolute(),
@@ -81,8 +82,13 @@ def _board(item: object, where: str, beside: Path) -> SuiteBoard:
         keys.positive("weight", 1.0),
         keys.number("difficulty"),
         keys.text("reference"),
-        {str(metric): str(other) for metric, other in instead.items()},
+        {str(metric): _located(str(other), beside) for metric, other in instead.items()},
     )
+
+
+def _located(name: str, beside: Path) -> str:
+    """A metric's name as it is; a Python file's is relative to the suite's file."""
+    return str((beside / name).absolute()) if is_file(name) else name
 
 
 class _Keys:

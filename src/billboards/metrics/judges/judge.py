@@ -234,3 +234,6 @@ class Likert(Judge):
 
     def _parts(self) -> tuple[str, ...]:
         return ("mean", *templates.checked_aspects(self.aspects))
+
+
+METRICS = {"judge-DA": DirectAssessment, "judge-MQM": MQM, "judge-Likert": Likert}

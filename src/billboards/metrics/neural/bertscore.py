@@ -157,3 +157,6 @@ def split_batches(scores: Floats, batches: Sequence[Batch]) -> list[Floats]:
     """Scores of several batches' outputs (… × outputs × 3), batch by batch."""
     ends = np.cumsum([len(batch) for batch in batches])
     return np.split(scores, ends[:-1], axis=-2)
+
+
+METRICS = {"BERTScore": BERTScore}

@@ -133,3 +133,6 @@ class PairReader:
 def pair_reader(weights: Weights, precision: Precision, device: str) -> PairReader:
     """A reader that is kept for the next call."""
     return PairReader(weights, precision, device)
+
+
+METRICS = {"BLEURT": Bleurt}

@@ -250,3 +250,6 @@ class RefOnlyC(_Clip):
 
     def judge(self, embedded: _Embedded, item: Item) -> float:
         return min(max(embedded.best_reference(item), -1.0), 1.0)
+
+
+METRICS = {"CLIP-S": ClipS, "RefCLIP-S": RefClipS, "RefOnlyC": RefOnlyC}

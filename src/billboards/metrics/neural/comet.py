@@ -115,3 +115,6 @@ class CometQE(_Comet):
 
         out, src = sides.output, sides.input
         return torch.cat((out, src, out * src, (out - src).abs()), 1)
+
+
+METRICS = {"COMET": Comet, "COMET-QE": CometQE}

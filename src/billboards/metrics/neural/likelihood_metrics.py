@@ -288,3 +288,12 @@ class Perplexity(LikelihoodMetric):
 
     def _scale(self, scores: Floats) -> Floats:
         return np.exp(-scores)
+
+
+METRICS = {
+    "Prism-ref": PrismRef,
+    "Prism-src": PrismSrc,
+    "BARTScore": BARTScore,
+    "BARTScore-src": BARTScoreSrc,
+    "perplexity": Perplexity,
+}

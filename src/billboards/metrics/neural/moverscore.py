@@ -134,3 +134,6 @@ class _Mover:
 
     def _grams(self, text: int, table: Table) -> Grams:
         return join_grams(*self.heaps.words(text, table), self.metric.ngram)
+
+
+METRICS = {"MoverScore": MoverScore}

@@ -81,3 +81,6 @@ class QAEval(GeneratedQuestions):
             scores = [worth(given.text, right) if given.is_given else 0.0 for given, right in found]
             of_references += [mean_or_missing(scores)] if scores else []
         return mean_or_missing(of_references)
+
+
+METRICS = {"QAEval": QAEval}

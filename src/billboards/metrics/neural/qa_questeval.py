@@ -200,3 +200,6 @@ class QuestEvalBoth(QuestEvalFamily):
         failures=QUESTEVAL_FAILURES,
         slow=True,
     )
+
+
+METRICS = {"QuestEval": QuestEval, "QuestEval-ref": QuestEvalRef, "QuestEval-both": QuestEvalBoth}

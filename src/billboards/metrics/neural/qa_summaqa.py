@@ -61,3 +61,6 @@ class SummaQA(QuestionMetric):
     def _cloze(self, candidate: Candidate) -> Question:
         before, answer, after = candidate.context(whole=False)
         return Question(before + self.mask + after, answer)
+
+
+METRICS = {"SummaQA": SummaQA}

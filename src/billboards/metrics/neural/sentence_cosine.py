@@ -125,3 +125,6 @@ def _cosine(sides: Sides) -> Tensor:
 
     cosines = cosine_similarity(sides.output, sides.reference, dim=1).clamp(-1.0, 1.0)
     return cosines.masked_fill(sides.empty, 0.0)
+
+
+METRICS = {"sentence-cosine": SentenceCosine, "source-cosine": SourceCosine}

@@ -20,7 +20,7 @@ from billboards.board.folder import open_board, read_texts
 from billboards.board.judgments import JudgmentColumns
 from billboards.errors import InvalidBoard, InvalidInput, MissingPart
 from billboards.metrics.base import Metric
-from billboards.metrics.discovery import metric
+from billboards.metrics.discovery import installed_metric
 from billboards.reading import Problems
 from billboards.site.boards import registry, snapshots
 from billboards.site.boards.snapshots import Audience, Snapshot
@@ -199,7 +199,7 @@ def board_metrics(board: Board) -> tuple[tuple[Metric, ...], dict[str, str]]:
     unavailable = {}
     for spec in board.metrics:
         try:
-            one = metric(spec)
+            one = installed_metric(spec)
         except (InvalidInput, MissingPart) as error:
             unavailable[spec] = str(error)
         else:
