@@ -8,6 +8,7 @@ import sys
 import textwrap
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -94,7 +95,7 @@ def test_every_metric_class_of_the_package_is_listed_by_its_module() -> None:
     assert cards == {each for each in listed if each.__module__.startswith("billboards.")}
 
 
-def _below(parent: type) -> set[type]:
+def _below(parent: type[Any]) -> set[type[Any]]:
     return {each for child in parent.__subclasses__() for each in ({child} | _below(child))}
 
 
