@@ -1,0 +1,105 @@
+"""What two versions must have in common: documents made comparable in one place, and every difference named.
+
+A later version may add keys to a document. It may not lose one, and may not change a value; numbers agree to nine
+digits. What no version can say twice (times, durations, paths of this machine, versions of other people's packages) is
+replaced by a word before documents are kept or compared.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+RELATIVE, ABSOLUTE = 1e-9, 1e-12
+
+#: Values under these keys are times or durations as measured.
+MEASURED = frozenset({"created", "seconds", "per_second", "outputs_per_second", "measured_seconds"})
+#: Facts about a metric that hang on what is installed, where it needs more than the package; and a card's prose.
+INSTALLED = ("signature", "absent")
+PROSE = ("summary", "training_data", "licence", "paper", "failures")
+#: The version of somebody else's package in a signature.
+_PACKAGE = re.compile(r"\b(version|rouge-score|nltk|transformers|torch|sacrebleu|wordnet):[0-9a-f][0-9a-zA-Z.+]*")
+_STAMP = re.compile(r"20\d\d-\d\d-\d\d[T ]\d\d:\d\d(:\d\d)?(\.\d+)?(Z|\+00:00| UTC)?")
+#: Where a document holds an object's place in memory, it says nothing.
+_UNSAID = " object at 0x"
+_HAS_DIGIT = re.compile(r"\S*\d\S*")
+
+
+def normalised(value: Any, *, folder: str = "", times: bool = False) -> Any:
+    """A document without what differs from run to run; `times` keeps stamps, for data that are kept with them."""
+    if isinstance(value, Mapping):
+        absent = (*PROSE, *(INSTALLED if value["needs_part"] else ())) if "needs_part" in value else ()
+        return {
+            key: "MEASURED" if key in MEASURED and not times else normalised(item, folder=folder, times=times)
+            for key, item in value.items()
+            if key not in absent and not (isinstance(item, str) and _UNSAID in item)
+        }
+    if isinstance(value, list):
+        return [normalised(item, folder=folder, times=times) for item in value]
+    if isinstance(value, str):
+        return _plain(value, folder, times)
+    # Twelve digits are more than are compared, and a quarter less to keep.
+    return float(f"{value:.12g}") if isinstance(value, float) else value
+
+
+def _plain(text: str, folder: str, times: bool) -> str:
+    text = text.replace(folder, "FOLDER") if folder else text
+    text = _PACKAGE.sub(r"\1:INSTALLED", text)
+    return text if times else _STAMP.sub("TIME", text)
+
+
+def differences(kept: Any, now: Any, where: str = "$", *, relative: float = RELATIVE) -> Iterator[str]:
+    """Every place where a document says something else than the kept one; keys that were added are none."""
+    if isinstance(kept, dict) and isinstance(now, dict):
+        for key, value in kept.items():
+            if key in now:
+                yield from differences(value, now[key], f"{where}.{key}", relative=relative)
+            else:
+                yield f"{where}.{key}: is gone"
+    elif isinstance(kept, list) and isinstance(now, list):
+        if len(kept) != len(now):
+            yield f"{where}: {len(kept)} items, now {len(now)}"
+        for k, (old, new) in enumerate(zip(kept, now, strict=False)):
+            yield from differences(old, new, f"{where}[{k}]", relative=relative)
+    elif not same_value(kept, now, relative):
+        yield f"{where}: {_short(kept)}, now {_short(now)}"
+
+
+def same_value(kept: Any, now: Any, relative: float = RELATIVE) -> bool:
+    """Whether two values are one, numbers to nine digits; true is not 1."""
+    if isinstance(kept, bool) or isinstance(now, bool):
+        return kept is now
+    if isinstance(kept, float) and isinstance(now, float | int):
+        return math.isclose(kept, now, rel_tol=relative, abs_tol=ABSOLUTE)
+    return type(kept) is type(now) and bool(kept == now)
+
+
+def text_differences(kept: str, now: str, form: str) -> Iterator[str]:
+    """Where a text says something else: CSV by cells, tables for people by what has digits, others by lines."""
+    if form == "csv":
+        yield from differences(_cells(kept), _cells(now))
+    elif form == "table":
+        yield from differences(_HAS_DIGIT.findall(kept), _HAS_DIGIT.findall(now))
+    else:
+        yield from differences(kept.splitlines(), now.splitlines())
+
+
+def _cells(text: str) -> list[list[Any]]:
+    return [[_number(cell) for cell in row] for row in csv.reader(io.StringIO(text))]
+
+
+def _number(cell: str) -> Any:
+    try:
+        return float(cell) if re.fullmatch(r"-?\d+(\.\d+)?(e-?\d+)?", cell) else cell
+    except ValueError:
+        return cell
+
+
+def _short(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 200 else f"{text[:197]}..."

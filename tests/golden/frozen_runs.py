@@ -1,0 +1,167 @@
+"""Command lines, run by the package's outer door in a folder of their own, and what came of them.
+
+A run is a document: the arguments, the exit code, what was printed (JSON as a document, all else as text), and the
+files that were written beside what is computed anew from them. Kept and repeated runs are made alike, so that they can
+be compared.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import io
+import json
+import os
+import re
+import shutil
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from frozen_documents import differences, normalised, text_differences
+
+import billboards as bb
+from billboards.__main__ import main
+
+#: Files whose contents are a matter of taste, or of no interest: that they are written is enough.
+UNREAD = (".html", ".svg", ".sqlite", ".parquet")
+#: Characters of a text for other tools that are kept as they are.
+LONGEST = 1500
+#: A command that prints nothing and says in a note how much it did.
+COUNTING = ("score",)
+ENVIRONMENT = {"COLUMNS": "200", "NO_COLOR": "1", "TERM": "dumb", "BILLBOARDS_OFFLINE": "1"}
+
+
+def form_of(argv: Sequence[str]) -> str:
+    """What a command line prints: json, csv, latex, html, lines (for other tools) or a table (for people)."""
+    for form in ("json", "csv", "latex", "html"):
+        if f"--{form}" in argv:
+            return form
+    return "lines" if "write" in argv or "--markdown" in argv or "template" in argv else "table"
+
+
+def abridged(text: str) -> Any:
+    """A text's lines; of a long one its beginning, and a digest of all of it."""
+    lines = text.splitlines()
+    if len(text) <= LONGEST:
+        return lines
+    digest = hashlib.sha256("\n".join(lines).encode()).hexdigest()
+    return {"begins": [line[:200] for line in lines[:3]], "lines": len(lines), "digest": digest}
+
+
+def run_line(argv: Sequence[str], folder: Path) -> dict[str, Any]:
+    """Run a command line in a folder; what it printed and wrote, made comparable."""
+    before = _digests(folder)
+    printed = io.StringIO()
+    with working_in(folder), contextlib.redirect_stdout(printed), contextlib.redirect_stderr(io.StringIO()) as notes:
+        try:
+            rc = main(list(argv))
+        except SystemExit as ended:
+            rc = ended.code if isinstance(ended.code, int) else 2
+    text = printed.getvalue()
+    record: dict[str, Any] = {"argv": list(argv), "rc": rc}
+    record["stdout"] = _printed(text, form_of(argv))
+    written = {name: path for name, path, mark in _files(folder) if before.get(name) != mark}
+    if written and form_of(argv) not in ("csv", "latex"):
+        record["files"] = {_general(name): _contents(path) for name, path in sorted(written.items())}
+    record = dict(normalised(record, folder=str(folder)))
+    if rc:
+        # What was wrong is said in words that may become better; which exit code it has may not change.
+        record["said"] = bool(notes.getvalue().strip())
+    if argv[0] in COUNTING:
+        record["counts"] = [int(word) for word in re.findall(r"\b\d+\b", notes.getvalue().replace(str(folder), ""))]
+    return record
+
+
+def run_differences(kept: dict[str, Any], now: dict[str, Any]) -> Iterator[str]:
+    """Where a run that was repeated came to something else."""
+    yield from differences({word: kept[word] for word in ("rc", "said", "counts") if word in kept}, now, "run")
+    if isinstance(kept["stdout"], str) and isinstance(now["stdout"], str):
+        yield from text_differences(kept["stdout"], now["stdout"], form_of(kept["argv"]))
+    else:
+        yield from differences(kept["stdout"], now["stdout"])
+    for name, contents in kept.get("files", {}).items():
+        if name not in now.get("files", {}):
+            yield f"{name}: was not written"
+        else:
+            yield from differences(contents, now["files"][name], name)
+
+
+@contextlib.contextmanager
+def working_in(folder: Path) -> Iterator[None]:
+    """Be in a folder, with surroundings that are the same everywhere."""
+    kept = dict(os.environ)
+    back = Path.cwd()
+    os.chdir(folder)
+    os.environ.update(ENVIRONMENT, BILLBOARDS_PACKS=str(folder / ".packs"))
+    os.environ.update(BILLBOARDS_JUDGE_CACHE=str(folder / ".judges" / "answers.sqlite"))
+    try:
+        yield
+    finally:
+        os.chdir(back)
+        os.environ.clear()
+        os.environ.update(kept)
+
+
+def board_facts(workspace: Path) -> dict[str, Any]:
+    """What Python sees of every board; its version is a digest of all that a ranking can depend on."""
+    facts = {}
+    for path in sorted(workspace.glob("*/board.toml")):
+        board = bb.open(str(path.parent))
+        facts[path.parent.name] = {
+            "name": board.name,
+            "version": board.version,
+            "instances": [instance.id for instance in board.instances],
+            "generators": {generator.name: generator.kind for generator in board.generators},
+            "references": list(board.reference_names),
+            "dimensions": sorted(board.dimensions),
+            "aggregates": sorted(board.aggregates),
+            "metrics": list(board.metrics),
+        }
+    return facts
+
+
+def copied(source: Path, target: Path, argv: Sequence[str]) -> Path:
+    """A copy, that may be changed, of what a command line names; a suite names boards."""
+    named = {word.partition("/")[0] for word in argv}
+    for path in source.iterdir():
+        if path.name in named or "suite.toml" in named:
+            (shutil.copytree if path.is_dir() else shutil.copy)(path, target / path.name)
+    return target
+
+
+def _files(folder: Path) -> Iterator[tuple[str, Path, bytes]]:
+    for path in sorted(folder.rglob("*")):
+        name = path.relative_to(folder).as_posix()
+        if path.is_file() and not any(part.startswith(".") for part in path.relative_to(folder).parts):
+            yield name, path, path.read_bytes()
+
+
+def _digests(folder: Path) -> dict[str, bytes]:
+    return {name: mark for name, _, mark in _files(folder)}
+
+
+def _general(name: str) -> str:
+    """A file's name; one that is a digest of all that the file says changes when a key is added."""
+    folder, _, file = name.rpartition("/")
+    return f"{folder}/ID.json" if folder.endswith("/rankings") and file.endswith(".json") else name
+
+
+def _printed(text: str, form: str) -> Any:
+    if form == "json" and text.strip():
+        return json.loads(text)
+    if form == "html":
+        return text.strip()[:15].lower()
+    return abridged(text) if form == "lines" else text
+
+
+def _contents(path: Path) -> Any:
+    if path.suffix in UNREAD:
+        return None
+    text = path.read_text("utf-8")
+    if path.suffix != ".json":
+        return abridged(text)
+    document = json.loads(text)
+    if isinstance(document, dict) and path.parent.name == "rankings":
+        document.pop("id", None)
+    return document
