@@ -134,7 +134,11 @@ def options_of(function: Callable[..., Any], skip: int = 1) -> tuple[Option, ...
 
     A parameter `**anything` is no option.
     """
-    hints = get_type_hints(function, include_extras=True)
+    try:
+        hints = get_type_hints(function, include_extras=True)
+    except NameError as error:
+        where = f"{function.__module__}.{function.__name__}"
+        raise InvalidInput(f"{where}: {error}; its signature needs that at run time") from error
     parameters = list(inspect.signature(function).parameters.values())[skip:]
     variable = (inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL)
     return tuple(

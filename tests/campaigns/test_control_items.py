@@ -9,7 +9,21 @@ from billboards.formats.appraise import AppraiseAnswer, read_appraise
 
 
 def answer(item: str, document: str, score: float, *, kind: str = "TGT", annotator: str = "a") -> AppraiseAnswer:
-    return AppraiseAnswer(1, annotator, "s", item, kind, "eng", "deu", score, document, False, (), 1.0, 2.0)
+    return AppraiseAnswer(
+        line=1,
+        annotator=annotator,
+        system="s",
+        item=item,
+        kind=kind,
+        source_language="eng",
+        target_language="deu",
+        score=score,
+        document=document,
+        is_document=False,
+        spans=(),
+        started=1.0,
+        ended=2.0,
+    )
 
 
 def test_segments_of_a_corrupted_document_meet_their_originals_in_order() -> None:

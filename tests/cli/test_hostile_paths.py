@@ -20,6 +20,7 @@ from page_sites import page_board
 
 from billboards.board.writing import write_board
 from billboards.cli import options
+from billboards.cli._arguments import LateParser
 from billboards.cli.main import COMMANDS, OneLineParser, main
 
 #: What is written, not read: a place for it may be missing.
@@ -50,6 +51,8 @@ class Slot:
 
 
 def _leaves(parser: argparse.ArgumentParser, command: tuple[str, ...]) -> Iterator[Slot]:
+    if isinstance(parser, LateParser):
+        parser.complete()
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
             for name, below in action.choices.items():

@@ -10,12 +10,35 @@ import pytest
 from judged_boards import KEY, bare_board, judged_board
 
 from billboards.board import Board, Judgment
+from billboards.board.judgment_sources import JudgmentSource
 from billboards.errors import ImportRefused, InvalidInput, NotEnoughData, UnknownName
-from billboards.formats import FORMATS, load_reader
-from billboards.formats.exchange import add_file, judgments_as_text
-from billboards.formats.pseudonyms import pseudonym
+from billboards.formats import FORMATS, add_file, judgment_format, judgments_as_text, pseudonym
 
-each_format = pytest.mark.parametrize("form", sorted(FORMATS))
+each_format = pytest.mark.parametrize("form", FORMATS)
+each_written_format = pytest.mark.parametrize("form", [form for form in FORMATS if FORMATS.load(form).can_write])
+
+
+@each_format
+def test_a_declaration_says_everything(form: str) -> None:
+    declared = FORMATS.load(form)
+    assert declared.name == form
+    assert declared.summary == FORMATS.summary(form)
+    assert len(declared.summary) > 20
+
+
+def test_every_format_of_this_package_is_written_too() -> None:
+    assert all(FORMATS.load(form).can_write for form in FORMATS.own)
+
+
+def test_a_format_without_a_writer_is_only_read() -> None:
+    @judgment_format()
+    def heard_only(path: Path, board: Board, campaign: str) -> JudgmentSource:
+        """Files that nobody writes."""
+        raise ImportRefused(f"{path}: {board.name}, {campaign}")
+
+    assert heard_only.name == "heard-only"
+    with pytest.raises(InvalidInput, match="format heard-only can be read but not written; write csv instead"):
+        heard_only.write(bare_board(), ())
 
 
 def _each(board: Board) -> list[Judgment]:
@@ -28,7 +51,7 @@ def _without_categories(judgment: Judgment) -> Judgment:
     return replace(judgment, details={"spans": spans} if spans else {})
 
 
-@each_format
+@each_written_format
 def test_what_was_written_is_read_back_under_pseudonyms(form: str, tmp_path: Path) -> None:
     judged = judged_board(form)
     path = tmp_path / "file"
@@ -42,7 +65,7 @@ def test_what_was_written_is_read_back_under_pseudonyms(form: str, tmp_path: Pat
         assert found == expected
 
 
-@each_format
+@each_written_format
 def test_no_name_of_an_annotator_leaves(form: str) -> None:
     text = judgments_as_text(judged_board(form), form)
     assert "ann@x.org" not in text
@@ -58,14 +81,14 @@ def test_without_a_key_pseudonyms_differ_from_file_to_file() -> None:
 @each_format
 def test_an_absent_or_foreign_file_is_refused_by_name(form: str, tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="nowhere"):
-        load_reader(form)(tmp_path / "nowhere", bare_board(), "c")
+        FORMATS.load(form).read(tmp_path / "nowhere", bare_board(), "c")
     foreign = tmp_path / "foreign"
     foreign.write_text("once upon a time\n", encoding="utf-8")
     with pytest.raises(InvalidInput, match="foreign"):
-        load_reader(form)(foreign, bare_board(), "c")
+        FORMATS.load(form).read(foreign, bare_board(), "c")
 
 
-@each_format
+@each_written_format
 def test_another_board_s_judgments_are_refused(form: str, tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_text(judgments_as_text(judged_board(form), form, key=KEY), encoding="utf-8")

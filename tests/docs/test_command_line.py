@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from billboards.cli._arguments import LateParser
 from billboards.cli.main import COMMANDS
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "command-line.md").read_text("utf-8")
@@ -24,6 +25,8 @@ def actions(parser: ArgumentParser) -> Iterator[Action]:
         yield action
         if isinstance(action, SubParsers):
             for below in action.choices.values():
+                if isinstance(below, LateParser):
+                    below.complete()
                 yield from actions(below)
 
 

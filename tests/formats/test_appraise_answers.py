@@ -29,7 +29,10 @@ def test_an_answer_has_its_spans_and_times(tmp_path: Path) -> None:
     assert (answer.line, answer.annotator, answer.system, answer.item) == (1, "engdeu01", "wmt23.A", "98")
     assert (answer.kind, answer.score, answer.document) == ("BAD", 36.0, "doc#A#bad7")
     assert answer.is_document is False
-    assert answer.spans == (ErrorSpan(206, 252, "major", None), ErrorSpan(None, None, "minor", "Omission"))
+    assert answer.spans == (
+        ErrorSpan(start=206, end=252, severity="major", error_type=None),
+        ErrorSpan(start=None, end=None, severity="minor", error_type="Omission"),
+    )
     assert (answer.started, answer.ended) == (10.5, 17.25)
 
 

@@ -12,13 +12,13 @@ import pytest
 from billboards.board import Board, human_scores
 from billboards.board.judgment_sources import Imported
 from billboards.errors import ImportRefused, UnknownName
-from billboards.importers.billboard import import_board, read_references
+from billboards.importers.billboard import billboard, read_references
 
 Write = Callable[..., Path]
 
 
 def en_de(root: Path, *, judgments: bool = True, references: bool = True) -> Imported:
-    return import_board(
+    return billboard(
         root / "billboard",
         board="wmt20-en-de",
         judgments=root / "mqm" if judgments else None,
@@ -27,7 +27,7 @@ def en_de(root: Path, *, judgments: bool = True, references: bool = True) -> Imp
 
 
 def mscoco(root: Path) -> Imported:
-    return import_board(root / "billboard", board="mscoco", judgments=root / "THumB")
+    return billboard(root / "billboard", board="mscoco", judgments=root / "THumB")
 
 
 def refused(root: Path) -> str:
@@ -101,7 +101,7 @@ def test_references_may_be_one_file_and_need_no_names(translations: Write) -> No
     lines = [{"seg_id": f"s{k}", "set_id": k - 1, "refs": [f"r{k}", f"q{k}"]} for k in (3, 1, 2)]
     path = translations() / "mine.jsonl"
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    board = import_board(path.parent / "billboard", board="wmt20-en-de", references=path).board
+    board = billboard(path.parent / "billboard", board="wmt20-en-de", references=path).board
     assert [(r.name, r.text) for r in board.instances[0].references] == [("ref1", "r1"), ("ref2", "q1")]
     assert board.imported[0].references == ("ref1", "ref2")
 
@@ -149,20 +149,20 @@ def test_a_board_of_an_unknown_name_is_read_without_assumptions(translations: Wr
     for path in list(old.rglob("*.jsonl")):
         path.rename(path.with_name(path.name.replace("wmt20-en-de", "mine")))
     old.rename(old.with_name("mine"))
-    board = import_board(root / "billboard", board="mine").board
+    board = billboard(root / "billboard", board="mine").board
     assert (board.input_language, board.instances[0].document, board.instances[0].input) == (None, None, "one")
     with pytest.raises(ImportRefused, match="not known; import it without --judgments"):
-        import_board(root / "billboard", board="mine", judgments=root / "mqm")
+        billboard(root / "billboard", board="mine", judgments=root / "mqm")
 
 
 def test_a_missing_board_is_named_with_those_there_are(translations: Write) -> None:
     with pytest.raises(UnknownName, match="no board named 'wmt20-de-en'; did you mean wmt20-en-de"):
-        import_board(translations() / "billboard", board="wmt20-de-en")
+        billboard(translations() / "billboard", board="wmt20-de-en")
 
 
 def test_a_folder_that_is_no_clone_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ImportRefused, match=r"no folder submissions/; give a clone of jungokasai/billboard"):
-        import_board(tmp_path, board="cnndm")
+        billboard(tmp_path, board="cnndm")
 
 
 def test_a_missing_segment_of_a_generator_is_named(translations: Write) -> None:
@@ -269,7 +269,7 @@ def test_a_hundred_thousand_instances_are_read(tmp_path: Path) -> None:
         path.write_text("".join(line % (k, k, key, k) for k in reversed(range(count))))
     lines = (f"G,s{k},{k},M,{k / 8}\n" for k in range(count))
     (tmp_path / "results/big/G||M.csv").write_text("SYS,seg_id,set_id,metric,score\n" + "".join(lines))
-    board = import_board(tmp_path, board="big").board
+    board = billboard(tmp_path, board="big").board
     assert board.instances[77_777].id == "s77777"
     assert board.row("G").texts[77_777] == "text 77777"
     assert board.imported[0].values["G"][77_777] == 77_777 / 8
@@ -277,7 +277,7 @@ def test_a_hundred_thousand_instances_are_read(tmp_path: Path) -> None:
 
 @pytest.mark.data
 def test_wmt20_zh_en_is_complete_and_comet_correlates_as_published(shared_data: Path) -> None:
-    found = import_board(
+    found = billboard(
         shared_data / "billboard",
         board="wmt20-zh-en",
         judgments=shared_data / "wmt-mqm-human-evaluation",
@@ -301,7 +301,7 @@ def test_wmt20_zh_en_is_complete_and_comet_correlates_as_published(shared_data: 
 
 @pytest.mark.data
 def test_cnndm_has_every_annotators_rating_and_comet_correlates_as_published(shared_data: Path) -> None:
-    board = import_board(shared_data / "billboard", board="cnndm", judgments=shared_data / "THumB").board
+    board = billboard(shared_data / "billboard", board="cnndm", judgments=shared_data / "THumB").board
     assert (len(board.generators), len(board.instances), len(board.judgments)) == (26, 100, 1800 * 3 + 1600 * 5)
     assert board.generator("Human-H").kind == "human"
     assert board.judgments.campaigns == ("crowd", "expert")

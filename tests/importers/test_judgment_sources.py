@@ -30,7 +30,7 @@ Human-P.0 s1 95.5 1.0 1 1
 def folder(translations: Write) -> Path:
     """A board folder of X.1, Y.2, Human-A and Human-P on three segments, without judgments."""
     root = translations()
-    found = billboard.import_board(root / "billboard", board="wmt20-en-de", references=root / "references")
+    found = billboard.billboard(root / "billboard", board="wmt20-en-de", references=root / "references")
     return write_board(found.board, root / "board")
 
 
@@ -43,7 +43,7 @@ def human(board: Board, aggregate: str) -> dict[str, list[float]]:
 def da(folder: Path, text: str = DA) -> Imported:
     path = folder.parent / "metrics-ad-seg-scores-en-de.csv"
     path.write_text(text)
-    return wmt_da.import_board(path, into=folder)
+    return wmt_da.wmt_da(path, into=folder)
 
 
 def refused(folder: Path, text: str) -> str:
@@ -66,13 +66,11 @@ def test_direct_assessment_is_added_raw_and_standardised(folder: Path) -> None:
 def test_direct_assessment_is_found_in_its_folder(folder: Path) -> None:
     da(folder)
     (folder.parent / "metrics-ad-seg-scores-zh-en.csv").write_text("another pair's")
-    assert len(wmt_da.import_board(folder.parent, into=folder).board.judgments) == 3
+    assert len(wmt_da.wmt_da(folder.parent, into=folder).board.judgments) == 3
 
 
 def test_what_ranks_stays_what_it_was(folder: Path) -> None:
-    ranked = write_board(
-        mqm.import_board(folder.parent / "mqm/newstest2020/ende", into=folder).board, folder.parent / "b"
-    )
+    ranked = write_board(mqm.mqm(folder.parent / "mqm/newstest2020/ende", into=folder).board, folder.parent / "b")
     board = da(ranked).board
     assert board.ranks == "mqm"
     assert board.judgments.campaigns == ("da", "mqm")
@@ -146,7 +144,7 @@ MQM = "system mqm_avg_score seg_id\nX.1 -0.000000 1\nX.1\tNone 2\nX.1 -25.0 3\n"
 def averages(folder: Path, text: str) -> Imported:
     path = folder.parent / "any.avg_seg_scores.tsv"
     path.write_text(text)
-    return mqm.import_board(path, into=folder)
+    return mqm.mqm(path, into=folder)
 
 
 def test_mqm_counts_segments_from_one_and_none_is_missing(folder: Path) -> None:
@@ -185,7 +183,7 @@ def test_several_files_of_averages_must_be_chosen_from(folder: Path) -> None:
     settings = folder / "board.toml"
     settings.write_text(settings.read_text().replace('name = "wmt20-en-de"', 'name = "mine"'))
     with pytest.raises(ImportRefused, match=r"several candidates for MQM averages: newstest2020/ende/.*; give one"):
-        mqm.import_board(root, into=folder)
+        mqm.mqm(root, into=folder)
 
 
 GOOD = {"coherence": 4, "consistency": 5, "fluency": 3, "relevance": 2}
@@ -200,7 +198,7 @@ def rating(system: str, k: int, **changed: Any) -> dict[str, Any]:
 def summaries(folder: Path, rows: list[dict[str, Any]]) -> Imported:
     path = folder.parent / "cnndm_THumB-1.0.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return thumb.import_board(path, into=folder)
+    return thumb.thumb(path, into=folder)
 
 
 def test_every_rating_of_a_summary_is_kept_apart_by_campaign(folder: Path) -> None:
@@ -249,8 +247,8 @@ def test_wmt20_direct_assessment_lies_on_the_imported_board(shared_data: Path, t
     clone.parent.mkdir()
     clone.symlink_to(sources)
     references = shared_data / "wmt20_references"
-    texts = billboard.import_board(tmp_path, board="wmt20-zh-en", references=references).board
-    found = wmt_da.import_board(shared_data / "wmt20_da", into=write_board(texts, tmp_path / "board"))
+    texts = billboard.billboard(tmp_path, board="wmt20-zh-en", references=references).board
+    found = wmt_da.wmt_da(shared_data / "wmt20_da", into=write_board(texts, tmp_path / "board"))
     assert len(found.board.judgments) == 29248
     k = found.board.position["chinanews.com.102580::1"]
     assert human(found.board, "da")["Huoshan_Translate.919"][k] == 80.0

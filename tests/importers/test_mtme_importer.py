@@ -13,7 +13,7 @@ import pytest
 from billboards.board import Board, Generator, Instance, Reference, human_scores, loose_rows
 from billboards.errors import ImportRefused, InvalidInput, UnknownName
 from billboards.importers._assembling import generator_rows, score_column
-from billboards.importers.mtme import NO_TRANSLATION, export_board, import_board
+from billboards.importers.mtme import NO_TRANSLATION, export_board, mtme
 
 FILES = {
     "sources/en-de.txt": "one\ntwo\nthree\n",
@@ -47,12 +47,12 @@ def make(root: Path, changed: dict[str, str | bytes | None] | None = None) -> Pa
 
 def refused(root: Path, changed: dict[str, str | bytes | None]) -> str:
     with pytest.raises(ImportRefused) as refusal:
-        import_board(make(root, changed))
+        mtme(make(root, changed))
     return str(refusal.value)
 
 
 def test_a_test_set_becomes_a_board(tmp_path: Path) -> None:
-    found = import_board(make(tmp_path))
+    found = mtme(make(tmp_path))
     board = found.board
     assert (board.name, board.input_language, board.output_language) == ("wmt99-en-de", "en", "de")
     assert [i.id for i in board.instances] == ["d1::1", "d1::2", "d2::1"]
@@ -65,7 +65,7 @@ def test_a_test_set_becomes_a_board(tmp_path: Path) -> None:
 
 
 def test_a_metrics_references_are_in_its_name(tmp_path: Path) -> None:
-    columns = import_board(make(tmp_path)).board.imported
+    columns = mtme(make(tmp_path)).board.imported
     assert {c.name: (c.source_name, c.references, c.needs_references, c.needs_input) for c in columns} == {
         "BLEU-refA": ("BLEU-refA", ("refA",), True, False),
         "BLEU-refA.refB": ("BLEU-refA.refB", ("refA", "refB"), True, False),
@@ -77,29 +77,29 @@ def test_a_metrics_references_are_in_its_name(tmp_path: Path) -> None:
 
 
 def test_each_human_score_is_a_dimension_and_a_campaign(tmp_path: Path) -> None:
-    board = import_board(make(tmp_path)).board
+    board = mtme(make(tmp_path)).board
     assert (set(board.dimensions), board.ranks) == ({"mqm", "da.2"}, "mqm")
     assert set(board.judgments.campaigns) == {"mqm", "da.2"}
-    assert import_board(make(tmp_path), judgments="da.2").board.ranks == "da.2"
+    assert mtme(make(tmp_path), judgments="da.2").board.ranks == "da.2"
     with pytest.raises(UnknownName, match="no human score named 'mqn'; did you mean mqm"):
-        import_board(make(tmp_path), judgments="mqn")
+        mtme(make(tmp_path), judgments="mqn")
 
 
 def test_a_language_pair_must_be_chosen_where_there_are_several(tmp_path: Path) -> None:
     folder = make(tmp_path, {"sources/zh-en.txt": "一\n", "system-outputs/zh-en/S.txt": "one\n"})
     with pytest.raises(ImportRefused, match="holds 2 language pairs, en-de, zh-en; choose with --language-pair"):
-        import_board(folder)
-    board = import_board(folder, language_pair="zh-en", name="chosen").board
+        mtme(folder)
+    board = mtme(folder, language_pair="zh-en", name="chosen").board
     assert (board.name, [i.id for i in board.instances], board.ranks) == ("chosen", ["1"], None)
     with pytest.raises(UnknownName, match="no language pair named 'de-en'"):
-        import_board(folder, language_pair="de-en")
+        mtme(folder, language_pair="de-en")
 
 
 def test_gzipped_scores_are_read_and_a_cut_off_one_is_refused(tmp_path: Path) -> None:
     plain = FILES["metric-scores/en-de/QE-src.seg.score"].encode()
     packed = gzip.compress(plain)
     name = "metric-scores/en-de/QE2-src.seg.score.gz"
-    assert len(import_board(make(tmp_path / "sound", {name: packed})).board.imported) == 5
+    assert len(mtme(make(tmp_path / "sound", {name: packed})).board.imported) == 5
     assert "QE2-src.seg.score.gz: can't be read" in refused(tmp_path / "cut", {name: packed[:-9]})
     assert "QE2-src.seg.score.gz: can't be read" in refused(tmp_path / "plain", {name: plain})
     twice = {"metric-scores/en-de/QE-src.seg.score.gz": packed}
@@ -128,13 +128,13 @@ def test_a_damaged_test_set_is_refused(tmp_path: Path, name: str, content: str, 
 
 def test_a_folder_without_sources_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ImportRefused, match=r"has no sources/LANGUAGE-PAIR\.txt"):
-        import_board(tmp_path)
+        mtme(tmp_path)
 
 
 def test_what_is_exported_is_imported_again(tmp_path: Path) -> None:
-    board = import_board(make(tmp_path), name="same").board
+    board = mtme(make(tmp_path), name="same").board
     export_board(board, tmp_path / "out")
-    again = import_board(tmp_path / "out", name="same").board
+    again = mtme(tmp_path / "out", name="same").board
     assert (again.instances, again.rows, again.dimensions) == (board.instances, board.rows, board.dimensions)
     assert [row.texts for row in again.rows] == [row.texts for row in board.rows]
     assert again.judgments.version == board.judgments.version
@@ -146,11 +146,11 @@ def test_a_statistic_stays_one_there_and_back(tmp_path: Path) -> None:
     changed: dict[str, str | bytes | None] = {
         f"metric-scores/en-de/{name}-src.seg.score": scores for name in ("length", "repetition-3", "lengthy")
     }
-    board = import_board(make(tmp_path, changed), name="same").board
+    board = mtme(make(tmp_path, changed), name="same").board
     told = {column.source_name: column.is_statistic for column in board.imported}
     assert {name for name, is_statistic in told.items() if is_statistic} == {"length-src", "repetition-3-src"}
     export_board(board, tmp_path / "out")
-    assert {c.source_name: c.is_statistic for c in import_board(tmp_path / "out").board.imported} == told
+    assert {c.source_name: c.is_statistic for c in mtme(tmp_path / "out").board.imported} == told
 
 
 def test_names_that_no_board_folder_can_hold_are_refused_at_once(tmp_path: Path) -> None:
@@ -159,14 +159,14 @@ def test_names_that_no_board_folder_can_hold_are_refused_at_once(tmp_path: Path)
 
 
 def test_system_scores_are_means_over_what_is_there(tmp_path: Path) -> None:
-    export_board(import_board(make(tmp_path)).board, tmp_path / "out")
+    export_board(mtme(make(tmp_path)).board, tmp_path / "out")
     lines = (tmp_path / "out/human-scores/en-de.mqm.sys.score").read_text().splitlines()
     assert lines == ["S1\t-2.0", f"S2\t{-15.5 / 3!r}"]
     assert (tmp_path / "out/human-scores/en-de.mqm.seg.score").read_text().splitlines()[1] == "S1\tNone"
 
 
 def test_a_folder_that_exists_is_kept_and_nothing_half_written_stays(tmp_path: Path) -> None:
-    board = import_board(make(tmp_path)).board
+    board = mtme(make(tmp_path)).board
     with pytest.raises(InvalidInput, match="exists already"):
         export_board(board, tmp_path / "wmt99")
     instance = replace(board.instances[0], input="two\nlines")
@@ -189,7 +189,7 @@ def small(**references: str) -> Board:
 def test_names_of_references_lose_what_the_layout_forbids(tmp_path: Path) -> None:
     board = small(**{"Human-A": "ref", "v1.0": "other"})
     export_board(board, tmp_path / "out", language_pair="en-de")
-    again = import_board(tmp_path / "out").board
+    again = mtme(tmp_path / "out").board
     assert again.reference_names == ("Human_A", "v1_0")
     assert {g.name: g.kind for g in again.generators} == {"G.1": "machine", "Human_A": "human"}
     assert again.instances[0].id == "all::1"
@@ -237,7 +237,7 @@ def test_outputs_without_a_generator_have_no_place_in_the_layout(tmp_path: Path)
 @pytest.mark.data
 def test_wmt23_en_de_is_complete_and_goes_there_and_back(shared_data: Path, tmp_path: Path) -> None:
     source = shared_data / "mtme_wmt23_en-de"
-    board = import_board(source, name="wmt23").board
+    board = mtme(source, name="wmt23").board
     machines = [k for k, row in enumerate(board.rows) if row.generator and row.generator.kind == "machine"]
     assert (len(machines), len(board.rows), len(board.instances), len(board.imported)) == (12, 14, 557, 68)
     assert (board.row("AIRC").texts[0] or "\ufeff")[0] != "\ufeff"
@@ -250,7 +250,7 @@ def test_wmt23_en_de_is_complete_and_goes_there_and_back(shared_data: Path, tmp_
         there = ~np.isnan(judged)
         assert round(float(np.corrcoef(scores[there], judged[there])[0, 1]), 6) == targets[name]["pearson"]
     export_board(board, tmp_path / "out")
-    again = import_board(tmp_path / "out", name="wmt23").board
+    again = mtme(tmp_path / "out", name="wmt23").board
     assert (again.instances, again.rows, again.judgments.version) == (
         board.instances,
         board.rows,

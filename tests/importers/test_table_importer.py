@@ -15,7 +15,7 @@ from billboards.board.folder import open_board
 from billboards.board.judgment_sources import Imported
 from billboards.board.writing import write_board
 from billboards.errors import InvalidInput, MissingPart, UnknownName
-from billboards.importers.table import import_board
+from billboards.importers.table import table
 
 TIDY = """\
 id,system,output,reference,ref_B,src,doc,domain,tags,rating,annotator,BLEU,comment
@@ -30,7 +30,7 @@ lines",zwei,,,,,,5,ann,3,
 def load(root: Path, text: str | bytes, file: str = "t.csv", **options: Any) -> Imported:
     path = root / file
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
-    return import_board(path, **options)
+    return table(path, **options)
 
 
 def refused(root: Path, text: str | bytes, file: str = "t.csv", **options: Any) -> str:
@@ -91,7 +91,7 @@ def test_tsv_json_lines_and_parquet_give_the_same_board(tmp_path: Path) -> None:
         load(tmp_path, "".join(json.dumps(row) + "\n" for row in rows), "t.jsonl").board,
     ]
     parquet.write_table(Table.from_pylist(rows), tmp_path / "t.parquet")
-    boards.append(import_board(tmp_path / "t.parquet").board)
+    boards.append(table(tmp_path / "t.parquet").board)
     assert len({board.version for board in boards}) == 1
     assert human(boards[2]) == [[1.5, 2.5], [1.5, 2.5]]
 
@@ -108,7 +108,7 @@ def test_without_pyarrow_parquet_says_what_to_install(tmp_path: Path, monkeypatc
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     (tmp_path / "t.parquet").write_bytes(b"PAR1")
     with pytest.raises(MissingPart, match=r"pip install billboards\[parquet\]"):
-        import_board(tmp_path / "t.parquet")
+        table(tmp_path / "t.parquet")
 
 
 def test_json_lines_may_list_references_and_write_numbers(tmp_path: Path) -> None:
@@ -212,7 +212,7 @@ def test_a_table_of_an_unknown_kind_or_without_rows_is_refused(tmp_path: Path) -
 def test_a_name_that_no_board_can_have_is_refused(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text(TIDY)
     with pytest.raises(InvalidInput, match="the board's name 'a b' may hold letters, digits"):
-        import_board(tmp_path / "t.csv", name="a b")
+        table(tmp_path / "t.csv", name="a b")
 
 
 def test_a_last_line_without_end_is_noted(tmp_path: Path) -> None:

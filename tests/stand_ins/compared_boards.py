@@ -7,7 +7,7 @@ from pathlib import Path
 from public_sets import write_json_lines
 
 from billboards.board import Board
-from billboards.importers.wmt19_darr import import_board
+from billboards.importers.wmt19_darr import wmt19_darr
 
 REFERENCE = "the ferry leaves the old harbour at noon on day {}"
 LONGER = "other words, and many more of them than anybody would ever need to say it"
@@ -23,4 +23,4 @@ def compared_board(folder: Path) -> Board:
         for better, worse in (("B" if k == 6 else "A", "A" if k == 6 else "B"), ("A", "C")):
             said = {"better_sys": better, "better": texts[better], "worse_sys": worse, "worse": texts[worse]}
             items.append({"lp": "gu-en", "src": f"s{k}", "ref": REFERENCE.format(k), **said})
-    return import_board(write_json_lines(folder / "gu-en.jsonl", items)).board
+    return wmt19_darr(write_json_lines(folder / "gu-en.jsonl", items)).board

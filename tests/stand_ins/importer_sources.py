@@ -10,7 +10,7 @@ from public_sets import MAKERS as PUBLIC
 from public_sets import Made, write_json_lines, write_lines
 
 from billboards.board.writing import write_board
-from billboards.importers import load_importer
+from billboards.importers import IMPORTERS
 
 SEGMENTS = ("d1::1", "d1::2", "d2::1")
 
@@ -48,7 +48,7 @@ def make_billboard(root: Path) -> Made:
 
 def _board_folder(root: Path) -> Path:
     made = make_billboard(root / "texts")
-    board = load_importer("billboard")(made.source, board="wmt20-zh-en", references=made.options["references"]).board
+    board = IMPORTERS.load("billboard")(made.source, board="wmt20-zh-en", references=made.options["references"]).board
     return write_board(board, root / "board")
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from billboards.board.judgment_sources import Imported
-from billboards.importers import load_importer
+from billboards.importers import IMPORTERS
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Made:
     options: Mapping[str, Any] = field(default_factory=dict)
 
     def load(self, name: str) -> Imported:
-        return load_importer(name)(self.source, **self.options)
+        return IMPORTERS.load(name)(self.source, **self.options)
 
 
 def write_lines(path: Path, lines: Sequence[str]) -> Path:

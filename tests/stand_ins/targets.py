@@ -34,8 +34,7 @@ from billboards.board.writing import write_board
 from billboards.campaigns.crowd.mturk import read_batch
 from billboards.campaigns.template_files import parse_template, shipped, template_source
 from billboards.errors import InvalidInput
-from billboards.formats import FORMATS
-from billboards.formats.exchange import add_file, judgments_as_text
+from billboards.formats import FORMATS, add_file, judgments_as_text
 from billboards.metrics.discovery import metric
 from billboards.reading import Problems, read_table, refuse_errors
 from billboards.run.environments import parse_requirements

@@ -31,15 +31,19 @@ def save(board: Board, path: str | Path, *, force: bool = False) -> Board:
 def import_board(kind: str, source: str | Path, *, facts: Mapping[str, str] | None = None, **options: Any) -> Board:
     """A board from a public data set or a table, in memory; `save` writes it.
 
-    Its data card must be complete: `facts` states what the source doesn't tell, such as `{"task": "Translate news"}`.
+    kind: the importer's name, such as "table"; `billboards import --help` lists them
+    source: the folder or file to read
+    facts: what the source doesn't tell for the data card, which must be complete, as in `{"task": "Translate news"}`
+    options: the importer's own, by the names of its options on the command line, with underscores for dashes
+
+    Example:
+
+        bb.import_board("table", "outputs.csv", generator="system", judgment=["adequacy"])
     """
     from billboards.board.card_facts import require_card, with_facts
-    from billboards.importers import IMPORTERS, load_importer
+    from billboards.importers import IMPORTERS
 
-    load = load_importer(kind)
-    paths = {argument.keyword for argument in IMPORTERS[kind].arguments if argument.is_path}
-    given = {name: Path(value) if name in paths else value for name, value in options.items()}
-    return require_card(with_facts(load(Path(source), **given).board, facts or {}))
+    return require_card(with_facts(IMPORTERS.load(kind)(source, **options).board, facts or {}))
 
 
 def card(board: Board) -> Result[MeasuredCard]:

@@ -26,8 +26,8 @@ MQM = Dimension(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Given:
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SourceJudgment:
     """One judgment as its source gives it; without values, the source says that nobody judged."""
 
     line: int
@@ -41,14 +41,14 @@ class Given:
     details: Mapping[str, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class JudgmentSource:
     """All judgments of a file, with the scales they are on; the first aggregate is the one meant to rank."""
 
     path: str
     dimensions: tuple[Dimension, ...]
     aggregates: tuple[Aggregate, ...]
-    given: tuple[Given, ...]
+    judgments: tuple[SourceJudgment, ...]
     about: str
     #: Whether the format promises every segment for every system that it names.
     complete: bool = True
@@ -56,11 +56,11 @@ class JudgmentSource:
 
     @property
     def campaigns(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(one.campaign for one in self.given))
+        return tuple(dict.fromkeys(judgment.campaign for judgment in self.judgments))
 
     @property
     def systems(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(one.system for one in self.given))
+        return tuple(dict.fromkeys(judgment.system for judgment in self.judgments))
 
     def ranking_as(self, name: str) -> JudgmentSource:
         """The same source with its first aggregate under another name."""
@@ -79,19 +79,19 @@ def lay_judgments(board: Board, source: JudgmentSource, *, may_lack_systems: boo
             problems.error(source.path, None, f"judges system {system!r}, which has no outputs on board {board.name}")
     if not rows:
         raise ImportRefused(f"{source.path}: judges {some(unknown)}, none of which is on board {board.name}")
-    known = [one for one in source.given if one.system in rows]
-    _check_segments(board, source, known, rows, problems)
+    on_board = [judgment for judgment in source.judgments if judgment.system in rows]
+    _check_segments(board, source, on_board, rows, problems)
     refuse_errors(problems)
-    judged = [one for one in known if one.values or one.details]
+    judged = [judgment for judgment in on_board if judgment.values or judgment.details]
     if not judged:
         raise ImportRefused(f"{source.path}: says of every output on board {board.name} that nobody judged it")
     kept, notes = _of_the_same_text(board, source, judged, rows)
-    systems = {one.system for one in kept}
+    systems = {judgment.system for judgment in kept}
     notes += (f"{source.path}: {len(kept)} judgments of {len(systems)} systems in {' and '.join(source.campaigns)}",)
     if unknown:
         notes += (f"{source.path}: left out the judgments of {some(unknown)}: no texts on board {board.name}",)
-    if len(judged) < len(known):
-        notes += (f"{source.path}: {len(known) - len(judged)} lines say that nobody judged; they stay missing",)
+    if len(judged) < len(on_board):
+        notes += (f"{source.path}: {len(on_board) - len(judged)} lines say that nobody judged; they stay missing",)
     return Imported(_with(board, source, kept, rows), (*source.notes, *notes))
 
 
@@ -120,21 +120,27 @@ def _matched(board: Board, source: JudgmentSource) -> dict[str, str]:
 
 
 def _check_segments(
-    board: Board, source: JudgmentSource, known: Iterable[Given], rows: Mapping[str, str], problems: Problems
+    board: Board,
+    source: JudgmentSource,
+    judgments: Iterable[SourceJudgment],
+    rows: Mapping[str, str],
+    problems: Problems,
 ) -> None:
     lines: dict[tuple[str, str, str, str | None], int] = {}
     judged: dict[str, set[str]] = {}
-    for one in known:
-        key = (rows[one.system], one.segment, one.campaign, one.annotator)
-        if one.segment not in board.position:
-            problems.error(source.path, one.line, f"segment {one.segment!r} is not on board {board.name}")
+    for judgment in judgments:
+        key = (rows[judgment.system], judgment.segment, judgment.campaign, judgment.annotator)
+        if judgment.segment not in board.position:
+            problems.error(source.path, judgment.line, f"segment {judgment.segment!r} is not on board {board.name}")
         elif key in lines:
             first = lines[key]
             problems.error(
-                source.path, one.line, f"{one.system} is judged twice on {one.segment!r}, first on line {first}"
+                source.path,
+                judgment.line,
+                f"{judgment.system} is judged twice on {judgment.segment!r}, first on line {first}",
             )
-        lines[key] = one.line
-        judged.setdefault(one.system, set()).add(one.segment)
+        lines[key] = judgment.line
+        judged.setdefault(judgment.system, set()).add(judgment.segment)
     for system, segments in judged.items():
         missing = [i.id for i in board.instances if i.id not in segments]
         if source.complete and missing:
@@ -147,37 +153,39 @@ def _check_segments(
 
 
 def _of_the_same_text(
-    board: Board, source: JudgmentSource, known: list[Given], rows: Mapping[str, str]
-) -> tuple[list[Given], tuple[str, ...]]:
+    board: Board, source: JudgmentSource, judgments: list[SourceJudgment], rows: Mapping[str, str]
+) -> tuple[list[SourceJudgment], tuple[str, ...]]:
     """The judgments of the very texts on the board, where the source repeats the text that was judged."""
-    kept: list[Given] = []
-    others: list[Given] = []
-    for one in known:
-        own = board.row(rows[one.system]).texts[board.position[one.segment]]
-        same = one.text is None or (own is not None and one.text.split() == own.split())
-        (kept if same else others).append(one)
+    kept: list[SourceJudgment] = []
+    others: list[SourceJudgment] = []
+    for judgment in judgments:
+        own = board.row(rows[judgment.system]).texts[board.position[judgment.segment]]
+        same = judgment.text is None or (own is not None and judgment.text.split() == own.split())
+        (kept if same else others).append(judgment)
     if not others:
         return kept, ()
     other = others[0]
-    said = f"another text of {other.system} on {other.segment!r} than board {board.name} has (line {other.line})"
+    difference = f"another text of {other.system} on {other.segment!r} than board {board.name} has (line {other.line})"
     if not kept:
-        raise ImportRefused(f"{source.path}: every judgment is of another text, as {said}; is it the right board?")
-    return kept, (f"{source.path}: left out {len(others)} judgments, the first of {said}",)
+        raise ImportRefused(
+            f"{source.path}: every judgment is of another text, as {difference}; is it the right board?"
+        )
+    return kept, (f"{source.path}: left out {len(others)} judgments, the first of {difference}",)
 
 
-def _with(board: Board, source: JudgmentSource, kept: list[Given], rows: Mapping[str, str]) -> Board:
+def _with(board: Board, source: JudgmentSource, kept: list[SourceJudgment], rows: Mapping[str, str]) -> Board:
     dimensions = {**board.dimensions, **{d.name: d for d in source.dimensions if d.name not in board.dimensions}}
     aggregates = {**board.aggregates, **{a.name: a for a in source.aggregates}}
     new = (
         Judgment(
-            instance=one.segment,
-            outputs=(rows[one.system],),
-            values=one.values,
-            annotator=one.annotator,
-            campaign=one.campaign,
-            details=one.details,
+            instance=judgment.segment,
+            outputs=(rows[judgment.system],),
+            values=judgment.values,
+            annotator=judgment.annotator,
+            campaign=judgment.campaign,
+            details=judgment.details,
         )
-        for one in sorted(kept, key=lambda one: _place(board, one, rows))
+        for judgment in sorted(kept, key=lambda judgment: _place(board, judgment, rows))
     )
     every = (*_existing(board), *new)
     told = replace(
@@ -191,9 +199,9 @@ def _with(board: Board, source: JudgmentSource, kept: list[Given], rows: Mapping
     return judgment_columns(told, every)
 
 
-def _place(board: Board, one: Given, rows: Mapping[str, str]) -> tuple[int, int, str]:
+def _place(board: Board, judgment: SourceJudgment, rows: Mapping[str, str]) -> tuple[int, int, str]:
     """Where a judgment stands among those of its campaign, whatever the order of the file's lines."""
-    return board.row_position[rows[one.system]], board.position[one.segment], one.annotator or ""
+    return board.row_position[rows[judgment.system]], board.position[judgment.segment], judgment.annotator or ""
 
 
 def _existing(board: Board) -> Iterator[Judgment]:
@@ -203,15 +211,15 @@ def _existing(board: Board) -> Iterator[Judgment]:
 def judgment_columns(board: Board, judgments: Iterable[Judgment]) -> Board:
     """The board with these judgments as columns, campaign by campaign as a board folder keeps them in files."""
     columns = JudgmentColumns(tuple(board.dimensions))
-    for one in sorted(judgments, key=lambda one: folder_order(one.campaign or "judgments")):
-        first, *others = (board.row_position[name] for name in one.outputs)
-        details = {**one.details, "others": tuple(others)} if others else one.details
+    for judgment in sorted(judgments, key=lambda judgment: folder_order(judgment.campaign or "judgments")):
+        first, *others = (board.row_position[name] for name in judgment.outputs)
+        details = {**judgment.details, "others": tuple(others)} if others else judgment.details
         columns.add(
-            board.position[one.instance],
+            board.position[judgment.instance],
             first,
-            {name: value + 0.0 for name, value in one.values.items()},  # a rating of -0.0 is 0
-            annotator=one.annotator,
-            campaign=one.campaign,
+            {name: value + 0.0 for name, value in judgment.values.items()},  # a rating of -0.0 is 0
+            annotator=judgment.annotator,
+            campaign=judgment.campaign,
             details=details,
         )
     return replace(board, judgments=columns.build())

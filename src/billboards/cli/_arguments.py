@@ -11,8 +11,30 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from billboards.errors import InvalidInput
+from billboards.cli.main import OneLineParser
+from billboards.errors import BillboardsError, InvalidInput
 from billboards.options import Option
+
+
+class LateParser(OneLineParser):
+    """A parser that gets its arguments when it is used, so that listing many of them loads what none of them needs."""
+
+    def __init__(self, *args: Any, complete: Callable[[ArgumentParser], None], **named: Any) -> None:
+        super().__init__(*args, **named)
+        self._complete: Callable[[ArgumentParser], None] | None = complete
+
+    def complete(self) -> None:
+        """Add the arguments, once."""
+        if self._complete is not None:
+            adding, self._complete = self._complete, None
+            adding(self)
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
+        try:
+            self.complete()
+        except BillboardsError as error:
+            self.exit(2 if isinstance(error, InvalidInput) else 1, f"billboards: {error}\n")
+        return super().parse_known_args(args, namespace)
 
 
 def add_options(parser: ArgumentParser, options: Iterable[Option]) -> None:

@@ -10,47 +10,43 @@ A board needs a data card. Importers of public sets know what goes into it; of a
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
+from functools import partial
 from pathlib import Path
 
+from billboards.cli._arguments import LateParser, add_options, given_options
 from billboards.importers import IMPORTERS
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    kinds = parser.add_subparsers(dest="kind", required=True, metavar="KIND")
-    for card in IMPORTERS.values():
-        kind = kinds.add_parser(card.name, help=card.summary, description=card.summary)
-        kind.add_argument("source", type=Path, metavar="SOURCE", help="the folder or file to read")
-        for argument in card.arguments:
-            kind.add_argument(
-                argument.flag,
-                help=argument.help,
-                required=argument.required,
-                action="append" if argument.repeat else "store",
-                type=Path if argument.is_path else str,
-            )
-        kind.add_argument(
-            "--fact",
-            action="append",
-            default=[],
-            metavar="KEY=TEXT",
-            help="a fact for the data card: title, task, source, licence, citation, protocol, annotators, comments, "
-            "languages, input-language, output-language, definition.DIMENSION; may be repeated",
-        )
-        kind.add_argument("--card", type=Path, metavar="FILE", help="a TOML file with such facts")
-        kind.add_argument("-o", "--out", type=Path, required=True, metavar="OUT", help="the board folder to write")
-        kind.add_argument("--force", action="store_true", help="replace OUT if it exists")
+    kinds = parser.add_subparsers(dest="kind", required=True, metavar="KIND", parser_class=LateParser)
+    for name in IMPORTERS:
+        summary = IMPORTERS.summary(name).replace("%", "%%")
+        kinds.add_parser(name, help=summary, description=summary, complete=partial(_add_kind, name=name))
+
+
+def _add_kind(parser: ArgumentParser, name: str) -> None:
+    parser.add_argument("source", type=Path, metavar="SOURCE", help="the folder or file to read")
+    add_options(parser, IMPORTERS.load(name).options)
+    parser.add_argument(
+        "--fact",
+        action="append",
+        default=[],
+        metavar="KEY=TEXT",
+        help="a fact for the data card: title, task, source, licence, citation, protocol, annotators, comments, "
+        "languages, input-language, output-language, definition.DIMENSION; may be repeated",
+    )
+    parser.add_argument("--card", type=Path, metavar="FILE", help="a TOML file with such facts")
+    parser.add_argument("-o", "--out", type=Path, required=True, metavar="OUT", help="the board folder to write")
+    parser.add_argument("--force", action="store_true", help="replace OUT if it exists")
 
 
 def run(arguments: Namespace) -> int:
     from billboards.board.card_facts import read_facts, require_card, with_facts
     from billboards.board.writing import write_board
     from billboards.cli.output import note
-    from billboards.importers import load_importer
 
-    card = IMPORTERS[arguments.kind]
-    given = {argument.keyword: getattr(arguments, argument.keyword) for argument in card.arguments}
-    options = {name: value for name, value in given.items() if value is not None}
-    imported = load_importer(arguments.kind)(arguments.source, **options)
+    importer = IMPORTERS.load(arguments.kind)
+    imported = importer(arguments.source, **given_options(arguments, importer.options))
     board = require_card(with_facts(imported.board, read_facts(arguments.fact, arguments.card)))
     path = write_board(board, arguments.out, replace=arguments.force)
     for text in imported.notes:

@@ -34,8 +34,8 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def _add_format(parser: ArgumentParser) -> None:
-    said = "; ".join(f"{card.name}: {card.summary}" for card in FORMATS.values())
-    parser.add_argument("--format", required=True, choices=tuple(FORMATS), help=said)
+    summaries = "; ".join(f"{name}: {FORMATS.summary(name)}" for name in FORMATS)
+    parser.add_argument("--format", required=True, choices=tuple(FORMATS), help=summaries.replace("%", "%%"))
 
 
 def run(arguments: Namespace) -> int:
@@ -46,7 +46,7 @@ def _add(arguments: Namespace) -> int:
     from billboards.board.folder import open_board
     from billboards.board.writing import write_board
     from billboards.cli.output import note
-    from billboards.formats.exchange import add_file
+    from billboards.formats import add_file
 
     imported = add_file(open_board(arguments.board), arguments.file, arguments.format, arguments.campaign)
     for text in imported.notes:
@@ -58,7 +58,7 @@ def _add(arguments: Namespace) -> int:
 def _write(arguments: Namespace) -> int:
     from billboards.board.folder import open_board
     from billboards.cli.output import note
-    from billboards.formats.exchange import judgments_as_text
+    from billboards.formats import judgments_as_text
 
     board = open_board(arguments.board)
     text = judgments_as_text(

@@ -1,54 +1,102 @@
-"""Judgments in the files that other tools write and read: one module per format, one table of them.
+"""Judgments in the files that other tools write and read, one file for each format.
 
-A reader turns a file into a `JudgmentSource`, which is laid on a board by the names of instances and generators; a
-writer turns a board's judgments into a file. The table is read for `--help`, so it holds descriptions only.
+`FORMATS` knows those of this package and those that other packages offer by the entry point `billboards.formats`
+(docs/how-to-add-a-format.md). A file's judgments are laid on a board by the names of instances and generators; a
+board's judgments leave with pseudonyms in place of annotators' names.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from importlib import import_module
-from typing import TYPE_CHECKING, cast
+import hmac
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from secrets import token_bytes
+from typing import TYPE_CHECKING
 
-from billboards.errors import UnknownName
+from billboards.errors import InvalidInput, NotEnoughData, UnknownName
+from billboards.formats._format import (
+    JudgmentFormat,
+    judged_text,
+    judgment_format,
+    need_columns,
+    read_delimited,
+    single_generator,
+    write_delimited,
+)
+from billboards.registry import Registry
 
 if TYPE_CHECKING:
-    from billboards.formats._format import Reader, Writer
+    from billboards.board import Board, Judgment
+    from billboards.board.judgment_sources import Imported
+
+__all__ = [
+    "FORMATS",
+    "JudgmentFormat",
+    "add_file",
+    "judged_text",
+    "judgment_format",
+    "judgments_as_text",
+    "need_columns",
+    "pseudonym",
+    "read_delimited",
+    "single_generator",
+    "write_delimited",
+]
+
+#: Every format by name.
+FORMATS = Registry(kind="format", room=__name__, type=JudgmentFormat)
 
 
-@dataclass(frozen=True, slots=True)
-class FormatCard:
-    """What a format says of itself."""
+def add_file(board: Board, path: Path, form: str, campaign: str) -> Imported:
+    """The board with a file's judgments.
 
-    name: str
-    module: str
-    summary: str
+    path: the file, in the format named by `form`
+    campaign: the name that the judgments go by on the board
+    """
+    from billboards.board.judgment_sources import lay_judgments
+    from billboards.board.names import file_name_mistake
 
-
-_CARDS = (
-    FormatCard("csv", f"{__name__}.csv", "a plain table, a row for each value; holds everything"),
-    FormatCard("mqm", f"{__name__}.mqm", "MQM error annotations as the WMT publishes them, a line for each error"),
-    FormatCard("appraise", f"{__name__}.appraise", "score files of Appraise campaigns, ESA's error spans included"),
-    FormatCard(
-        "label-studio", f"{__name__}.label_studio", "Label Studio's JSON, with ratings, numbers and labelled spans"
-    ),
-)
-
-FORMATS: Mapping[str, FormatCard] = {card.name: card for card in _CARDS}
+    if mistake := file_name_mistake(campaign):
+        raise InvalidInput(f"the campaign's name {campaign!r} {mistake}")
+    return lay_judgments(board, FORMATS.load(form).read(path, board, campaign), may_lack_systems=True)
 
 
-def load_reader(name: str) -> Reader:
-    """A format's function `read(path, board, campaign)`."""
-    return cast("Reader", import_module(_card(name).module).read)
+def judgments_as_text(
+    board: Board, form: str, *, campaigns: Sequence[str] = (), key: str | None = None, tests: bool = False
+) -> str:
+    """A board's judgments as a file's text.
+
+    form: the name of the format
+    campaigns: only the judgments of these
+    key: a secret from which pseudonyms are made; without one, they differ from one file to the next
+    tests: whether test questions are among them
+    """
+    for name in campaigns:
+        if name not in board.judgments.campaigns:
+            raise UnknownName("campaign", name, board.judgments.campaigns)
+    rows, ids = tuple(row.name for row in board.rows), tuple(i.id for i in board.instances)
+    wanted = [
+        judgment
+        for judgment in board.judgments.each(ids, rows)
+        if (not campaigns or judgment.campaign in campaigns) and (tests or not judgment.details.get("test"))
+    ]
+    if not wanted:
+        raise NotEnoughData(f"board {board.name} has no judgments to write")
+    secret = token_bytes(32) if key is None else key.encode()
+    return FORMATS.load(form).write(board, _pseudonymised(wanted, secret))
 
 
-def load_writer(name: str) -> Writer:
-    """A format's function `write(board, judgments)`."""
-    return cast("Writer", import_module(_card(name).module).write)
+def pseudonym(name: str, key: bytes) -> str:
+    """A name's pseudonym under a key, such as `a-3f9c0d12`: the same name, the same pseudonym, and no way back.
+
+    A keyed digest, because names and platform ids can be listed and tried: without a key anybody could look them up.
+    """
+    return f"a-{hmac.new(key, name.encode(), 'sha256').hexdigest()[:12]}"
 
 
-def _card(name: str) -> FormatCard:
-    if name not in FORMATS:
-        raise UnknownName("format", name, FORMATS)
-    return FORMATS[name]
+def _pseudonymised(judgments: Iterable[Judgment], key: bytes) -> Iterator[Judgment]:
+    """The judgments with every annotator's name replaced; who is unknown stays unknown."""
+    for judgment in judgments:
+        annotator = judgment.annotator
+        yield judgment if annotator is None else replace(judgment, annotator=pseudonym(annotator, key))

@@ -1,33 +1,77 @@
-"""The contract of a format: a file in, a source of judgments out, and the way back.
+"""What a format of judgments is: a file in, a source of judgments out, and the way back, declared in one file.
 
-Readers name every mistake with its line and guess nothing. Writers get judgments in words, with pseudonyms for
-annotators already in place, beside the board whose texts they may quote.
+    @judgment_format()
+    def pairs(path: Path, board: Board, campaign: str) -> JudgmentSource:
+        \"""Pairs of outputs as a tool of ours keeps them.\"""
+
+    @pairs.writer
+    def _write(board: Board, judgments: Iterable[Judgment]) -> str: ...
+
+Readers name every mistake with its line and guess nothing; scales of known dimensions come from the board. Writers get
+judgments in words, with pseudonyms for annotators already in place, beside the board whose texts they may quote. A
+format without a writer can only be read.
 """
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import inspect
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
-from billboards.board import Board, Judgment
-from billboards.board.judgment_sources import JudgmentSource
-from billboards.errors import ImportRefused
-from billboards.reading import Problems
+from billboards.errors import ImportRefused, InvalidInput
+from billboards.registry import first_line
+
+if TYPE_CHECKING:
+    from billboards.board import Board, Judgment
+    from billboards.board.judgment_sources import JudgmentSource
+
+    Reader = Callable[[Path, Board, str], JudgmentSource]
+    Writer = Callable[[Board, Iterable[Judgment]], str]
 
 
-class Reader(Protocol):
-    """Reads a file's judgments under a campaign's name; scales of known dimensions come from the board."""
+@dataclass(kw_only=True)
+class JudgmentFormat:
+    """A declared format; `read` takes a file, a board and the campaign's name, `write` gives a file's text."""
 
-    def __call__(self, path: Path, board: Board, campaign: str) -> JudgmentSource: ...
+    name: str
+    read: Reader
+    _write: Writer | None = None
+
+    @property
+    def summary(self) -> str:
+        """What the files hold, in one line."""
+        return first_line(inspect.getdoc(self.read) or "")
+
+    @property
+    def can_write(self) -> bool:
+        return self._write is not None
+
+    def writer(self, write: Writer) -> Writer:
+        """Declare the way back."""
+        self._write = write
+        return write
+
+    def write(self, board: Board, judgments: Iterable[Judgment]) -> str:
+        """A file's text from judgments in words."""
+        if self._write is None:
+            raise InvalidInput(f"files of format {self.name} can be read but not written; write csv instead")
+        return self._write(board, judgments)
 
 
-class Writer(Protocol):
-    """A file's text from judgments in words."""
+def judgment_format(name: str | None = None) -> Callable[[Reader], JudgmentFormat]:
+    """Declare a function that reads a file to be a format.
 
-    def __call__(self, board: Board, judgments: Iterable[Judgment]) -> str: ...
+    name: what people ask for; the function's own name, with dashes for underscores, unless another is given
+    """
+
+    def declare(read: Reader) -> JudgmentFormat:
+        return JudgmentFormat(name=name or read.__name__.replace("_", "-"), read=read)
+
+    return declare
 
 
 def read_delimited(path: Path, delimiter: str) -> Iterator[tuple[int, dict[str, str]]]:
@@ -46,9 +90,10 @@ def read_delimited(path: Path, delimiter: str) -> Iterator[tuple[int, dict[str, 
         raise ImportRefused(f"{path}: can't be read: {error}") from error
 
 
-def need_columns(path: Path, found: Iterable[str], needed: Sequence[str], what: str) -> None:
+def need_columns(path: Path, columns: Iterable[str], needed: Sequence[str], what: str) -> None:
     """Refuse a file that lacks a column its format promises."""
-    missing = [name for name in needed if name not in set(found)]
+    present = set(columns)
+    missing = [name for name in needed if name not in present]
     if missing:
         raise ImportRefused(f"{path}: no {what}: column {missing[0]!r} is missing; it needs {', '.join(needed)}")
 
@@ -67,17 +112,13 @@ def write_delimited(columns: Sequence[str], rows: Iterable[Mapping[str, Any]], d
     return out.getvalue()
 
 
-def one_generator(judgment: Judgment, form: str) -> str:
+def single_generator(judgment: Judgment, form: str) -> str:
     """The generator that a judgment speaks of, for formats that know no comparisons."""
     if len(judgment.outputs) != 1:
         raise ImportRefused(f"{form} can't hold judgments that compare outputs; write csv instead")
     return judgment.outputs[0]
 
 
-def text_of(board: Board, instance: str, row: str) -> str:
+def judged_text(board: Board, instance: str, row: str) -> str:
     """The output that was judged."""
     return board.row(row).texts[board.position[instance]] or ""
-
-
-def say(problems: Problems, path: Path, line: int, message: str) -> None:
-    problems.error(str(path), line, message)

@@ -11,12 +11,13 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from billboards.board import Aggregate, Board, Dimension, Judgment
-from billboards.board.judgment_sources import Given, JudgmentSource
-from billboards.formats._format import need_columns, read_delimited, say, write_delimited
+from billboards.board.judgment_sources import JudgmentSource, SourceJudgment
+from billboards.formats._format import judgment_format, need_columns, read_delimited, write_delimited
 from billboards.reading import Problems, read_number, refuse_errors
 
 NEEDED = ("instance", "generator", "dimension", "value")
@@ -36,23 +37,38 @@ COLUMNS = (
 BETWEEN = " | "
 
 
-def read(path: Path, board: Board, campaign: str) -> JudgmentSource:
-    """The values in a table; dimensions that the board does not declare are taken as they are."""
+@judgment_format()
+def csv(path: Path, board: Board, campaign: str) -> JudgmentSource:
+    """A plain table, a row for each value; holds everything.
+
+    The values in a table; dimensions that the board does not declare are taken as they are.
+    """
     problems = Problems()
     rows = list(read_delimited(path, ","))
     need_columns(path, rows[0][1] if rows else (), NEEDED, "table of judgments")
-    given = tuple(one for line, row in rows if (one := _given(path, line, row, campaign, problems)) is not None)
+    given = tuple(
+        judgment for line, row in rows if (judgment := _given(path, line, row, campaign, problems)) is not None
+    )
     refuse_errors(problems)
-    names = dict.fromkeys(name for one in given for name in one.values)
+    names = dict.fromkeys(name for judgment in given for name in judgment.values)
     dimensions = tuple(board.dimensions.get(name, Dimension(name)) for name in names)
     aggregate = Aggregate(campaign, tuple(names), (campaign,))
     about = f"Campaign {campaign}: read from a table of judgments."
-    return JudgmentSource(str(path), dimensions, (aggregate,), _joined(given), about, complete=False)
+    return JudgmentSource(
+        path=str(path),
+        dimensions=dimensions,
+        aggregates=(aggregate,),
+        judgments=_joined(given),
+        about=about,
+        complete=False,
+    )
 
 
-def _given(path: Path, line: int, row: dict[str, str], campaign: str, problems: Problems) -> Given | None:
+def _given(path: Path, line: int, row: dict[str, str], campaign: str, problems: Problems) -> SourceJudgment | None:
     if BETWEEN.strip() in row["generator"]:
-        say(problems, path, line, "compares outputs, which a table can't bring to a board; use a board folder's lines")
+        problems.error(
+            str(path), line, "compares outputs, which a table can't bring to a board; use a board folder's lines"
+        )
         return None
     value = read_number(row["value"], row["dimension"], str(path), line, problems)
     details: dict[str, Any] = {key: row[key] for key in ("test", "template") if row.get(key)}
@@ -62,40 +78,46 @@ def _given(path: Path, line: int, row: dict[str, str], campaign: str, problems: 
         details["spans"] = _spans(path, line, row["spans"], problems)
     values = {} if math.isnan(value) else {row["dimension"]: value}
     annotator = row.get("annotator") or None
-    return Given(line, row["generator"], row["instance"], values, campaign, annotator, details=details)
+    return SourceJudgment(
+        line=line,
+        system=row["generator"],
+        segment=row["instance"],
+        values=values,
+        campaign=campaign,
+        annotator=annotator,
+        details=details,
+    )
 
 
 def _spans(path: Path, line: int, written: str, problems: Problems) -> list[Any]:
     try:
-        found = json.loads(written)
+        spans = json.loads(written)
     except (ValueError, RecursionError):
-        found = None
-    if not isinstance(found, list):
-        say(problems, path, line, "spans must be a JSON list")
+        spans = None
+    if not isinstance(spans, list):
+        problems.error(str(path), line, "spans must be a JSON list")
         return []
-    return found
+    return spans
 
 
-def _joined(given: Iterable[Given]) -> tuple[Given, ...]:
+def _joined(given: Iterable[SourceJudgment]) -> tuple[SourceJudgment, ...]:
     """One judgment for all dimensions that an annotator gave an output at one time."""
-    joined: dict[tuple[Any, ...], Given] = {}
-    for one in given:
-        key = (one.system, one.segment, one.annotator, json.dumps(one.details, sort_keys=True))
+    joined: dict[tuple[Any, ...], SourceJudgment] = {}
+    for judgment in given:
+        key = (judgment.system, judgment.segment, judgment.annotator, json.dumps(judgment.details, sort_keys=True))
         first = joined.get(key)
-        if first is None or one.values.keys() & first.values.keys():
+        if first is None or judgment.values.keys() & first.values.keys():
             # A second value on the same dimension stays a judgment of its own; laying it names it as given twice.
-            joined[(*key, one.line) if first else key] = one
+            joined[(*key, judgment.line) if first else key] = judgment
         else:
-            joined[key] = Given(
-                first.line, one.system, one.segment, {**first.values, **one.values}, one.campaign, one.annotator,
-                details=one.details,
-            )  # fmt: skip
+            joined[key] = replace(first, values={**first.values, **judgment.values})
     return tuple(joined.values())
 
 
-def write(board: Board, judgments: Iterable[Judgment]) -> str:  # noqa: ARG001 - the contract's; a table quotes no text
+@csv.writer
+def _write(board: Board, judgments: Iterable[Judgment]) -> str:  # noqa: ARG001 - the contract's; a table quotes no text
     """A row for every value, or one without value where only a preference or spans were given."""
-    return write_delimited(COLUMNS, (row for one in judgments for row in _rows(one)), ",")
+    return write_delimited(COLUMNS, (row for judgment in judgments for row in _rows(judgment)), ",")
 
 
 def _rows(judgment: Judgment) -> Iterator[dict[str, Any]]:

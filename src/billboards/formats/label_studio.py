@@ -15,82 +15,99 @@ from pathlib import Path
 from typing import Any
 
 from billboards.board import Aggregate, Board, Dimension, Judgment
-from billboards.board.judgment_sources import Given, JudgmentSource
+from billboards.board.judgment_sources import JudgmentSource, SourceJudgment
 from billboards.errors import ImportRefused
-from billboards.formats._format import one_generator, say, text_of
+from billboards.formats._format import judged_text, judgment_format, single_generator
 from billboards.reading import Problems, read_source, refuse_errors, shown
 
 NEEDED = ("instance", "generator")
 
 
-def read(path: Path, board: Board, campaign: str) -> JudgmentSource:
-    """Every annotation of every task; its number in the file stands for a line."""
+@judgment_format()
+def label_studio(path: Path, board: Board, campaign: str) -> JudgmentSource:
+    """Label Studio's JSON, with ratings, numbers and labelled spans.
+
+    Every annotation of every task; its number in the file stands for a line.
+    """
     problems = Problems()
     given = tuple(_each(path, _tasks(path), campaign, problems))
     refuse_errors(problems)
-    names = dict.fromkeys(name for one in given for name in one.values)
+    names = dict.fromkeys(name for judgment in given for name in judgment.values)
     dimensions = tuple(board.dimensions.get(name, Dimension(name)) for name in names)
     aggregate = Aggregate(campaign, tuple(names), (campaign,))
     about = f"Campaign {campaign}: annotated in Label Studio."
-    return JudgmentSource(str(path), dimensions, (aggregate,), given, about, complete=False)
+    return JudgmentSource(
+        path=str(path), dimensions=dimensions, aggregates=(aggregate,), judgments=given, about=about, complete=False
+    )
 
 
 def _tasks(path: Path) -> list[Any]:
     try:
-        found = json.loads(read_source(path))
+        tasks = json.loads(read_source(path))
     except (ValueError, RecursionError) as error:
         raise ImportRefused(f"{path}: is no JSON: {error}; export from Label Studio as JSON") from error
-    if not isinstance(found, list) or not all(isinstance(task, dict) for task in found):
+    if not isinstance(tasks, list) or not all(isinstance(task, dict) for task in tasks):
         raise ImportRefused(f"{path}: is no list of tasks; export from Label Studio as JSON, not as JSON-MIN")
-    return found
+    return tasks
 
 
-def _each(path: Path, tasks: list[Any], campaign: str, problems: Problems) -> Iterator[Given]:
+def _each(path: Path, tasks: list[Any], campaign: str, problems: Problems) -> Iterator[SourceJudgment]:
     for number, task in enumerate(tasks, 1):
         data = task.get("data")
         if not isinstance(data, dict) or not all(isinstance(data.get(key), str) for key in NEEDED):
-            say(problems, path, number, "a task's data must hold instance and generator, in quotes")
+            problems.error(str(path), number, "a task's data must hold instance and generator, in quotes")
             continue
         annotations = task.get("annotations")
         if not isinstance(annotations, list):
-            say(problems, path, number, "a task without a list of annotations")
+            problems.error(str(path), number, "a task without a list of annotations")
             continue
         for annotation in annotations:
             if not _is_annotation(annotation):
-                say(problems, path, number, "an annotation must hold a list of results, each an object with its value")
+                problems.error(
+                    str(path), number, "an annotation must hold a list of results, each an object with its value"
+                )
             elif not annotation.get("was_cancelled"):
                 yield _given(path, number, data, annotation, campaign, problems)
 
 
-def _is_annotation(found: Any) -> bool:
-    results = found.get("result", []) if isinstance(found, dict) else None
+def _is_annotation(annotation: Any) -> bool:
+    results = annotation.get("result", []) if isinstance(annotation, dict) else None
     return isinstance(results, list) and all(
-        isinstance(one, dict) and isinstance(one.get("value", {}), dict) for one in results
+        isinstance(result, dict) and isinstance(result.get("value", {}), dict) for result in results
     )
 
 
 def _given(
     path: Path, number: int, data: Mapping[str, Any], annotation: Mapping[str, Any], campaign: str, problems: Problems
-) -> Given:
+) -> SourceJudgment:
     values: dict[str, float] = {}
     spans: list[dict[str, Any]] = []
     for result in annotation.get("result", ()):
         kind, value, name = result.get("type"), result.get("value", {}), result.get("from_name")
         if kind == "labels":
             if (span := _span(value)) is None:
-                say(problems, path, number, f"a labelled span needs start, end and a label; found {shown(value)}")
+                problems.error(str(path), number, f"a labelled span needs start, end and a label; found {shown(value)}")
             else:
                 spans.append(span)
-        elif (found := _number(kind, value)) is None or not isinstance(name, str):
-            say(problems, path, number, f"a result of type {shown(kind)} that gives no number: {shown(value)}")
+        elif (rating := _number(kind, value)) is None or not isinstance(name, str):
+            problems.error(str(path), number, f"a result of type {shown(kind)} that gives no number: {shown(value)}")
         else:
-            values[name] = found
+            values[name] = rating
     details: dict[str, Any] = {"spans": spans} if spans else {}
     if annotation.get("created_at"):
         details["time"] = _seconds(path, number, annotation["created_at"], problems)
     who, target = _annotator(annotation.get("completed_by")), data.get("target")
     text = target if isinstance(target, str) else None
-    return Given(number, data["generator"], data["instance"], values, campaign, who, text, details)
+    return SourceJudgment(
+        line=number,
+        system=data["generator"],
+        segment=data["instance"],
+        values=values,
+        campaign=campaign,
+        annotator=who,
+        text=text,
+        details=details,
+    )
 
 
 def _span(value: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -103,11 +120,11 @@ def _span(value: Mapping[str, Any]) -> dict[str, Any] | None:
 
 def _number(kind: object, value: Mapping[str, Any]) -> float | None:
     """A result's number; a choice must be one, since words have no order of their own."""
-    found, choices = value.get("rating", value.get("number")), value.get("choices")
+    written, choices = value.get("rating", value.get("number")), value.get("choices")
     if kind == "choices" and isinstance(choices, list) and len(choices) == 1:
-        found = choices[0]
+        written = choices[0]
     try:
-        number = math.nan if found is None or isinstance(found, bool) else float(found)
+        number = math.nan if written is None or isinstance(written, bool) else float(written)
     except (TypeError, ValueError, OverflowError):
         return None
     return number if math.isfinite(number) else None
@@ -124,17 +141,18 @@ def _seconds(path: Path, number: int, written: object, problems: Problems) -> fl
         moment = datetime.fromisoformat(str(written).replace("Z", "+00:00"))
         return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
     except (ValueError, OverflowError):
-        say(problems, path, number, f"created_at is no time: {shown(written)}")
+        problems.error(str(path), number, f"created_at is no time: {shown(written)}")
         return None
 
 
-def write(board: Board, judgments: Iterable[Judgment]) -> str:
+@label_studio.writer
+def _write(board: Board, judgments: Iterable[Judgment]) -> str:
     """A task for every output, with the annotations of all who judged it."""
     tasks: dict[tuple[str, str], dict[str, Any]] = {}
     for number, judgment in enumerate(judgments, 1):
-        key = (judgment.instance, one_generator(judgment, "label-studio"))
+        key = (judgment.instance, single_generator(judgment, "label-studio"))
         task = tasks.setdefault(key, _task(board, len(tasks) + 1, *key))
-        task["annotations"].append(_annotation(number, judgment, text_of(board, *key)))
+        task["annotations"].append(_annotation(number, judgment, judged_text(board, *key)))
     return json.dumps(list(tasks.values()), ensure_ascii=False, indent=1) + "\n"
 
 
@@ -144,7 +162,7 @@ def _task(board: Board, number: int, instance: str, generator: str) -> dict[str,
         "instance": instance,
         "generator": generator,
         "source": source,
-        "target": text_of(board, instance, generator),
+        "target": judged_text(board, instance, generator),
     }
     return {"id": number, "data": data, "annotations": []}
 

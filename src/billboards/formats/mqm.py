@@ -15,8 +15,15 @@ from pathlib import Path
 from typing import Any
 
 from billboards.board import Aggregate, Board, Judgment
-from billboards.board.judgment_sources import MQM, Given, JudgmentSource
-from billboards.formats._format import need_columns, one_generator, read_delimited, say, text_of, write_delimited
+from billboards.board.judgment_sources import MQM, JudgmentSource, SourceJudgment
+from billboards.formats._format import (
+    judged_text,
+    judgment_format,
+    need_columns,
+    read_delimited,
+    single_generator,
+    write_delimited,
+)
 from billboards.reading import Problems, refuse_errors, shown, whole_number
 
 COLUMNS = ("system", "doc", "doc_id", "seg_id", "rater", "source", "target", "category", "severity")
@@ -36,19 +43,25 @@ def weight_of(category: str, severity: str) -> float:
     return 5.0
 
 
-def read(path: Path, board: Board, campaign: str) -> JudgmentSource:
-    """A score with its spans for every rater's segment; `seg_id` is an instance's id, or its place from 1."""
+@judgment_format()
+def mqm(path: Path, board: Board, campaign: str) -> JudgmentSource:
+    """MQM error annotations as the WMT publishes them, a line for each error.
+
+    A score with its spans for every rater's segment; `seg_id` is an instance's id, or its place from 1.
+    """
     problems = Problems()
     rows = list(read_delimited(path, "\t"))
     need_columns(path, rows[0][1] if rows else (), COLUMNS, "file of MQM ratings")
     errors: dict[tuple[str, str, str], list[tuple[int, dict[str, str]]]] = {}
     for line, row in rows:
         errors.setdefault((row["system"], _instance(board, row["seg_id"]), row["rater"]), []).append((line, row))
-    given = tuple(_given(path, key, found, campaign, problems) for key, found in errors.items())
+    given = tuple(_given(path, key, lines, campaign, problems) for key, lines in errors.items())
     refuse_errors(problems)
     aggregate = Aggregate(MQM.name, (MQM.name,), (campaign,))
     about = f"Campaign {campaign}: MQM error annotations, one score a rater."
-    return JudgmentSource(str(path), (MQM,), (aggregate,), given, about, complete=False)
+    return JudgmentSource(
+        path=str(path), dimensions=(MQM,), aggregates=(aggregate,), judgments=given, about=about, complete=False
+    )
 
 
 def _instance(board: Board, written: str) -> str:
@@ -59,19 +72,28 @@ def _instance(board: Board, written: str) -> str:
 
 def _given(
     path: Path, key: tuple[str, str, str], rows: list[tuple[int, dict[str, str]]], campaign: str, problems: Problems
-) -> Given:
+) -> SourceJudgment:
     system, instance, rater = key
     total, spans = 0.0, []
     for line, row in rows:
         severity = row["severity"].strip().lower()
         if severity not in SEVERITIES:
-            say(problems, path, line, f"severity {shown(row['severity'])} is none of {', '.join(SEVERITIES)}")
+            problems.error(str(path), line, f"severity {shown(row['severity'])} is none of {', '.join(SEVERITIES)}")
         total += weight_of(row["category"], severity)
         if severity != "no-error":
             spans.append(_span(row, severity))
     values = {MQM.name: max(LEAST, -total) + 0.0}
     text = _MARK.sub("", rows[0][1]["target"])
-    return Given(rows[0][0], system, instance, values, campaign, rater or None, text, {"spans": spans} if spans else {})
+    return SourceJudgment(
+        line=rows[0][0],
+        system=system,
+        segment=instance,
+        values=values,
+        campaign=campaign,
+        annotator=rater or None,
+        text=text,
+        details={"spans": spans} if spans else {},
+    )
 
 
 def _span(row: Mapping[str, str], severity: str) -> dict[str, Any]:
@@ -85,15 +107,16 @@ def _span(row: Mapping[str, str], severity: str) -> dict[str, Any]:
     return named
 
 
-def write(board: Board, judgments: Iterable[Judgment]) -> str:
+@mqm.writer
+def _write(board: Board, judgments: Iterable[Judgment]) -> str:
     """A line for every error, and one for each output without."""
-    return write_delimited(COLUMNS, (row for one in judgments for row in _rows(board, one)), "\t")
+    return write_delimited(COLUMNS, (row for judgment in judgments for row in _rows(board, judgment)), "\t")
 
 
 def _rows(board: Board, judgment: Judgment) -> Iterator[dict[str, Any]]:
-    generator = one_generator(judgment, "mqm")
+    generator = single_generator(judgment, "mqm")
     instance = board.instances[board.position[judgment.instance]]
-    source, target = instance.input or "", text_of(board, judgment.instance, generator)
+    source, target = instance.input or "", judged_text(board, judgment.instance, generator)
     common = {
         "system": generator,
         "doc": instance.document or "",

@@ -77,12 +77,12 @@ def find_file(root: Path, patterns: Sequence[str], what: str) -> Path:
     if not root.exists():
         raise ImportRefused(f"{root}: no such file or folder; it should hold {what}")
     for pattern in patterns:
-        found = sorted(root.rglob(pattern))
-        if len(found) > 1:
-            names = ", ".join(str(path.relative_to(root)) for path in found[:6])
+        matches = sorted(root.rglob(pattern))
+        if len(matches) > 1:
+            names = ", ".join(str(path.relative_to(root)) for path in matches[:6])
             raise ImportRefused(f"{root}: holds several candidates for {what}: {names}; give one of them")
-        if found:
-            return found[0]
+        if matches:
+            return matches[0]
     raise ImportRefused(f"{root}: holds no {what} (looked for {', '.join(patterns)})")
 
 
@@ -143,18 +143,6 @@ Cells = Mapping[str, str]
 _UNENDED = ": the last line has no line end; make sure that the file is complete"
 
 
-@dataclass(frozen=True)
-class Facts:
-    """What is known of a public set beside its files."""
-
-    card: DataCard
-    dimensions: tuple[Dimension, ...]
-    ranks: str
-    aggregates: tuple[Aggregate, ...] = ()
-    input_language: str | None = None
-    output_language: str | None = None
-
-
 @dataclass
 class LooseOutputs:
     """Outputs that belong to no generator, as they are found."""
@@ -181,30 +169,49 @@ def rows_of_generators(
     generators: Mapping[str, Generator] | None = None,
 ) -> tuple[Outputs, ...]:
     """A row per generator from its texts by instance; one without an entry is a machine, or human by its name."""
-    known = {name: Generator(name, kind="human" if is_human(name) else "machine") for name in texts} | dict(
+    named = {name: Generator(name, kind="human" if is_human(name) else "machine") for name in texts} | dict(
         generators or {}
     )
     filled: dict[str, Texts] = {
         name: tuple(of_instance.get(instance.id) for instance in instances) for name, of_instance in texts.items()
     }
-    return generator_rows(known, instances, filled)
+    return generator_rows(named, instances, filled)
 
 
 def assemble(
-    name: str, facts: Facts, instances: Sequence[Instance], rows: Sequence[Outputs], judgments: Iterable[Judgment]
+    name: str,
+    instances: Sequence[Instance],
+    rows: Sequence[Outputs],
+    judgments: Iterable[Judgment],
+    *,
+    dimensions: Sequence[Dimension],
+    ranks: str,
+    aggregates: Sequence[Aggregate] = (),
+    input_language: str | None = None,
+    output_language: str | None = None,
+    card: DataCard | None = None,
 ) -> Board:
-    """The board of a public set, with judgments that speak of rows by name."""
+    """The board of a public set.
+
+    name: the board's name
+    instances, rows: what was to be put out, and the outputs; see `rows_of_generators` and `LooseOutputs`
+    judgments: what people said, naming instances and rows
+    dimensions, aggregates: the scales of the judgments, and means over several of them
+    ranks: the dimension or aggregate that ranks metrics
+    input_language, output_language: their codes, where all texts are in one language
+    card: facts of this very board; what every board of an importer shares stands in its declaration
+    """
     bare = Board(
         name=name,
         instances=tuple(instances),
         rows=tuple(rows),
-        dimensions={dimension.name: dimension for dimension in facts.dimensions},
-        aggregates={aggregate.name: aggregate for aggregate in facts.aggregates},
-        ranks=facts.ranks,
+        dimensions={dimension.name: dimension for dimension in dimensions},
+        aggregates={aggregate.name: aggregate for aggregate in aggregates},
+        ranks=ranks,
         metrics=default_metrics(instances),
-        input_language=facts.input_language,
-        output_language=facts.output_language,
-        card=facts.card,
+        input_language=input_language,
+        output_language=output_language,
+        card=card or DataCard(),
     )
     return judgment_columns(bare, judgments)
 
@@ -225,8 +232,8 @@ def read_cells(path: Path, columns: Sequence[str], problems: Problems, notes: li
     table = read_table(path, problems, numbered=True)
     missing = [name for name in columns if name not in table.columns]
     if missing:
-        found = ", ".join(table.columns[:12])
-        problems.error(str(path), 1, f"has no column {shown(missing[0])}; the first line names {found}")
+        names = ", ".join(table.columns[:12])
+        problems.error(str(path), 1, f"has no column {shown(missing[0])}; the first line names {names}")
         refuse_errors(problems)
     notes.extend(table.notes)
     yield from table.rows
@@ -272,7 +279,7 @@ def text_in(item: Mapping[str, Any], key: str, where: str, line: int | None, pro
 def texts_in(item: Mapping[str, Any], key: str, where: str, line: int | None, problems: Problems) -> list[str]:
     """A list of texts of a JSON object; anything else is a mistake."""
     value = item.get(key)
-    if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
+    if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
         problems.error(where, line, f'"{key}" must be a list of texts; found {shown(value)}')
         return []
     return value
@@ -305,17 +312,17 @@ def read_objects(path: Path, key: str) -> Mapping[str, Mapping[str, Any]]:
     """Objects by id, from a file that is one JSON object, or JSON lines with the id under a key."""
     if ".jsonl" in path.suffixes:
         problems = Problems()
-        found: dict[str, Mapping[str, Any]] = {}
+        objects: dict[str, Mapping[str, Any]] = {}
         for line, item in json_lines(read_source(path), str(path), problems):
             name = str(item.get(key, ""))
-            if not name or name in found:
+            if not name or name in objects:
                 what = "appears twice" if name else "is missing"
                 problems.error(str(path), line, f'"{key}" {shown(name)} {what}')
-            found[name] = item
-        if not found and not problems.errors:
+            objects[name] = item
+        if not objects and not problems.errors:
             problems.error(str(path), None, "holds nothing; fetch the file again")
         refuse_errors(problems)
-        return found
+        return objects
     value = read_json(path)
     if not isinstance(value, dict) or not value or not all(isinstance(item, dict) for item in value.values()):
         raise ImportRefused(f"{path}: must be a JSON object with an object for each id; found {shown(value)}")
@@ -323,7 +330,7 @@ def read_objects(path: Path, key: str) -> Mapping[str, Mapping[str, Any]]:
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    unique = dict(pairs)
+    if len(unique) < len(pairs):
         raise ValueError("a key appears twice in one object")
-    return found
+    return unique

@@ -13,7 +13,6 @@ from typing import Any
 from billboards.board import Dimension, Instance, Judgment
 from billboards.board.judgment_sources import Imported
 from billboards.importers._assembling import (
-    Facts,
     LooseOutputs,
     assemble,
     check_name,
@@ -27,8 +26,10 @@ from billboards.importers._assembling import (
 from billboards.reading import Problems, refuse_errors, shown
 
 
-def import_examples(path: Path, name: str, facts: Facts, source_key: str) -> Imported:
-    """The board of a set in this layout."""
+def import_examples(
+    path: Path, name: str, dimensions: tuple[Dimension, ...], *, source_key: str, language: str | None
+) -> Imported:
+    """The board of a set in this layout; the first dimension ranks, and inputs and outputs are in one language."""
     problems, outputs, where = Problems(), LooseOutputs(), str(path)
     instances: dict[str, Instance] = {}
     judgments: list[Judgment] = []
@@ -40,9 +41,19 @@ def import_examples(path: Path, name: str, facts: Facts, source_key: str) -> Imp
         if instance.references != texts:
             problems.error(where, None, f"example {key}: another example of its source has other references")
         row = outputs.add(instance.id, text_in(item, "hypothesis", where, None, problems), key)
-        judgments += _ratings(key, item, facts.dimensions, instance.id, row, where, problems)
+        judgments += _ratings(key, item, dimensions, instance.id, row, where, problems)
     refuse_errors(problems)
-    board = assemble(name, facts, tuple(instances.values()), outputs.rows(tuple(instances.values())), judgments)
+    every = tuple(instances.values())
+    board = assemble(
+        name,
+        every,
+        outputs.rows(every),
+        judgments,
+        dimensions=dimensions,
+        ranks=dimensions[0].name,
+        input_language=language,
+        output_language=language,
+    )
     return Imported(board, (counts(path, board),))
 
 
@@ -56,8 +67,8 @@ def _ratings(
     problems: Problems,
 ) -> Iterator[Judgment]:
     """A judgment for each annotator's place in the lists of ratings."""
-    said = {d.name: item.get(d.name) for d in dimensions}
-    lists = {name: value if isinstance(value, list) else [value] for name, value in said.items()}
+    given = {d.name: item.get(d.name) for d in dimensions}
+    lists = {name: value if isinstance(value, list) else [value] for name, value in given.items()}
     if len({len(ratings) for ratings in lists.values()}) != 1:
         problems.error(where, None, f"example {key}: its dimensions have different numbers of ratings")
         return
@@ -68,5 +79,5 @@ def _ratings(
                 problems.error(where, None, f"example {key}: {dimension.name} {shown(rating)} is not a number")
             else:
                 values[dimension.name] = value_within(repr(rating), dimension, where, None, problems)
-        who = f"place {k}" if isinstance(said[dimensions[0].name], list) else None
+        who = f"place {k}" if isinstance(given[dimensions[0].name], list) else None
         yield Judgment(instance=instance, outputs=(row,), values=values, annotator=who, campaign="ratings")

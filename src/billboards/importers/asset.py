@@ -11,14 +11,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Annotated, Literal
 
 from billboards.board import DataCard, Dimension, Instance, Judgment, Reference
 from billboards.board.judgment_sources import Imported
-from billboards.errors import ImportRefused, UnknownName
+from billboards.errors import ImportRefused
 from billboards.importers._assembling import (
     Cells,
-    Facts,
     LooseOutputs,
     assemble,
     counts,
@@ -28,6 +29,7 @@ from billboards.importers._assembling import (
     refuse_twice,
     value_within,
 )
+from billboards.importers._importer import importer
 from billboards.reading import Problems, refuse_errors, shown, whole_number
 
 ASPECTS = {
@@ -70,14 +72,19 @@ OUTCOMES = {"asset": 0, "turkcorpus": 1, "hsplit": 1}
 SIMILAR = "similar"
 
 
-def import_board(source: Path, *, judgments: str = "ratings") -> Imported:
-    """The board of rated outputs, or that of compared pairs."""
-    if judgments not in ("ratings", "pairwise"):
-        raise UnknownName("kind of judgments", judgments, ("ratings", "pairwise"))
+@importer()
+def asset(
+    source: Path,
+    *,
+    judgments: Annotated[
+        Literal["ratings", "pairwise"], "ratings of systems' outputs (default), or pairwise: human ones compared"
+    ] = "ratings",
+) -> Imported:
+    """ASSET: simplified sentences, rated from 0 to 100 or compared in pairs."""
     folder = find_file(source, ("asset.test.orig",), "ASSET's sentences").parent
     problems, notes = Problems(), list[str]()
-    known = sentences(folder, problems, notes)
-    return (_rated if judgments == "ratings" else _compared)(source, known, problems, notes)
+    originals = sentences(folder, problems, notes)
+    return (_rated if judgments == "ratings" else _compared)(source, originals, problems, notes)
 
 
 Sentences = list[tuple[str, list[Reference]]]
@@ -100,11 +107,11 @@ def sentences(folder: Path, problems: Problems, notes: list[str]) -> Sentences:
     ]
 
 
-def _rated(source: Path, known: Sentences, problems: Problems, notes: list[str]) -> Imported:
+def _rated(source: Path, originals: Sentences, problems: Problems, notes: list[str]) -> Imported:
     path = find_file(source, ("human_ratings.csv",), "ASSET's ratings")
     columns = ("original", "simplification", "original_sentence_id", "aspect", "worker_id", "rating")
-    said: dict[tuple[int, str], list[Judgment]] = {}
-    for line, cells, k in _rows(path, columns, "original_sentence_id", "original", known, problems, notes):
+    rated: dict[tuple[int, str], list[Judgment]] = {}
+    for line, cells, k in _rows(path, columns, "original_sentence_id", "original", originals, problems, notes):
         dimension = next((d for d in RATED if d.name == cells["aspect"]), None)
         if dimension is None:
             problems.error(str(path), line, f"aspect {shown(cells['aspect'])} is none of {', '.join(ASPECTS)}")
@@ -113,50 +120,65 @@ def _rated(source: Path, known: Sentences, problems: Problems, notes: list[str])
         judgment = Judgment(
             instance=str(k), outputs=(), values=values, annotator=cells["worker_id"], campaign="ratings"
         )
-        said.setdefault((k, cells["simplification"].strip()), []).append(judgment)
+        rated.setdefault((k, cells["simplification"].strip()), []).append(judgment)
     refuse_errors(problems)
     outputs, judgments = LooseOutputs(), list[Judgment]()
-    for k, text in sorted(said):
+    for k, text in sorted(rated):
         row = outputs.add(str(k), text)
-        judgments += [
-            Judgment(
-                instance=one.instance, outputs=(row,), values=one.values, annotator=one.annotator, campaign=one.campaign
-            )
-            for one in said[k, text]
-        ]
-    instances = [_instance(k, known[k]) for k in sorted({k for k, _ in said})]
-    facts = Facts(RATINGS, RATED, "meaning", (), "en", "en")
-    board = assemble("asset", facts, instances, outputs.rows(instances), judgments)
+        judgments += [replace(judgment, outputs=(row,)) for judgment in rated[k, text]]
+    instances = [_instance(k, originals[k]) for k in sorted({k for k, _ in rated})]
+    board = assemble(
+        "asset",
+        instances,
+        outputs.rows(instances),
+        judgments,
+        dimensions=RATED,
+        ranks="meaning",
+        input_language="en",
+        output_language="en",
+        card=RATINGS,
+    )
     return Imported(board, (counts(path, board), *notes))
 
 
-def _compared(source: Path, known: Sentences, problems: Problems, notes: list[str]) -> Imported:
+def _compared(source: Path, originals: Sentences, problems: Problems, notes: list[str]) -> Imported:
     path = find_file(source, ("pairwise_vs_turkcorpus_hsplit.csv",), "ASSET's comparisons")
     pair = ("asset_simplification", "other_simplification")
     columns = ("worker_id", "sentence_id", "aspect", "source", "other_dataset", *pair, "winner")
-    said: list[tuple[int, Cells]] = []
+    comparisons: list[tuple[int, Cells]] = []
     texts: dict[int, set[str]] = {}
     same = 0
-    for line, cells, k in _rows(path, columns, "sentence_id", "source", known, problems, notes):
+    for line, cells, k in _rows(path, columns, "sentence_id", "source", originals, problems, notes):
         _check_comparison(cells, str(path), line, problems)
         first, second = (cells[column].strip() for column in pair)
         if first == second:
             same += 1
             continue
-        said.append((k, cells))
+        comparisons.append((k, cells))
         texts.setdefault(k, set()).update((first, second))
     refuse_errors(problems)
     outputs = LooseOutputs()
     place = {
         (k, text): (outputs.add(str(k), text), n) for k in sorted(texts) for n, text in enumerate(sorted(texts[k]), 1)
     }
-    instances = [_instance(k, known[k], without=texts[k]) for k in sorted(texts)]
-    judgments = [_preference(k, cells, [place[k, cells[column].strip()] for column in pair]) for k, cells in said]
-    facts = Facts(PAIRS, COMPARED, "simplicity", (), "en", "en")
-    board = assemble("asset-pairwise", facts, instances, outputs.rows(instances), judgments)
+    instances = [_instance(k, originals[k], without=texts[k]) for k in sorted(texts)]
+    judgments = [
+        _preference(k, cells, [place[k, cells[column].strip()] for column in pair]) for k, cells in comparisons
+    ]
+    board = assemble(
+        "asset-pairwise",
+        instances,
+        outputs.rows(instances),
+        judgments,
+        dimensions=COMPARED,
+        ranks="simplicity",
+        input_language="en",
+        output_language="en",
+        card=PAIRS,
+    )
     if same:
         notes.append(f"{path}: left out {same} comparisons of a text with itself")
-    left = sum(len(known[k][1]) for k in texts) - sum(len(instance.references) for instance in instances)
+    left = sum(len(originals[k][1]) for k in texts) - sum(len(instance.references) for instance in instances)
     notes.append(f"{left} references are compared texts themselves; they are left out, sentence by sentence")
     return Imported(board, (counts(path, board), *notes))
 
@@ -189,19 +211,19 @@ def _rows(
     columns: Sequence[str],
     key: str,
     original: str,
-    known: Sentences,
+    originals: Sentences,
     problems: Problems,
     notes: list[str],
 ) -> Iterator[tuple[int, Cells, int]]:
     """Rows with the place of their sentence, whose words must be those of the original there."""
     seen: dict[tuple[str, ...], int] = {}
     for line, cells in read_cells(path, columns, problems, notes):
-        said = tuple(cells[column] for column in columns if column not in ("rating", "winner"))
-        refuse_twice(seen, said, "this judgment", str(path), line, problems)
+        judged = tuple(cells[column] for column in columns if column not in ("rating", "winner"))
+        refuse_twice(seen, judged, "this judgment", str(path), line, problems)
         k = whole_number(cells[key])
-        if k is None or k >= len(known):
+        if k is None or k >= len(originals):
             problems.error(str(path), line, f"{key} {shown(cells[key])} is no line of asset.test.orig, from 0 on")
-        elif _letters(cells[original]) != _letters(known[k][0]):
+        elif _letters(cells[original]) != _letters(originals[k][0]):
             problems.error(
                 str(path), line, f"{original} is not sentence {k} of asset.test.orig; are the files of one set?"
             )
@@ -215,6 +237,10 @@ def _letters(text: str) -> str:
 
 
 def _instance(k: int, sentence: tuple[str, Sequence[Reference]], without: set[str] | None = None) -> Instance:
-    text, found = sentence
-    judged = {_letters(one) for one in without or ()}
-    return Instance(str(k), references=tuple(one for one in found if _letters(one.text) not in judged), input=text)
+    text, references = sentence
+    judged = {_letters(compared) for compared in without or ()}
+    return Instance(
+        str(k),
+        references=tuple(compared for compared in references if _letters(compared.text) not in judged),
+        input=text,
+    )

@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
@@ -33,6 +33,7 @@ from billboards.importers._assembling import (
     in_folder_order,
     score_column,
 )
+from billboards.importers._importer import importer
 from billboards.importers.mqm import find_mqm, read_mqm
 from billboards.importers.thumb import find_thumb, read_thumb
 from billboards.reading import (
@@ -143,7 +144,7 @@ References = dict[str, tuple[Reference, ...]]
 def read_segments(path: Path, key: str, problems: Problems) -> dict[str, tuple[int, int, dict[str, Any]]]:
     """The objects of a file by `seg_id`, each with its line and `set_id`; `key` must be among their keys."""
     name = str(path)
-    found: dict[str, tuple[int, int, dict[str, Any]]] = {}
+    segments: dict[str, tuple[int, int, dict[str, Any]]] = {}
     for line, item in json_lines(read_source(path), name, problems):
         segment, number = item.get("seg_id"), item.get("set_id")
         if not isinstance(segment, str) or not isinstance(number, int) or isinstance(number, bool):
@@ -152,51 +153,51 @@ def read_segments(path: Path, key: str, problems: Problems) -> dict[str, tuple[i
             )
         elif key not in item:
             problems.error(name, line, f'has no "{key}"; found {", ".join(map(repr, item))}')
-        elif segment in found:
-            problems.error(name, line, f"segment {segment!r} appears twice, first on line {found[segment][0]}")
+        elif segment in segments:
+            problems.error(name, line, f"segment {segment!r} appears twice, first on line {segments[segment][0]}")
         else:
             check_name("segment", segment, name, line, problems)
-            found[segment] = (line, number, item)
-    return found
+            segments[segment] = (line, number, item)
+    return segments
 
 
 def read_sources(path: Path) -> tuple[dict[str, int], dict[str, str]]:
     """The segments of a board in the order of `set_id`: their numbers and their inputs."""
     problems = Problems()
-    found = read_segments(path, "src", problems)
+    segments = read_segments(path, "src", problems)
     seen: dict[int, str] = {}
-    for segment, (line, number, item) in found.items():
+    for segment, (line, number, item) in segments.items():
         if not isinstance(item["src"], str):
             problems.error(str(path), line, f'"src" must be text; found {shown(item["src"])}')
         if number in seen:
             problems.error(str(path), line, f"set_id {number} of {segment!r} is also that of {seen[number]!r}")
         seen[number] = segment
-    if not found:
+    if not segments:
         problems.error(str(path), None, "holds no segment; fetch the file again")
     refuse_errors(problems)
     ordered = {seen[number]: number for number in sorted(seen)}
-    return ordered, {segment: found[segment][2]["src"] for segment in ordered}
+    return ordered, {segment: segments[segment][2]["src"] for segment in ordered}
 
 
 def read_outputs(path: Path, set_ids: SetIds, problems: Problems) -> tuple[str, ...]:
     """A generator's texts in the order of the segments."""
-    found = read_segments(path, "hyp", problems)
-    check_aligned(str(path), {s: (line, number) for s, (line, number, _) in found.items()}, set_ids, problems)
-    for line, _, item in found.values():
+    segments = read_segments(path, "hyp", problems)
+    check_aligned(str(path), {s: (line, number) for s, (line, number, _) in segments.items()}, set_ids, problems)
+    for line, _, item in segments.values():
         if not isinstance(item["hyp"], str):
             problems.error(str(path), line, f'"hyp" must be text; found {shown(item["hyp"])}')
     refuse_errors(problems)
-    return tuple(found[segment][2]["hyp"] for segment in set_ids)
+    return tuple(segments[segment][2]["hyp"] for segment in set_ids)
 
 
-def check_aligned(name: str, found: Mapping[str, tuple[int, int]], set_ids: SetIds, problems: Problems) -> None:
+def check_aligned(name: str, lines: Mapping[str, tuple[int, int]], set_ids: SetIds, problems: Problems) -> None:
     """Every segment of the sources must be there, under its own number, and no other."""
-    for segment, (line, number) in found.items():
+    for segment, (line, number) in lines.items():
         if segment not in set_ids:
             problems.error(name, line, f"segment {segment!r} is not in the sources")
         elif set_ids[segment] != number:
             problems.error(name, line, f"set_id {number} of {segment!r} is {set_ids[segment]} in the sources")
-    missing = [segment for segment in set_ids if segment not in found]
+    missing = [segment for segment in set_ids if segment not in lines]
     if missing:
         problems.error(name, None, f"lacks {len(missing)} of {len(set_ids)} segments, first {missing[0]!r}; cut off?")
 
@@ -212,9 +213,9 @@ def read_references(source: Path, board: str, pair: str | None, set_ids: SetIds)
 
 def _references_of_lines(path: Path, set_ids: SetIds) -> References:
     problems = Problems()
-    found = read_segments(path, "refs", problems)
-    check_aligned(str(path), {s: (line, number) for s, (line, number, _) in found.items()}, set_ids, problems)
-    references = {s: _named(item, str(path), line, problems) for s, (line, _, item) in found.items()}
+    segments = read_segments(path, "refs", problems)
+    check_aligned(str(path), {s: (line, number) for s, (line, number, _) in segments.items()}, set_ids, problems)
+    references = {s: _named(item, str(path), line, problems) for s, (line, _, item) in segments.items()}
     refuse_errors(problems)
     return references
 
@@ -248,8 +249,8 @@ def _references_of_texts(folder: Path, set_ids: SetIds) -> tuple[References, tup
         else:
             texts[path.stem] = dict(zip(segments, lines, strict=True))
     refuse_errors(problems)
-    found = {s: tuple(Reference(name, by_segment[s]) for name, by_segment in texts.items()) for s in set_ids}
-    return found, notes
+    by_segment_id = {s: tuple(Reference(name, by_segment[s]) for name, by_segment in texts.items()) for s in set_ids}
+    return by_segment_id, notes
 
 
 def _line_segments(folder: Path, set_ids: SetIds, problems: Problems) -> tuple[list[str], tuple[str, ...]]:
@@ -273,16 +274,21 @@ HEADER = ["SYS", "seg_id", "set_id", "metric", "score"]
 _NUMBER = re.compile(r"[0-9]{1,18}")
 
 
-def import_board(
-    source: Path, *, board: str, judgments: Path | None = None, references: Path | None = None
+@importer()
+def billboard(
+    source: Path,
+    *,
+    board: Annotated[str, "the board's name there, such as wmt20-zh-en, cnndm or mscoco"],
+    judgments: Annotated[Path | None, "human judgments: a clone of the MQM or THumB repository"] = None,
+    references: Annotated[Path | None, "a folder or .jsonl file of references"] = None,
 ) -> Imported:
-    """One board of a clone of the repository, with its released scores."""
+    """The public billboard repository: sources, generators and released scores of one board."""
     profile = profile_of(board_name(board))
     set_ids, inputs = read_sources(_source_file(source, board))
     texts: dict[str, Texts] = dict(_read_generators(source, board, set_ids))
     judged = None if judgments is None else _read_judgments(judgments, board, profile, set_ids)
-    found, notes = _find_references(references, judgments, board, profile, set_ids)
-    instances = tuple(_instance(s, inputs[s], found.get(s, ()), profile) for s in set_ids)
+    by_segment, notes = _find_references(references, judgments, board, profile, set_ids)
+    instances = tuple(_instance(s, inputs[s], by_segment.get(s, ()), profile) for s in set_ids)
     texts |= _human_texts(instances, judged, texts)
     columns, score_notes = _read_scores(source / "results" / board, set_ids, texts, _reference_names(instances))
     result = Board(
@@ -381,9 +387,9 @@ def _human_texts(
         for reference in instance.references:
             if is_human(reference.name):
                 written.setdefault(reference.name, {})[instance.id] = reference.text
-    for one in () if judged is None else judged.given:
-        if is_human(one.system) and one.text is not None and plain_name(one.system) not in texts:
-            written.setdefault(plain_name(one.system), {}).setdefault(one.segment, one.text)
+    for judgment in () if judged is None else judged.judgments:
+        if is_human(judgment.system) and judgment.text is not None and plain_name(judgment.system) not in texts:
+            written.setdefault(plain_name(judgment.system), {}).setdefault(judgment.segment, judgment.text)
     return {name: tuple(by_id.get(i.id) for i in instances) for name, by_id in written.items() if name not in texts}
 
 

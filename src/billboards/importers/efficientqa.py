@@ -12,7 +12,6 @@ from pathlib import Path
 from billboards.board import DataCard, Dimension, Instance, Judgment
 from billboards.board.judgment_sources import Imported
 from billboards.importers._assembling import (
-    Facts,
     LooseOutputs,
     assemble,
     counts,
@@ -22,6 +21,7 @@ from billboards.importers._assembling import (
     text_in,
     texts_in,
 )
+from billboards.importers._importer import importer
 from billboards.reading import Problems, json_lines, read_source, refuse_errors, shown
 
 CAMPAIGN = "raters"
@@ -55,11 +55,11 @@ CARD = DataCard(
     comments="Predictions that match a known answer were not rated and are not here, which makes the set hard for "
     "metrics that compare words. The systems behind the predictions are not named.",
 )
-FACTS = Facts(CARD, (LEVEL, CORRECTNESS, OBVIOUSNESS), CORRECTNESS.name, input_language="en", output_language="en")
 
 
-def import_board(source: Path) -> Imported:
-    """The board of rated predictions."""
+@importer(card=CARD)
+def efficientqa(source: Path) -> Imported:
+    """EfficientQA: answers to questions, rated on three levels."""
     path = find_file(source, ("NQ-open.efficientqa*.jsonl",), "EfficientQA's rated predictions")
     problems, outputs, where = Problems(), LooseOutputs(), str(path)
     instances: list[Instance] = []
@@ -85,5 +85,14 @@ def import_board(source: Path) -> Imported:
     if not judgments and not problems.errors:
         problems.error(where, None, "holds no rated predictions; fetch the file again")
     refuse_errors(problems)
-    board = assemble("efficientqa", FACTS, instances, outputs.rows(instances), judgments)
+    board = assemble(
+        "efficientqa",
+        instances,
+        outputs.rows(instances),
+        judgments,
+        dimensions=(LEVEL, CORRECTNESS, OBVIOUSNESS),
+        ranks=CORRECTNESS.name,
+        input_language="en",
+        output_language="en",
+    )
     return Imported(board, (counts(path, board),))

@@ -11,12 +11,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Annotated, Literal
 
 from billboards.board import DataCard, Dimension, Instance, Judgment, Reference
 from billboards.board.judgment_sources import Imported
-from billboards.errors import UnknownName
 from billboards.importers._assembling import (
-    Facts,
     LooseOutputs,
     assemble,
     check_name,
@@ -26,6 +25,7 @@ from billboards.importers._assembling import (
     refuse_twice,
     value_within,
 )
+from billboards.importers._importer import importer
 from billboards.reading import Problems, refuse_errors, shown, whole_number
 
 EXPERT = Dimension(
@@ -57,45 +57,57 @@ CARD = DataCard(
 Pair = tuple[str, str]
 
 
-def import_board(source: Path, *, judgments: str = "expert") -> Imported:
-    """The board of judged pairs: those of experts, of the crowd, or both."""
-    if judgments not in (*FILES, "all"):
-        raise UnknownName("source of judgments", judgments, (*FILES, "all"))
+@importer(card=CARD)
+def flickr8k(
+    source: Path,
+    *,
+    judgments: Annotated[
+        Literal["expert", "crowd", "all"], "whose judgments: expert (default), crowd, or all for both"
+    ] = "expert",
+) -> Imported:
+    """Flickr8k: captions judged beside images, by experts and by a crowd."""
     problems, notes = Problems(), list[str]()
     token = find_file(source, ("Flickr8k.token.txt",), "Flickr8k's captions")
     captions = _captions(token, problems, notes)
-    said: dict[Pair, list[Judgment]] = {}
+    by_pair: dict[Pair, list[Judgment]] = {}
     for campaign in FILES if judgments == "all" else (judgments,):
         path = find_file(source, (FILES[campaign],), f"{campaign} judgments")
         own = 0
         for pair, values in _pairs(path, campaign, captions, problems, notes):
             own += pair[1].rpartition("#")[0] == pair[0]
-            said.setdefault(pair, []).extend(values)
+            by_pair.setdefault(pair, []).extend(values)
         notes.append(f"{path}: left out {own} captions beside their own image, whose references they are")
     refuse_errors(problems)
-    judged = {pair: values for pair, values in said.items() if pair[1].rpartition("#")[0] != pair[0]}
+    judged = {pair: values for pair, values in by_pair.items() if pair[1].rpartition("#")[0] != pair[0]}
     dimensions = tuple(d for d in (EXPERT, CROWD) if judgments in (d.name, "all"))
-    facts = Facts(CARD, dimensions, dimensions[0].name, output_language="en")
     instances = _instances({image for image, _ in judged}, captions)
     outputs, given = LooseOutputs(), list[Judgment]()
     for image, caption in sorted(judged):
         row = outputs.add(image, captions[caption], f"{image}|{caption}")
         given += [replace(judgment, outputs=(row,)) for judgment in judged[image, caption]]
     name = "flickr8k" if judgments == "all" else f"flickr8k-{judgments}"
-    board = assemble(name, facts, instances, outputs.rows(instances), given)
+    board = assemble(
+        name,
+        instances,
+        outputs.rows(instances),
+        given,
+        dimensions=dimensions,
+        ranks=dimensions[0].name,
+        output_language="en",
+    )
     return Imported(board, (counts(source, board), f"{token}: {len(captions)} captions", *notes))
 
 
 def _captions(path: Path, problems: Problems, notes: list[str]) -> dict[str, str]:
-    found: dict[str, str] = {}
+    captions: dict[str, str] = {}
     seen: dict[str, int] = {}
     for line, (key, text) in read_fields(path, 2, problems, notes):
         check_name("output", key, str(path), line, problems)
         refuse_twice(seen, key, f"caption {shown(key)}", str(path), line, problems)
         if "#" not in key or not text.strip():
             problems.error(str(path), line, f"needs IMAGE#k and a caption; found {shown(key)} and {shown(text)}")
-        found[key] = text.strip()
-    return found
+        captions[key] = text.strip()
+    return captions
 
 
 def _pairs(
@@ -145,6 +157,6 @@ def _instances(images: set[str], captions: dict[str, str]) -> tuple[Instance, ..
         if image in own:
             own[image].append(Reference(f"caption{number}", text))
     return tuple(
-        Instance(image, references=tuple(sorted(of_image, key=lambda one: one.name)), image=image)
+        Instance(image, references=tuple(sorted(of_image, key=lambda reference: reference.name)), image=image)
         for image, of_image in own.items()
     )

@@ -10,11 +10,13 @@ import math
 import re
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Annotated
 
 from billboards.board import Aggregate
 from billboards.board.folder import open_board
-from billboards.board.judgment_sources import MQM, Given, Imported, JudgmentSource, lay_judgments
+from billboards.board.judgment_sources import MQM, Imported, JudgmentSource, SourceJudgment, lay_judgments
 from billboards.importers._assembling import find_file
+from billboards.importers._importer import importer
 from billboards.reading import Problems, read_columns, read_number, refuse_errors, shown
 
 CAMPAIGN = "mqm"
@@ -25,19 +27,23 @@ ABOUT = (
 HEADER = ("system", "mqm_avg_score", "seg_id")
 
 
-def import_board(source: Path, *, into: Path) -> Imported:
-    """A board folder's board with MQM averages added; segment n is the n-th instance of the board."""
+@importer()
+def mqm(source: Path, *, into: Annotated[Path, "the board folder whose outputs were judged"]) -> Imported:
+    """MQM averages of WMT systems, added to a board.
+
+    Segment n is the n-th instance of the board.
+    """
     board = open_board(into)
     numbers = {str(k): instance.id for k, instance in enumerate(board.instances, 1)}
-    found = lay_judgments(board, read_mqm(find_mqm(source, board.name), numbers), may_lack_systems=True)
+    imported = lay_judgments(board, read_mqm(find_mqm(source, board.name), numbers), may_lack_systems=True)
     note = f"MQM numbers its segments: number n was taken for the n-th instance of {into}"
-    return Imported(found.board, (*found.notes, note))
+    return Imported(imported.board, (*imported.notes, note))
 
 
 def find_mqm(source: Path, board: str) -> Path:
     """The file of averages for a board such as wmt20-zh-en, in a clone of the repository or below."""
-    known = re.fullmatch(r"wmt(\d\d)-(\w+)-(\w+)", board)
-    name = f"mqm_newstest20{known[1]}_{known[2]}{known[3]}" if known else "*"
+    public = re.fullmatch(r"wmt(\d\d)-(\w+)-(\w+)", board)
+    name = f"mqm_newstest20{public[1]}_{public[2]}{public[3]}" if public else "*"
     return find_file(source, (f"{name}.avg_seg_scores.tsv",), "MQM averages")
 
 
@@ -45,14 +51,20 @@ def read_mqm(path: Path, segments: Mapping[str, str]) -> JudgmentSource:
     """The averages in a file, given the instance id of each segment number."""
     problems = Problems()
     rows = read_columns(path, HEADER, problems)
-    found = [_read_line(cells, segments, str(path), number, problems) for number, cells in rows]
+    averages = [_read_line(cells, segments, str(path), number, problems) for number, cells in rows]
     refuse_errors(problems)
-    return JudgmentSource(str(path), (MQM,), (AGGREGATE,), tuple(one for one in found if one), ABOUT)
+    return JudgmentSource(
+        path=str(path),
+        dimensions=(MQM,),
+        aggregates=(AGGREGATE,),
+        judgments=tuple(average for average in averages if average),
+        about=ABOUT,
+    )
 
 
 def _read_line(
     cells: list[str], segments: Mapping[str, str], path: str, number: int, problems: Problems
-) -> Given | None:
+) -> SourceJudgment | None:
     system, score, segment = cells
     value = read_number(score, "mqm_avg_score", path, number, problems)
     if not math.isnan(value) and not -25 <= value <= 0:
@@ -61,4 +73,4 @@ def _read_line(
         problems.error(path, number, f"seg_id {shown(segment)} is no segment of the board, which has {len(segments)}")
         return None
     values = {} if math.isnan(value) else {MQM.name: value}
-    return Given(number, system, segments[segment], values, CAMPAIGN)
+    return SourceJudgment(line=number, system=system, segment=segments[segment], values=values, campaign=CAMPAIGN)

@@ -14,6 +14,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
 
@@ -44,6 +45,7 @@ from billboards.importers._assembling import (
     is_statistic,
     score_column,
 )
+from billboards.importers._importer import importer
 from billboards.reading import (
     Problems,
     check_ended,
@@ -104,10 +106,15 @@ def card_of(source: Path, pair: str) -> DataCard:
 NO_TRANSLATION = "[No translation supplied]"
 
 
-def import_board(
-    source: Path, *, language_pair: str | None = None, judgments: str | None = None, name: str | None = None
+@importer()
+def mtme(
+    source: Path,
+    *,
+    language_pair: Annotated[str | None, "such as en-de; needed where the test set holds several"] = None,
+    judgments: Annotated[str | None, "the human scores that rank, such as mqm"] = None,
+    name: Annotated[str | None, "the board's name (default: folder and language pair)"] = None,
 ) -> Imported:
-    """The board of one language pair of a test set."""
+    """A test set in the mt-metrics-eval layout, for one language pair."""
     pair = _language_pair(source, language_pair)
     instances = _read_instances(source, pair)
     texts = _read_outputs(source, pair, len(instances))
@@ -185,29 +192,29 @@ def _read_documents(path: Path, count: int, problems: Problems) -> list[tuple[st
     if not path.is_file():
         return [(str(k), None, None) for k in range(1, count + 1)]
     seen: Counter[str] = Counter()
-    found: list[tuple[str, str | None, str | None]] = []
+    segments: list[tuple[str, str | None, str | None]] = []
     for number, line in enumerate(_read_texts(path, count, problems), 1):
         cells = line.split()
         if len(cells) != 2:
             problems.error(str(path), number, f"must hold a domain and a document; found {shown(line)}")
             continue
         seen[cells[1]] += 1
-        found.append((f"{cells[1]}::{seen[cells[1]]}", cells[0], cells[1]))
-    return found
+        segments.append((f"{cells[1]}::{seen[cells[1]]}", cells[0], cells[1]))
+    return segments
 
 
 def _read_outputs(source: Path, pair: str, count: int) -> dict[str, Texts]:
     problems = Problems()
     folder = source / "system-outputs" / pair
-    found: dict[str, Texts] = {}
+    outputs: dict[str, Texts] = {}
     for path in sorted(folder.glob("*.txt")):
         check_name("generator", path.stem, str(path), None, problems)
         lines = _read_texts(path, count, problems)
-        found[path.stem] = tuple(None if line == NO_TRANSLATION else line for line in lines)
-    if not found:
+        outputs[path.stem] = tuple(None if line == NO_TRANSLATION else line for line in lines)
+    if not outputs:
         raise ImportRefused(f"{folder}: holds no system output such as SYSTEM.txt")
     refuse_errors(problems)
-    return found
+    return outputs
 
 
 def _read_human_scores(source: Path, pair: str, systems: Sequence[str], count: int) -> dict[str, dict[str, Floats]]:
@@ -241,20 +248,20 @@ def _read_metrics(
 
 def _score_files(folder: Path, prefix: str) -> dict[str, Path]:
     """Files of segment scores by the name of what they hold, plain or gzipped."""
-    found: dict[str, Path] = {}
+    files: dict[str, Path] = {}
     for path in sorted((*folder.glob(f"{prefix}*.seg.score"), *folder.glob(f"{prefix}*.seg.score.gz"))):
         name = path.name.removeprefix(prefix).removesuffix(".gz").removesuffix(".seg.score")
-        if name in found:
-            raise ImportRefused(f"{folder}: holds {found[name].name} and {path.name}; keep one of them")
-        found[name] = path
-    return found
+        if name in files:
+            raise ImportRefused(f"{folder}: holds {files[name].name} and {path.name}; keep one of them")
+        files[name] = path
+    return files
 
 
 def _references_used(name: str, path: Path, references: tuple[str, ...]) -> tuple[str, ...]:
-    _, dash, said = name.rpartition("-")
-    if dash and said == "src":
+    _, dash, used = name.rpartition("-")
+    if dash and used == "src":
         return ()
-    names = references if said == "all" else tuple(said.split("."))
+    names = references if used == "all" else tuple(used.split("."))
     if not dash or not names or not set(names) <= set(references):
         raise ImportRefused(
             f"{path}: must be named METRIC-REF.seg.score with REF a reference ({some(references) or 'none here'}), "
@@ -268,20 +275,20 @@ def _read_scores(path: Path, systems: Sequence[str], count: int) -> dict[str, Fl
     problems = Problems()
     raw = read_source(path)
     check_ended(raw, str(path), problems)
-    found: dict[str, list[float]] = {}
+    by_system: dict[str, list[float]] = {}
     for number, line in numbered_lines(raw, str(path), problems):
         cells = line.split()
         if len(cells) != 2:
             problems.error(str(path), number, f"must hold a system and a score; found {shown(line)}")
             continue
-        if cells[0] not in systems and cells[0] not in found:
+        if cells[0] not in systems and cells[0] not in by_system:
             problems.error(str(path), number, f"system {cells[0]!r} has no file in system-outputs/")
-        found.setdefault(cells[0], []).append(read_number(cells[1], "score", str(path), number, problems))
-    for system, scores in found.items():
+        by_system.setdefault(cells[0], []).append(read_number(cells[1], "score", str(path), number, problems))
+    for system, scores in by_system.items():
         if len(scores) != count:
             problems.error(str(path), None, f"has {len(scores)} scores of {system} for {count} segments; cut off?")
     refuse_errors(problems)
-    return {system: np.array(scores) for system, scores in found.items()}
+    return {system: np.array(scores) for system, scores in by_system.items()}
 
 
 def _judgments(human: Mapping[str, Mapping[str, Floats]], rows: Sequence[Outputs]) -> Judgments:
@@ -414,10 +421,10 @@ def _human_columns(board: Board) -> Iterator[tuple[str, dict[str, Floats]]]:
     for dimension in board.dimensions.values():
         sign = 1.0 if dimension.higher_is_better else -1.0
         groups = [None] if whole else [(campaign,) for campaign in board.judgments.campaigns]
-        found = {group: board.judgments.means(dimension, shape, group) * sign for group in groups}
-        found = {group: means for group, means in found.items() if not np.isnan(means).all()}
-        for group, means in found.items():
-            name = dimension.name if len(found) == 1 or group is None else f"{group[0]}-{dimension.name}"
+        by_campaign = {group: board.judgments.means(dimension, shape, group) * sign for group in groups}
+        by_campaign = {group: means for group, means in by_campaign.items() if not np.isnan(means).all()}
+        for group, means in by_campaign.items():
+            name = dimension.name if len(by_campaign) == 1 or group is None else f"{group[0]}-{dimension.name}"
             judged = {row.name: m for row, m in zip(board.rows, means, strict=True) if not np.isnan(m).all()}
             yield re.sub(r"[\s/]+", "_", name), judged
 
@@ -429,8 +436,8 @@ def _metric_name(column: ImportedColumn, board: Board, names: Mapping[str, str])
     if not column.references:
         raise InvalidInput(f"scores {column.source_name}: it is not known which references were used; mtme needs it")
     used = ".".join(names[reference] for reference in column.references)
-    said = [used, "all"] if column.references == board.reference_names else [used]
-    return base if any(base.endswith(f"-{one}") for one in said) else f"{base}-{used}"
+    endings = [used, "all"] if column.references == board.reference_names else [used]
+    return base if any(base.endswith(f"-{ending}") for ending in endings) else f"{base}-{used}"
 
 
 def _write_scores(stem: Path, scores: Mapping[str, Floats], names: Mapping[str, str]) -> None:

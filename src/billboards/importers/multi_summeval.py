@@ -12,14 +12,13 @@ import ast
 import math
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from pathlib import Path
+from typing import Annotated
 
 from billboards.board import DataCard, Dimension, Generator, Instance, Judgment, Reference
 from billboards.board.judgment_sources import Imported
 from billboards.errors import ImportRefused, UnknownName
 from billboards.importers._assembling import (
-    Facts,
     assemble,
     check_name,
     counts,
@@ -29,6 +28,7 @@ from billboards.importers._assembling import (
     text_in,
     value_within,
 )
+from billboards.importers._importer import importer
 from billboards.reading import Problems, is_number, json_lines, read_source, refuse_errors, shown
 
 CAMPAIGN = "mturk"
@@ -72,32 +72,49 @@ Texts = Mapping[str, str]
 Judged = tuple[str, str, str]
 
 
-def import_board(source: Path, *, language: str | None = None) -> Imported:
-    """The board of one language, or of all of them with the language as domain."""
-    known = _languages(source)
-    if language is not None and language.upper() not in known:
-        raise UnknownName("language", language, known)
-    wanted = known if language is None else (language.upper(),)
+@importer(card=CARD)
+def multi_summeval(
+    source: Path,
+    *,
+    language: Annotated[str | None, "one of DE, EN, ES, FR, ID, RU, TR, ZH (default: all on one board)"] = None,
+) -> Imported:
+    """Multi-SummEval: summaries in eight languages, rated for focus and coverage.
+
+    Where all languages stand on one board, the language is the domain.
+    """
+    codes = _languages(source)
+    if language is not None and language.upper() not in codes:
+        raise UnknownName("language", language, codes)
+    wanted = codes if language is None else (language.upper(),)
     problems, notes = Problems(), list[str]()
     texts = _texts(source, wanted, problems)
-    judgments = [one for code in wanted for one in _judgments(source, code, texts, problems, notes)]
+    judgments = [judgment for code in wanted for judgment in _judgments(source, code, texts, problems, notes)]
     refuse_errors(problems)
     instances = tuple(
-        Instance(key, references=(Reference("gold", said["gold"]),), domain=key[:2].lower())
-        for key, said in texts.items()
+        Instance(key, references=(Reference("gold", text_of["gold"]),), domain=key[:2].lower())
+        for key, text_of in texts.items()
     )
-    outputs = {model: {key: said[f"pred_{model}"] for key, said in texts.items()} for model in MODELS}
+    outputs = {model: {key: text_of[f"pred_{model}"] for key, text_of in texts.items()} for model in MODELS}
     name = "multi-summeval" if language is None else f"multi-summeval-{language.lower()}"
-    facts = _facts(wanted, language)
-    board = assemble(name, facts, instances, rows_of_generators(instances, outputs, MODELS), judgments)
+    code = None if language is None else language.lower()
+    board = assemble(
+        name,
+        instances,
+        rows_of_generators(instances, outputs, MODELS),
+        judgments,
+        dimensions=(FOCUS, COVERAGE),
+        ranks=FOCUS.name,
+        input_language=code,
+        output_language=code,
+        card=_card(wanted, language),
+    )
     return Imported(board, (counts(source, board), *notes))
 
 
-def _facts(wanted: tuple[str, ...], language: str | None) -> Facts:
+def _card(wanted: tuple[str, ...], language: str | None) -> DataCard:
+    """What differs from language to language."""
     languages = ", ".join(LANGUAGES.get(code, code) for code in wanted)
-    code = None if language is None else language.lower()
-    card = replace(CARD, title=f"{CARD.title}: {languages}" if language else CARD.title, languages=languages)
-    return Facts(card, (FOCUS, COVERAGE), FOCUS.name, (), code, code)
+    return DataCard(title=f"{CARD.title}: {languages}" if language else CARD.title, languages=languages)
 
 
 def _languages(source: Path) -> tuple[str, ...]:
@@ -115,37 +132,37 @@ def _results(source: Path) -> Path:
 def _texts(source: Path, wanted: tuple[str, ...], problems: Problems) -> dict[str, Texts]:
     """The three texts of every document, by language and id."""
     listed = source / "texts.jsonl"
-    found = _listed_texts(listed, wanted, problems) if listed.exists() else _single_texts(source, wanted)
-    for key in found:
+    texts = _listed_texts(listed, wanted, problems) if listed.exists() else _single_texts(source, wanted)
+    for key in texts:
         check_name("instance", key, str(listed if listed.exists() else source), None, problems)
-    return {key: found[key] for key in sorted(found)}
+    return {key: texts[key] for key in sorted(texts)}
 
 
 def _listed_texts(path: Path, wanted: tuple[str, ...], problems: Problems) -> dict[str, Texts]:
-    found: dict[str, Texts] = {}
+    texts: dict[str, Texts] = {}
     seen: dict[str, int] = {}
     for line, item in json_lines(read_source(path), str(path), problems):
-        said = {
+        fields = {
             key: text_in(item, key, str(path), line, problems).strip()
             for key in ("lang", "doc_id", "gold", "pred_BERT", "pred_PG")
         }
-        key = f"{said['lang']}-{said['doc_id']}"
+        key = f"{fields['lang']}-{fields['doc_id']}"
         refuse_twice(seen, key, f"document {shown(key)}", str(path), line, problems)
-        if said["lang"] in wanted:
-            found[key] = said
-    return found
+        if fields["lang"] in wanted:
+            texts[key] = fields
+    return texts
 
 
 def _single_texts(source: Path, wanted: tuple[str, ...]) -> dict[str, Texts]:
-    found: dict[str, Texts] = {}
+    texts: dict[str, Texts] = {}
     for code in wanted:
         folder = source / "resulting_data" / code
         for path in sorted((folder / "gold").glob("*")):
             files = {kind: folder / kind / path.name for kind in ("gold", "pred_BERT", "pred_PG")}
-            found[f"{code}-{path.stem}"] = {kind: _whole(file) for kind, file in files.items()}
-        if not any(key.startswith(code) for key in found):
+            texts[f"{code}-{path.stem}"] = {kind: _whole(file) for kind, file in files.items()}
+        if not any(key.startswith(code) for key in texts):
             raise ImportRefused(f"{folder / 'gold'}: holds no texts; give a clone of the Multi_SummEval repository")
-    return found
+    return texts
 
 
 def _whole(path: Path) -> str:

@@ -7,11 +7,13 @@ The ratings come in BEAMetrics' layout, `muss.json`: `source`, `hypothesis`, `re
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Annotated
 
 from billboards.board import DataCard, Dimension
 from billboards.board.judgment_sources import Imported
-from billboards.importers._assembling import Facts, find_file
+from billboards.importers._assembling import find_file
 from billboards.importers._examples import import_examples
+from billboards.importers._importer import importer
 
 SCALE = (0.0, 4.0)
 DIMENSIONS = (
@@ -35,8 +37,13 @@ CARD = DataCard(
 )
 
 
-def import_board(source: Path, *, language: str | None = None) -> Imported:
-    """The board of a file; `language` says which one its sentences are in, where it is only one."""
+@importer(card=CARD)
+def muss(
+    source: Path,
+    *,
+    language: Annotated[str | None, "the code of the sentences' language, where it is one: en, fr or es"] = None,
+) -> Imported:
+    """MUSS: simplified sentences in three languages, rated for three qualities."""
     path = find_file(source, ("muss*.json", "muss*.jsonl"), "MUSS's ratings")
     name = "muss" if language is None else f"muss-{language}"
-    return import_examples(path, name, Facts(CARD, DIMENSIONS, "adequacy", (), language, language), "source")
+    return import_examples(path, name, DIMENSIONS, source_key="source", language=language)

@@ -10,8 +10,9 @@ from pathlib import Path
 
 from billboards.board import DataCard, Dimension
 from billboards.board.judgment_sources import Imported
-from billboards.importers._assembling import Facts, find_file
+from billboards.importers._assembling import find_file
 from billboards.importers._examples import import_examples
+from billboards.importers._importer import importer
 
 DIMENSIONS = (
     Dimension(
@@ -45,8 +46,8 @@ CARD = DataCard(
 )
 
 
-def import_board(source: Path) -> Imported:
-    """The board of the rated answers."""
+@importer(card=CARD)
+def okvqa_eval(source: Path) -> Imported:
+    """OkVQA-Eval: answers about images, rated for three qualities."""
     path = find_file(source, ("OkVQA*.json", "OkVQA*.jsonl"), "OkVQA-Eval's ratings")
-    facts = Facts(CARD, DIMENSIONS, "correctness", (), "en", "en")
-    return import_examples(path, "okvqa-eval", facts, "source_question")
+    return import_examples(path, "okvqa-eval", DIMENSIONS, source_key="source_question", language="en")

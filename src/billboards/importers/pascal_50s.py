@@ -14,7 +14,8 @@ from typing import Any
 from billboards.board import DataCard, Dimension, Instance, Judgment
 from billboards.board.judgment_sources import Imported
 from billboards.errors import ImportRefused
-from billboards.importers._assembling import Facts, LooseOutputs, assemble, counts, find_file, read_json, references
+from billboards.importers._assembling import LooseOutputs, assemble, counts, find_file, read_json, references
+from billboards.importers._importer import importer
 from billboards.reading import is_number, shown
 
 LISTS = ("reference", "candidate", "score")
@@ -35,17 +36,20 @@ CARD = DataCard(
 )
 
 
-def import_board(source: Path) -> Imported:
-    """The board of compared captions."""
+@importer(card=CARD)
+def pascal_50s(source: Path) -> Imported:
+    """Pascal-50S: pairs of captions, of which people chose one."""
     path = find_file(source, ("*pascal50s*.json", "captioning_human_judgments.json"), "Pascal-50S's pairs")
-    found, candidates, scores = _lists(path)
+    captions, candidates, scores = _lists(path)
     place: dict[tuple[str, ...], Instance] = {}
     outputs, judgments = LooseOutputs(), list[Judgment]()
     named: dict[tuple[str, str], tuple[str, str]] = {}
     for k in range(0, len(scores), 2):
-        if found[k] != found[k + 1]:
+        if captions[k] != captions[k + 1]:
             raise ImportRefused(f"{path}: entries {k} and {k + 1} should be a pair, but have other references")
-        instance = place.setdefault(tuple(found[k]), Instance(str(len(place) + 1), references=references(found[k])))
+        instance = place.setdefault(
+            tuple(captions[k]), Instance(str(len(place) + 1), references=references(captions[k]))
+        )
         pair = []
         for text in candidates[k : k + 2]:
             if (instance.id, text) not in named:
@@ -66,8 +70,16 @@ def import_board(source: Path) -> Imported:
                 details={"dimension": "better", "prefers": prefers},
             )
         )
-    facts = Facts(CARD, (BETTER,), BETTER.name, output_language="en")
-    board = assemble("pascal-50s", facts, tuple(place.values()), outputs.rows(tuple(place.values())), judgments)
+    instances = tuple(place.values())
+    board = assemble(
+        "pascal-50s",
+        instances,
+        outputs.rows(instances),
+        judgments,
+        dimensions=(BETTER,),
+        ranks=BETTER.name,
+        output_language="en",
+    )
     return Imported(board, (counts(path, board),))
 
 
@@ -76,13 +88,13 @@ def _lists(path: Path) -> tuple[Sequence[Sequence[str]], Sequence[str], Sequence
     value = value.get("pascal50s", value) if isinstance(value, Mapping) else value
     if not isinstance(value, Mapping) or any(not isinstance(value.get(name), list) for name in LISTS):
         raise ImportRefused(f"{path}: must hold the lists {', '.join(LISTS)}; found {shown(value)}")
-    found, candidates, scores = (value[name] for name in LISTS)
-    if len({len(found), len(candidates), len(scores)}) > 1 or len(scores) % 2 or not scores:
+    captions, candidates, scores = (value[name] for name in LISTS)
+    if len({len(captions), len(candidates), len(scores)}) > 1 or len(scores) % 2 or not scores:
         raise ImportRefused(f"{path}: its lists must have one length, an even one; the file may be cut off")
-    for k, (texts, candidate, score) in enumerate(zip(found, candidates, scores, strict=True)):
+    for k, (texts, candidate, score) in enumerate(zip(captions, candidates, scores, strict=True)):
         right = isinstance(texts, list) and all(isinstance(text, str) for text in texts)
         if not right or not isinstance(candidate, str) or not is_number(score):
             raise ImportRefused(
                 f"{path}: entry {k} needs references, a candidate and a number; found {shown(candidate)}"
             )
-    return found, candidates, scores
+    return captions, candidates, scores

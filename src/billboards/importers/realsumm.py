@@ -15,7 +15,6 @@ from billboards.board import DataCard, Dimension, Generator, Instance, Judgment,
 from billboards.board.judgment_sources import Imported
 from billboards.errors import ImportRefused
 from billboards.importers._assembling import (
-    Facts,
     assemble,
     check_name,
     counts,
@@ -23,6 +22,7 @@ from billboards.importers._assembling import (
     rows_of_generators,
     text_in,
 )
+from billboards.importers._importer import importer
 from billboards.reading import Problems, read_number, refuse_errors, shown
 
 RECALL = Dimension(
@@ -45,8 +45,12 @@ CARD = DataCard(
 KINDS = {"abs": "abstractive", "ext": "extractive"}
 
 
-def import_board(source: Path) -> Imported:
-    """The board of one file of score dictionaries, or of a folder with `abs` and `ext`."""
+@importer(card=CARD)
+def realsumm(source: Path) -> Imported:
+    """REALSumm: summaries of news, judged by lightweight pyramids.
+
+    The source is one file of score dictionaries, or a folder with `abs` and `ext`.
+    """
     files = [source] if source.is_file() else sorted(p for p in source.glob("*realsumm*.json*") if _kind(p))
     if not files:
         raise ImportRefused(f"{source}: holds no score dictionaries (looked for realsumm_abs.jsonl, realsumm_ext.json)")
@@ -64,16 +68,24 @@ def import_board(source: Path) -> Imported:
             instance = Instance(key, references=(reference,), input=articles.get(key))
             if instances.setdefault(key, instance) != instance:
                 problems.error(str(path), None, f"document {key}: another file has another reference")
-            for system, said in _systems(item, key, str(path), problems).items():
+            for system, entry in _systems(item, key, str(path), problems).items():
                 generators[system] = Generator(system, description=KINDS.get(_kind(path) or ""))
-                summary = _plain(text_in(said, "system_summary", str(path), None, problems))
+                summary = _plain(text_in(entry, "system_summary", str(path), None, problems))
                 if texts.setdefault(system, {}).setdefault(key, summary) != summary:
                     problems.error(str(path), None, f"{system} has two summaries of document {key}")
-                judgments.append(_judgment(said, system, key, str(path), problems))
+                judgments.append(_judgment(entry, system, key, str(path), problems))
     refuse_errors(problems)
     every = tuple(instances.values())
-    facts = Facts(CARD, (RECALL,), RECALL.name, (), "en", "en")
-    board = assemble("realsumm", facts, every, rows_of_generators(every, texts, generators), judgments)
+    board = assemble(
+        "realsumm",
+        every,
+        rows_of_generators(every, texts, generators),
+        judgments,
+        dimensions=(RECALL,),
+        ranks=RECALL.name,
+        input_language="en",
+        output_language="en",
+    )
     bare = sum(instance.input is None for instance in every)
     return Imported(board, (counts(source, board), *([f"{source}: {bare} documents have no article"] * (bare > 0))))
 
@@ -90,17 +102,17 @@ def _articles(source: Path, problems: Problems) -> dict[str, str]:
 
 
 def _systems(item: Mapping[str, Any], key: str, path: str, problems: Problems) -> Mapping[str, Mapping[str, Any]]:
-    found = item.get("system_summaries")
-    if not isinstance(found, dict) or not all(isinstance(said, dict) for said in found.values()):
+    summaries = item.get("system_summaries")
+    if not isinstance(summaries, dict) or not all(isinstance(entry, dict) for entry in summaries.values()):
         problems.error(path, None, f'document {key}: "system_summaries" must hold summaries by system')
         return {}
-    for system in found:
+    for system in summaries:
         check_name("generator", system, path, None, problems)
-    return found
+    return summaries
 
 
-def _judgment(said: Mapping[str, Any], system: str, key: str, path: str, problems: Problems) -> Judgment:
-    scores = said.get("scores")
+def _judgment(entry: Mapping[str, Any], system: str, key: str, path: str, problems: Problems) -> Judgment:
+    scores = entry.get("scores")
     value = scores.get(RECALL.name) if isinstance(scores, dict) else None
     if isinstance(value, bool) or not isinstance(value, int | float):
         problems.error(path, None, f"document {key}, {system}: {RECALL.name} {shown(value)} is not a number")

@@ -8,12 +8,12 @@ lie beside the file or in the folder given, they are taken in by the sentence's 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Annotated
 
 from billboards.board import DataCard, Instance, Judgment, Reference
 from billboards.board.judgment_sources import Imported
 from billboards.errors import ImportRefused
 from billboards.importers._assembling import (
-    Facts,
     assemble,
     check_name,
     counts,
@@ -23,6 +23,7 @@ from billboards.importers._assembling import (
     rows_of_generators,
     value_within,
 )
+from billboards.importers._importer import importer
 from billboards.importers.asset import RATED, sentences
 from billboards.reading import Problems, read_table, refuse_errors, whole_number
 
@@ -40,15 +41,20 @@ CARD = DataCard(
 )
 
 
-def import_board(source: Path, *, references: Path | None = None) -> Imported:
-    """The board of the ratings in a file, with ASSET's references where they are at hand."""
+@importer(card=CARD)
+def simplicity_da(
+    source: Path,
+    *,
+    references: Annotated[Path | None, "a folder with ASSET's asset.test.orig and asset.test.simp.*"] = None,
+) -> Imported:
+    """Simplicity-DA: simplified sentences of six systems, rated from 0 to 100."""
     path = find_file(source, ("simplicity_DA_ratings.csv",), "Simplicity-DA's ratings")
     problems, notes = Problems(), list[str]()
     aspects = tuple(d for d in RATED if d.name in read_table(path, problems).columns)
     if not aspects:
         raise ImportRefused(f"{path}: has no column {', '.join(d.name for d in RATED)}")
     folder = references or path.parent
-    known = sentences(folder, problems, notes) if (folder / "asset.test.orig").exists() else ()
+    originals = sentences(folder, problems, notes) if (folder / "asset.test.orig").exists() else ()
     instances: dict[str, Instance] = {}
     texts: dict[str, dict[str, str]] = {}
     judgments: list[Judgment] = []
@@ -58,7 +64,7 @@ def import_board(source: Path, *, references: Path | None = None) -> Imported:
         check_name("instance", key, str(path), line, problems)
         check_name("generator", system, str(path), line, problems)
         refuse_twice(seen, (key, system, rater), f"{rater}'s rating of {system} on {key}", str(path), line, problems)
-        instance = Instance(key, references=_references(known, key), input=cells["orig_sent"])
+        instance = Instance(key, references=_references(originals, key), input=cells["orig_sent"])
         if instances.setdefault(key, instance) != instance:
             problems.error(str(path), line, f"sentence {key} has another original on another line")
         if texts.setdefault(system, {}).setdefault(key, cells["simp_sent"]) != cells["simp_sent"]:
@@ -69,15 +75,23 @@ def import_board(source: Path, *, references: Path | None = None) -> Imported:
         problems.error(str(path), 1, "holds nothing below its first line; fetch the file again")
     refuse_errors(problems)
     every = tuple(instances.values())
-    facts = Facts(CARD, aspects, aspects[-1].name, (), "en", "en")
-    board = assemble("simplicity-da", facts, every, rows_of_generators(every, texts), judgments)
-    if not known:
+    board = assemble(
+        "simplicity-da",
+        every,
+        rows_of_generators(every, texts),
+        judgments,
+        dimensions=aspects,
+        ranks=aspects[-1].name,
+        input_language="en",
+        output_language="en",
+    )
+    if not originals:
         notes.append(f"{path}: no references; fetch ASSET's and name their folder with --references")
     return Imported(board, (counts(path, board), *notes))
 
 
-def _references(known: object, key: str) -> tuple[Reference, ...]:
+def _references(originals: object, key: str) -> tuple[Reference, ...]:
     """ASSET's simplifications of a sentence, whose numbers begin at 1 here."""
-    if not isinstance(known, list) or not 1 <= (whole_number(key) or 0) <= len(known):
+    if not isinstance(originals, list) or not 1 <= (whole_number(key) or 0) <= len(originals):
         return ()
-    return tuple(known[int(key) - 1][1])
+    return tuple(originals[int(key) - 1][1])

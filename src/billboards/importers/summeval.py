@@ -16,7 +16,6 @@ from typing import Any
 from billboards.board import DataCard, Generator, Instance, Judgment, Reference
 from billboards.board.judgment_sources import Imported
 from billboards.importers._assembling import (
-    Facts,
     assemble,
     check_name,
     counts,
@@ -26,6 +25,7 @@ from billboards.importers._assembling import (
     text_in,
     texts_in,
 )
+from billboards.importers._importer import importer
 from billboards.importers.thumb import CROWD, EXPERT, SUMMARIES, summary_rating
 from billboards.reading import Problems, json_lines, read_source, refuse_errors, shown
 
@@ -61,12 +61,10 @@ CARD = DataCard(
     comments="The first reference is the article's own highlights, the other ten were written by crowd workers. What "
     "stands as expert1 to expert3 and turker1 to turker5 are places in the released lists, not persons.",
 )
-FACTS = Facts(CARD, SUMMARIES, "expert", (EXPERT,), "en", "en")
-WITH_CROWD = Facts(CARD, SUMMARIES, "expert", (EXPERT, CROWD), "en", "en")
 
 
 @dataclass
-class _Found:
+class _Content:
     """What the lines read so far say."""
 
     instances: dict[str, Instance] = field(default_factory=dict)
@@ -75,64 +73,78 @@ class _Found:
     lines: dict[Any, int] = field(default_factory=dict)
 
 
-def import_board(source: Path) -> Imported:
-    """The board of the release, with every rating where the file has them and the experts' means else."""
+@importer(card=CARD)
+def summeval(source: Path) -> Imported:
+    """SummEval: summaries of news, rated on four dimensions.
+
+    The board has every rating where the file has them, and the experts' means else.
+    """
     path = find_file(source, ("model_annotations*.jsonl", "*summeval*.jsonl"), "SummEval's annotations")
-    problems, found = Problems(), _Found()
+    problems, content = Problems(), _Content()
     for line, item in json_lines(read_source(path), str(path), problems):
-        (_read_summary if "model_id" in item else _read_article)(item, found, str(path), line, problems)
-    if not found.judgments and not problems.errors:
+        (_read_summary if "model_id" in item else _read_article)(item, content, str(path), line, problems)
+    if not content.judgments and not problems.errors:
         problems.error(str(path), None, "holds no ratings; fetch the file again")
     refuse_errors(problems)
-    single = any(judgment.annotator is not None for judgment in found.judgments)
-    instances = tuple(found.instances.values())
-    generators = {name: Generator(name, description=_described(name)) for name in found.texts}
-    rows = rows_of_generators(instances, found.texts, generators)
-    board = assemble("summeval", WITH_CROWD if single else FACTS, instances, rows, found.judgments)
+    single = any(judgment.annotator is not None for judgment in content.judgments)
+    instances = tuple(content.instances.values())
+    generators = {name: Generator(name, description=_described(name)) for name in content.texts}
+    rows = rows_of_generators(instances, content.texts, generators)
+    board = assemble(
+        "summeval",
+        instances,
+        rows,
+        content.judgments,
+        dimensions=SUMMARIES,
+        ranks=EXPERT.name,
+        aggregates=(EXPERT, CROWD) if single else (EXPERT,),
+        input_language="en",
+        output_language="en",
+    )
     note = "annotators are places in the lists, not persons" if single else "the ratings are means over three experts"
-    return Imported(board, (counts(path, board), f"{path}: {note}", *_gaps(path, found)))
+    return Imported(board, (counts(path, board), f"{path}: {note}", *_gaps(path, content)))
 
 
 def _described(name: str) -> str | None:
     return next((f"{key} in the release" for key, system in SYSTEMS.items() if system == name), None)
 
 
-def _gaps(path: Path, found: _Found) -> Iterator[str]:
-    for name, texts in found.texts.items():
-        if len(texts) < len(found.instances):
-            yield f"{path}: {name} has no summary of {len(found.instances) - len(texts)} articles"
+def _gaps(path: Path, content: _Content) -> Iterator[str]:
+    for name, texts in content.texts.items():
+        if len(texts) < len(content.instances):
+            yield f"{path}: {name} has no summary of {len(content.instances) - len(texts)} articles"
 
 
-def _read_article(item: Mapping[str, Any], found: _Found, path: str, line: int, problems: Problems) -> None:
+def _read_article(item: Mapping[str, Any], content: _Content, path: str, line: int, problems: Problems) -> None:
     """An article with every system's summary and mean ratings."""
     key, summaries = text_in(item, "doc_id", path, line, problems), item.get("sys_summs")
-    if not isinstance(summaries, dict) or not all(isinstance(one, dict) for one in summaries.values()):
+    if not isinstance(summaries, dict) or not all(isinstance(entry, dict) for entry in summaries.values()):
         problems.error(path, line, f'"sys_summs" must hold summaries by system; found {shown(summaries)}')
         return
-    if not refuse_twice(found.lines, key, f"article {shown(key)}", path, line, problems):
+    if not refuse_twice(content.lines, key, f"article {shown(key)}", path, line, problems):
         texts = texts_in(item, "ref_summs", path, line, problems)
-        found.instances[key] = _instance(key, text_in(item, "src", path, line, problems), texts, path, line, problems)
-        for system, said in summaries.items():
+        content.instances[key] = _instance(key, text_in(item, "src", path, line, problems), texts, path, line, problems)
+        for system, entry in summaries.items():
             name = _system(system, path, line, problems)
-            found.texts.setdefault(name, {})[key] = text_in(said, "sys_summ", path, line, problems)
-            values = summary_rating(said.get("scores"), system, path, line, problems)
-            found.judgments.append(
+            content.texts.setdefault(name, {})[key] = text_in(entry, "sys_summ", path, line, problems)
+            values = summary_rating(entry.get("scores"), system, path, line, problems)
+            content.judgments.append(
                 Judgment(instance=key, outputs=(name,), values=values, annotator=None, campaign="expert")
             )
 
 
-def _read_summary(item: Mapping[str, Any], found: _Found, path: str, line: int, problems: Problems) -> None:
+def _read_summary(item: Mapping[str, Any], content: _Content, path: str, line: int, problems: Problems) -> None:
     """One system's summary with every annotator's ratings."""
     key = text_in(item, "id", path, line, problems)
     name = _system(text_in(item, "model_id", path, line, problems), path, line, problems)
-    if refuse_twice(found.lines, (key, name), f"{name}'s summary of {shown(key)}", path, line, problems):
+    if refuse_twice(content.lines, (key, name), f"{name}'s summary of {shown(key)}", path, line, problems):
         return
     article = item.get("text")
     texts = texts_in(item, "references", path, line, problems)
     instance = _instance(key, article if isinstance(article, str) else None, texts, path, line, problems)
-    if found.instances.setdefault(key, instance) != instance:
+    if content.instances.setdefault(key, instance) != instance:
         problems.error(path, line, f"article or references of {shown(key)} differ from another line's")
-    found.texts.setdefault(name, {})[key] = text_in(item, "decoded", path, line, problems)
+    content.texts.setdefault(name, {})[key] = text_in(item, "decoded", path, line, problems)
     for campaign, prefix in (("expert", "expert"), ("crowd", "turker")):
         ratings = item.get(f"{prefix}_annotations")
         if not isinstance(ratings, list) or not ratings:
@@ -140,7 +152,7 @@ def _read_summary(item: Mapping[str, Any], found: _Found, path: str, line: int, 
             continue
         for k, rating in enumerate(ratings, 1):
             values = summary_rating(rating, f"{prefix}{k}", path, line, problems)
-            found.judgments.append(
+            content.judgments.append(
                 Judgment(instance=key, outputs=(name,), values=values, annotator=f"{prefix}{k}", campaign=campaign)
             )
 

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from sys import intern
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -44,6 +44,7 @@ from billboards.importers._assembling import (
     in_folder_order,
     score_column,
 )
+from billboards.importers._importer import importer
 from billboards.reading import Problems, Table, decimal_number, read_number, read_table, refuse_errors, shown, some
 
 _FACTS = ("input", "image", "document", "domain")
@@ -180,14 +181,14 @@ class TableContent:
         return self._loose_texts[k, text]
 
     def _read_facts(self, k: int, key: str, row: Mapping[str, Any], line: int) -> None:
-        said: dict[str, Any] = {what: self._text(row, what, line) for what in _FACTS if what in self.columns.single}
+        facts: dict[str, Any] = {what: self._text(row, what, line) for what in _FACTS if what in self.columns.single}
         for column in self.columns.references:
-            said |= self._references(column, row.get(column), line)
+            facts |= self._references(column, row.get(column), line)
         if "tags" in self.columns.single:
-            said["tags"] = self._tags(row, line)
-        for what, value in said.items():
-            known, first = self.facts[k].setdefault(what, (value, line)) if value else (value, line)
-            if known != value:
+            facts["tags"] = self._tags(row, line)
+        for what, value in facts.items():
+            stated, first = self.facts[k].setdefault(what, (value, line)) if value else (value, line)
+            if stated != value:
                 self._error(line, f"{what} of instance {key!r} is another than on line {first}")
 
     def _references(self, column: str, value: Any, line: int) -> dict[str, str]:
@@ -247,16 +248,16 @@ class TableContent:
 
 
 def _instance(key: str, facts: Mapping[str, tuple[Any, int]]) -> Instance:
-    said = {what: value for what, (value, _) in facts.items()}
-    references = {what.removeprefix("reference "): said[what] for what in said if what.startswith("reference ")}
+    values = {what: value for what, (value, _) in facts.items()}
+    references = {what.removeprefix("reference "): values[what] for what in values if what.startswith("reference ")}
     return Instance(
         key,
         references=tuple(Reference(name, text) for name, text in references.items()),
-        input=said.get("input"),
-        image=said.get("image"),
-        document=said.get("document"),
-        domain=said.get("domain"),
-        tags=said.get("tags", ()),
+        input=values.get("input"),
+        image=values.get("image"),
+        document=values.get("document"),
+        domain=values.get("domain"),
+        tags=values.get("tags", ()),
     )
 
 
@@ -277,26 +278,29 @@ USUAL_REFERENCE = re.compile(r"[Rr]ef(erence)?s?([ _-]?([0-9]+|[A-Z]))?")
 USUAL_JUDGMENT = ("judgment", "judgement", "rating", "human_score")
 
 
-def import_board(
+@importer()
+def table(
     source: Path,
     *,
-    instance: str | None = None,
-    generator: str | None = None,
-    output: str | None = None,
-    output_id: str | None = None,
-    input: str | None = None,
-    image: str | None = None,
-    reference: Sequence[str] = (),
-    document: str | None = None,
-    domain: str | None = None,
-    tags: str | None = None,
-    judgment: Sequence[str] = (),
-    range: Sequence[str] = (),
-    annotator: str | None = None,
-    score: Sequence[str] = (),
-    name: str | None = None,
+    instance: Annotated[str | None, "column of the instance's id"] = None,
+    generator: Annotated[
+        str | None, "column of the generator's name; without one, outputs belong to no generator"
+    ] = None,
+    output: Annotated[str | None, "column of the output text"] = None,
+    output_id: Annotated[str | None, "column of the output's id, where there is no generator"] = None,
+    input: Annotated[str | None, "column of the input text"] = None,
+    image: Annotated[str | None, "column of the input image's path or URL"] = None,
+    reference: Annotated[tuple[str, ...], "column of a reference; its name becomes the reference's"] = (),
+    document: Annotated[str | None, "column of the document"] = None,
+    domain: Annotated[str | None, "column of the domain"] = None,
+    tags: Annotated[str | None, "column of tags, commas between"] = None,
+    judgment: Annotated[tuple[str, ...], "column of human values; its name becomes a dimension"] = (),
+    range: Annotated[tuple[str, ...], "scale of a dimension, as in adequacy=1:5"] = (),
+    annotator: Annotated[str | None, "column of the annotator's name"] = None,
+    score: Annotated[tuple[str, ...], "column of a metric's scores, higher is better"] = (),
+    name: Annotated[str | None, "the board's name (default: the file's)"] = None,
 ) -> Imported:
-    """The board in a table."""
+    """Any CSV, TSV, JSONL or Parquet file with one output per row."""
     problems = Problems()
     table = read_table(source, problems)
     named = {"instance": instance, "generator": generator, "output": output, "output_id": output_id, "input": input}
@@ -336,13 +340,13 @@ def _columns(
 
 
 def _dimensions(judgments: Sequence[str], ranges: Sequence[str]) -> dict[str, Dimension]:
-    found = {name: Dimension(name) for name in judgments}
+    dimensions = {name: Dimension(name) for name in judgments}
     for text in ranges:
         name, limits = _limits(text)
-        if name not in found:
-            raise UnknownName("judgment column", name, found)
-        found[name] = Dimension(name, range=limits)
-    return found
+        if name not in dimensions:
+            raise UnknownName("judgment column", name, dimensions)
+        dimensions[name] = Dimension(name, range=limits)
+    return dimensions
 
 
 def _limits(text: str) -> tuple[str, tuple[float, float]]:
@@ -410,13 +414,13 @@ def _scores(
     content: TableContent, rows: Sequence[Outputs], place: np.ndarray[tuple[int], np.dtype[np.int32]]
 ) -> dict[str, dict[str, Floats]]:
     instance, owner = np.array(list(content.outputs)).T
-    found = {}
+    matrices = {}
     for column, scores in zip(content.columns.scores, content.scores.T, strict=True):
-        found[column] = np.full((len(rows), len(content.place)), np.nan)
-        found[column][place[owner], instance] = scores
+        matrices[column] = np.full((len(rows), len(content.place)), np.nan)
+        matrices[column][place[owner], instance] = scores
     return {
         column: {row.name: scores for row, scores in zip(rows, values, strict=True) if not np.isnan(scores).all()}
-        for column, values in found.items()
+        for column, values in matrices.items()
     }
 
 

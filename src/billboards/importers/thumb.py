@@ -10,12 +10,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from billboards.board import Aggregate, Dimension
 from billboards.board.folder import open_board
-from billboards.board.judgment_sources import Given, Imported, JudgmentSource, lay_judgments
+from billboards.board.judgment_sources import Imported, JudgmentSource, SourceJudgment, lay_judgments
 from billboards.importers._assembling import check_name, find_file
+from billboards.importers._importer import importer
 from billboards.reading import Problems, is_number, json_lines, read_source, refuse_errors, shown
 
 FIVE = (1.0, 5.0)
@@ -83,8 +84,9 @@ ABOUT_SUMMARIES = (
 ABOUT_CAPTIONS = "Campaign thumb: THumB 1.0 ratings with a rubric, one per caption; human_score is the published total."
 
 
-def import_board(source: Path, *, into: Path) -> Imported:
-    """A board folder's board with THumB ratings added."""
+@importer()
+def thumb(source: Path, *, into: Annotated[Path, "the board folder whose outputs were judged"]) -> Imported:
+    """THumB ratings of summaries or captions, added to a board."""
     board = open_board(into)
     path = find_file(source, (f"{board.name}_THumB-*.jsonl", "*_THumB-*.jsonl"), "THumB ratings")
     return lay_judgments(board, read_thumb(path), may_lack_systems=True)
@@ -98,7 +100,7 @@ def find_thumb(source: Path, board: str) -> Path:
 def read_thumb(path: Path, set_ids: Mapping[str, int] | None = None) -> JudgmentSource:
     """The ratings in a file; `set_ids`, where known, must agree with the file's."""
     problems = Problems()
-    given: list[Given] = []
+    given: list[SourceJudgment] = []
     captions = 0
     odd: list[int] = []
     for line, item in json_lines(read_source(path), str(path), problems, nan=True):
@@ -109,15 +111,29 @@ def read_thumb(path: Path, set_ids: Mapping[str, int] | None = None) -> Judgment
         else:
             captions += 1
             given += _caption_rating(item, str(path), line, odd, problems)
-    if captions and any(one.campaign != "thumb" for one in given):
+    if captions and any(judgment.campaign != "thumb" for judgment in given):
         problems.error(str(path), None, "mixes ratings of summaries and of captions")
     if not given:
         problems.error(str(path), None, "holds no ratings; fetch the file again")
     refuse_errors(problems)
     if captions:
-        return JudgmentSource(str(path), CAPTIONS, (THUMB,), tuple(given), ABOUT_CAPTIONS, notes=_odd(path, odd))
+        return JudgmentSource(
+            path=str(path),
+            dimensions=CAPTIONS,
+            aggregates=(THUMB,),
+            judgments=tuple(given),
+            about=ABOUT_CAPTIONS,
+            notes=_odd(path, odd),
+        )
     note = "annotators expert1-3 and turker1-5 are places in THumB's lists, not persons"
-    return JudgmentSource(str(path), SUMMARIES, (EXPERT, CROWD), tuple(given), ABOUT_SUMMARIES, notes=(note,))
+    return JudgmentSource(
+        path=str(path),
+        dimensions=SUMMARIES,
+        aggregates=(EXPERT, CROWD),
+        judgments=tuple(given),
+        about=ABOUT_SUMMARIES,
+        notes=(note,),
+    )
 
 
 def _check_row(
@@ -134,7 +150,7 @@ def _check_row(
     return True
 
 
-def _summary_ratings(item: Mapping[str, Any], path: str, line: int, problems: Problems) -> Iterator[Given]:
+def _summary_ratings(item: Mapping[str, Any], path: str, line: int, problems: Problems) -> Iterator[SourceJudgment]:
     for campaign, prefix in (("expert", "expert"), ("crowd", "turker")):
         ratings = item.get(f"{prefix}_annotations")
         if campaign == "crowd" and isinstance(ratings, float) and math.isnan(ratings):
@@ -144,7 +160,15 @@ def _summary_ratings(item: Mapping[str, Any], path: str, line: int, problems: Pr
             continue
         for k, rating in enumerate(ratings, 1):
             values = summary_rating(rating, f"{prefix}{k}", path, line, problems)
-            yield Given(line, item["SYS"], item["seg_id"], values, campaign, f"{prefix}{k}", item["hyp"])
+            yield SourceJudgment(
+                line=line,
+                system=item["SYS"],
+                segment=item["seg_id"],
+                values=values,
+                campaign=campaign,
+                annotator=f"{prefix}{k}",
+                text=item["hyp"],
+            )
 
 
 def summary_rating(rating: object, who: str, path: str, line: int, problems: Problems) -> dict[str, float]:
@@ -159,12 +183,20 @@ def summary_rating(rating: object, who: str, path: str, line: int, problems: Pro
 
 def _caption_rating(
     item: Mapping[str, Any], path: str, line: int, odd: list[int], problems: Problems
-) -> Iterator[Given]:
+) -> Iterator[SourceJudgment]:
     values = {d.name: _rating(item, d, path, line, problems) for d in CAPTIONS}
     total = (values["P"] + values["R"]) / 2 + values["Fl"] + values["Inc"] + values["Con"]
     if not math.isclose(total, values["human_score"], abs_tol=1e-6):
         odd.append(line)
-    yield Given(line, item["SYS"], item["seg_id"], values, "thumb", None, item["hyp"])
+    yield SourceJudgment(
+        line=line,
+        system=item["SYS"],
+        segment=item["seg_id"],
+        values=values,
+        campaign="thumb",
+        annotator=None,
+        text=item["hyp"],
+    )
 
 
 def _rating(item: Mapping[str, Any], dimension: Dimension, path: str, line: int, problems: Problems) -> float:

@@ -16,7 +16,6 @@ from billboards.board.judgment_sources import Imported
 from billboards.errors import ImportRefused
 from billboards.importers._assembling import (
     Cells,
-    Facts,
     assemble,
     check_name,
     counts,
@@ -27,6 +26,7 @@ from billboards.importers._assembling import (
     rows_of_generators,
     value_within,
 )
+from billboards.importers._importer import importer
 from billboards.reading import Problems, refuse_errors, shown
 
 CAMPAIGN = "crowd"
@@ -50,17 +50,11 @@ CARD = DataCard(
     comments="Texts and references are lowercased and tokenised as the challenge scored them. The generator webnlg is "
     "the first reference.",
 )
-FACTS = Facts(
-    CARD,
-    (FLUENCY, GRAMMAR, SEMANTICS),
-    "quality",
-    (Aggregate("quality", (FLUENCY.name, GRAMMAR.name, SEMANTICS.name)),),
-    output_language="en",
-)
+QUALITY = Aggregate("quality", (FLUENCY.name, GRAMMAR.name, SEMANTICS.name))
 
 
 @dataclass
-class _Found:
+class _Content:
     """What the rows read so far say, by the place of the input among the lines."""
 
     about: dict[str, tuple[str, str, str]] = field(default_factory=dict)
@@ -69,23 +63,33 @@ class _Found:
     kinds: dict[str, str] = field(default_factory=dict)
 
 
-def import_board(source: Path) -> Imported:
-    """The board of the release, every worker's ratings on it."""
+@importer(card=CARD)
+def webnlg_2017(source: Path) -> Imported:
+    """WebNLG 2017: triples put into words, rated by a crowd."""
     ratings = find_file(source, ("all_data_final_scores_anonymised.csv",), "WebNLG 2017's ratings")
     problems, notes = Problems(), list[str]()
     inputs = _inputs(ratings.parent, problems, notes)
     named = {text: key for key, text in inputs.items()}
-    found = _Found()
+    content = _Content()
     seen: dict[tuple[str, ...], int] = {}
     for line, cells in read_cells(ratings, NEEDED, problems, notes):
         if not refuse_twice(seen, tuple(cells.values()), "this very row", str(ratings), line, problems):
-            _read_rating(cells, named, found, str(ratings), line, problems)
+            _read_rating(cells, named, content, str(ratings), line, problems)
     refuse_errors(problems)
-    instances = _instances(ratings.parent, inputs, found, problems, notes)
+    instances = _instances(ratings.parent, inputs, content, problems, notes)
     refuse_errors(problems)
-    generators = {name: _generator(name, found.kinds[name]) for name in found.texts}
-    rows = rows_of_generators(instances, found.texts, generators)
-    board = assemble("webnlg-2017", FACTS, instances, rows, found.judgments)
+    generators = {name: _generator(name, content.kinds[name]) for name in content.texts}
+    rows = rows_of_generators(instances, content.texts, generators)
+    board = assemble(
+        "webnlg-2017",
+        instances,
+        rows,
+        content.judgments,
+        dimensions=(FLUENCY, GRAMMAR, SEMANTICS),
+        ranks=QUALITY.name,
+        aggregates=(QUALITY,),
+        output_language="en",
+    )
     return Imported(board, (counts(ratings, board), *notes))
 
 
@@ -101,37 +105,39 @@ def _inputs(folder: Path, problems: Problems, notes: list[str]) -> dict[str, str
     texts = [text for _, text in read_lines(folder / "MRs.txt", problems, notes)]
     if len(ids) != len(texts) and not problems.errors:
         raise ImportRefused(f"{folder}: sample-ids.txt has {len(ids)} lines and MRs.txt {len(texts)}; fetch them again")
-    found: dict[str, str] = {}
+    inputs: dict[str, str] = {}
     seen: dict[str, int] = {}
     for (line, key), text in zip_longest(ids, texts, fillvalue=(0, "")):
         check_name("instance", str(key), str(folder / "sample-ids.txt"), int(line), problems)
         refuse_twice(seen, key, f"id {shown(key)}", str(folder / "sample-ids.txt"), int(line), problems)
         refuse_twice(seen, f"input {text}", f"input {shown(text)}", str(folder / "MRs.txt"), int(line), problems)
-        found[str(key)] = str(text)
-    return found
+        inputs[str(key)] = str(text)
+    return inputs
 
 
-def _read_rating(cells: Cells, named: dict[str, str], found: _Found, path: str, line: int, problems: Problems) -> None:
+def _read_rating(
+    cells: Cells, named: dict[str, str], content: _Content, path: str, line: int, problems: Problems
+) -> None:
     key, team = named.get(cells["mr"]), cells["team"]
     if key is None:
         problems.error(path, line, f"input {shown(cells['mr'])} is not among the lines of MRs.txt")
         return
     check_name("generator", team, path, line, problems)
     about = (cells["category"], cells["type"], cells["triplesize"])
-    if found.about.setdefault(key, about) != about:
+    if content.about.setdefault(key, about) != about:
         problems.error(path, line, f"category, type or size of {shown(cells['mr'])} differ from another row's")
     text = cells["text"].strip()
-    if found.texts.setdefault(team, {}).setdefault(key, text) != text:
+    if content.texts.setdefault(team, {}).setdefault(key, text) != text:
         problems.error(path, line, f"{team} has two texts for one input")
-    found.kinds[team] = cells.get("systemtype", "")
+    content.kinds[team] = cells.get("systemtype", "")
     values = {d.name: value_within(cells[column], d, path, line, problems) for column, d in COLUMNS.items()}
-    found.judgments.append(
+    content.judgments.append(
         Judgment(instance=key, outputs=(team,), values=values, annotator=cells["X_worker_id"], campaign=CAMPAIGN)
     )
 
 
 def _instances(
-    folder: Path, inputs: dict[str, str], found: _Found, problems: Problems, notes: list[str]
+    folder: Path, inputs: dict[str, str], content: _Content, problems: Problems, notes: list[str]
 ) -> tuple[Instance, ...]:
     files = sorted(folder.glob("gold-sample-reference*.lex"))
     if not files:
@@ -147,8 +153,8 @@ def _instances(
             key,
             references=tuple(Reference(name, lines[k]) for name, lines in columns if lines[k]),
             input=text,
-            domain=found.about[key][0] if key in found.about else None,
-            tags=found.about[key][1:] if key in found.about else (),
+            domain=content.about[key][0] if key in content.about else None,
+            tags=content.about[key][1:] if key in content.about else (),
         )
         for k, (key, text) in enumerate(inputs.items())
     )

@@ -12,13 +12,12 @@ import re
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
 from billboards.board import DataCard, Dimension, Instance, Judgment
 from billboards.board.judgment_sources import Imported
-from billboards.errors import ImportRefused, UnknownName
+from billboards.errors import ImportRefused
 from billboards.importers._assembling import (
-    Facts,
     assemble,
     check_name,
     counts,
@@ -28,6 +27,7 @@ from billboards.importers._assembling import (
     references,
     rows_of_generators,
 )
+from billboards.importers._importer import importer
 from billboards.reading import Problems, is_number, read_source, refuse_errors, shown
 
 LANGUAGES = {"en": "english", "ru": "russian"}
@@ -51,10 +51,9 @@ CARD = DataCard(
 )
 
 
-def import_board(source: Path, *, language: str = "en") -> Imported:
-    """The board of one language of the challenge."""
-    if language not in LANGUAGES:
-        raise UnknownName("language", language, LANGUAGES)
+@importer(card=CARD)
+def webnlg_2020(source: Path, *, language: Annotated[Literal["en", "ru"], "en (default) or ru"] = "en") -> Imported:
+    """WebNLG 2020: triples put into words, rated for five qualities."""
     path = find_file(source, (f"{LANGUAGES[language]}_humeval_data_all_teams.json",), "WebNLG 2020's ratings")
     problems, notes = Problems(), list[str]()
     rated = _rated(path, problems)
@@ -75,8 +74,15 @@ def import_board(source: Path, *, language: str = "en") -> Imported:
         values = {d.name: float(item[d.name]) for d in SCALES}
         judgments.append(Judgment(instance=key, outputs=(team,), values=values, annotator=None, campaign="crowd"))
     refuse_errors(problems)
-    facts = Facts(CARD, SCALES, "Correctness", (), None, language)
-    board = assemble(f"webnlg-2020-{language}", facts, instances, rows_of_generators(instances, texts), judgments)
+    board = assemble(
+        f"webnlg-2020-{language}",
+        instances,
+        rows_of_generators(instances, texts),
+        judgments,
+        dimensions=SCALES,
+        ranks="Correctness",
+        output_language=language,
+    )
     return Imported(board, (counts(path, board), *notes))
 
 
@@ -111,7 +117,7 @@ def _instances(
         raise ImportRefused(f"{path}:{error.position[0]}: not XML: {error}; fetch the file again") from error
     except (LookupError, ValueError) as error:
         raise ImportRefused(f"{path}: names an encoding that it isn't in: {error}; fetch the file again") from error
-    found: dict[str, Instance] = {}
+    instances: dict[str, Instance] = {}
     keys: set[str] = set()
     for entry in entries:
         key = (entry.get("eid") or "").removeprefix("Id")
@@ -119,18 +125,18 @@ def _instances(
             problems.error(str(path), None, f"entry {key} appears twice")
         keys.add(key)
         if key in wanted:
-            said = wanted[key]
-            if (entry.get("category"), entry.get("size")) != (said["category"], said["size"]):
+            rating = wanted[key]
+            if (entry.get("category"), entry.get("size")) != (rating["category"], rating["size"]):
                 problems.error(str(path), None, f"entry {key} is of another category or size than the ratings say")
-            triples = "<br>".join(one.text or "" for one in entry.iter("mtriple"))
-            texts = references(one.text or "" for one in entry.iter("lex"))
-            found[key] = Instance(
-                key, references=texts, input=triples, domain=said["category"], tags=(f"{said['size']}triple",)
+            triples = "<br>".join(element.text or "" for element in entry.iter("mtriple"))
+            texts = references(element.text or "" for element in entry.iter("lex"))
+            instances[key] = Instance(
+                key, references=texts, input=triples, domain=rating["category"], tags=(f"{rating['size']}triple",)
             )
-    missing = sorted(wanted.keys() - found.keys())
+    missing = sorted(wanted.keys() - instances.keys())
     if missing:
         problems.error(str(path), None, f"has no entry {missing[0]}; the file may be cut off")
-    return tuple(found.values()), len(keys)
+    return tuple(instances.values()), len(keys)
 
 
 def _outputs(
@@ -141,14 +147,14 @@ def _outputs(
     files = sorted(root.glob(f"*/primary.{language}")) + sorted(root.glob(f"*/*/primary.{language}"))
     if not files:
         raise ImportRefused(f"{root}: holds no submissions (looked for TEAM/primary.{language})")
-    found = {}
+    outputs = {}
     for path in files:
         team = path.relative_to(root).parts[0]
         lines = {str(line): text.strip() for line, text in read_lines(path, problems, notes)}
         if len(lines) != entries and not problems.errors:
             problems.error(str(path), None, f"{len(lines)} lines where the test set has {entries} entries; cut off?")
-        found[_folded(team)] = lines
-    return found
+        outputs[_folded(team)] = lines
+    return outputs
 
 
 def _folded(team: str) -> str:

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Annotated
 
 from billboards.board import DataCard, Dimension, Instance, Judgment, Reference
 from billboards.board.judgment_sources import Imported
 from billboards.errors import ImportRefused
 from billboards.importers._assembling import (
-    Facts,
     assemble,
     check_name,
     counts,
@@ -22,6 +22,7 @@ from billboards.importers._assembling import (
     rows_of_generators,
     text_in,
 )
+from billboards.importers._importer import importer
 from billboards.reading import Problems, json_lines, read_source, refuse_errors, shown
 
 CAMPAIGN = "darr"
@@ -37,7 +38,7 @@ KEYS = ("src", "ref", "better_sys", "better", "worse_sys", "worse")
 
 
 @dataclass
-class _Found:
+class _Content:
     """What the lines read so far say, by the place of the sentence."""
 
     place: dict[str, str] = field(default_factory=dict)
@@ -48,50 +49,66 @@ class _Found:
     again: int = 0
 
 
-def import_board(source: Path, *, language_pair: str | None = None) -> Imported:
-    """The board of one language pair."""
+@importer()
+def wmt19_darr(
+    source: Path,
+    *,
+    language_pair: Annotated[str | None, "such as gu-en; needed where the folder holds several"] = None,
+) -> Imported:
+    """WMT19 DArr: pairs of translations, of which people found one better."""
     pattern = f"{language_pair or '*-*'}.jsonl"
     path = find_file(source, (pattern, f"{pattern}.gz"), "DArr pairs of a language pair")
     pair = path.name.partition(".")[0]
     languages = pair.split("-")
     if len(languages) != 2 or (language_pair or pair) != pair:
         raise ImportRefused(f"{path}: its name must be that of its language pair, as in gu-en.jsonl")
-    problems, found = Problems(), _Found()
+    problems, content = Problems(), _Content()
     for line, item in json_lines(read_source(path), str(path), problems):
-        said = {key: text_in(item, key, str(path), line, problems) for key in KEYS}
+        pair_texts = {key: text_in(item, key, str(path), line, problems) for key in KEYS}
         if item.get("lp", pair) != pair:
             problems.error(str(path), line, f'"lp" is {shown(item["lp"])} in a file of {pair}')
-        _read_pair(said, found, str(path), line, problems)
-    if not found.judgments and not problems.errors:
+        _read_pair(pair_texts, content, str(path), line, problems)
+    if not content.judgments and not problems.errors:
         problems.error(str(path), None, "holds no pairs; fetch the file again")
     refuse_errors(problems)
-    instances = tuple(found.instances.values())
-    facts = Facts(_card(*languages), (BETTER,), BETTER.name, (), *languages)
-    rows = rows_of_generators(instances, found.texts)
-    board = assemble(f"wmt19-darr-{pair}", facts, instances, rows, found.judgments)
+    instances = tuple(content.instances.values())
+    rows = rows_of_generators(instances, content.texts)
+    board = assemble(
+        f"wmt19-darr-{pair}",
+        instances,
+        rows,
+        content.judgments,
+        dimensions=(BETTER,),
+        ranks=BETTER.name,
+        input_language=languages[0],
+        output_language=languages[1],
+        card=_card(*languages),
+    )
     again = (
-        (f"{path}: {found.again} pairs are stated again or the other way round; each counts",) if found.again else ()
+        (f"{path}: {content.again} pairs are stated again or the other way round; each counts",)
+        if content.again
+        else ()
     )
     return Imported(board, (counts(path, board), *again))
 
 
-def _read_pair(said: dict[str, str], found: _Found, path: str, line: int, problems: Problems) -> None:
-    key = found.place.setdefault(said["src"], str(len(found.place) + 1))
-    instance = Instance(key, references=(Reference("ref", said["ref"]),), input=said["src"])
-    if found.instances.setdefault(key, instance) != instance:
-        problems.error(path, line, f"{shown(said['src'])} has another reference on another line")
+def _read_pair(pair: dict[str, str], content: _Content, path: str, line: int, problems: Problems) -> None:
+    key = content.place.setdefault(pair["src"], str(len(content.place) + 1))
+    instance = Instance(key, references=(Reference("ref", pair["ref"]),), input=pair["src"])
+    if content.instances.setdefault(key, instance) != instance:
+        problems.error(path, line, f"{shown(pair['src'])} has another reference on another line")
     for side in ("better", "worse"):
-        system, text = said[f"{side}_sys"], said[side]
+        system, text = pair[f"{side}_sys"], pair[side]
         check_name("generator", system, path, line, problems)
-        if found.texts.setdefault(system, {}).setdefault(key, text) != text:
-            problems.error(path, line, f"{system} has two translations of {shown(said['src'])}")
-    better, worse = said["better_sys"], said["worse_sys"]
+        if content.texts.setdefault(system, {}).setdefault(key, text) != text:
+            problems.error(path, line, f"{system} has two translations of {shown(pair['src'])}")
+    better, worse = pair["better_sys"], pair["worse_sys"]
     if better == worse:
         problems.error(path, line, f"{better} is compared with itself")
     first, second = sorted((better, worse))
-    found.again += found.pairs.setdefault((key, first, second), line) != line
+    content.again += content.pairs.setdefault((key, first, second), line) != line
     details = {"dimension": BETTER.name, "prefers": better}
-    found.judgments.append(
+    content.judgments.append(
         Judgment(instance=key, outputs=(better, worse), values={}, annotator=None, campaign=CAMPAIGN, details=details)
     )
 

@@ -9,11 +9,13 @@ from __future__ import annotations
 import math
 import re
 from pathlib import Path
+from typing import Annotated
 
 from billboards.board import Aggregate, Dimension
 from billboards.board.folder import open_board
-from billboards.board.judgment_sources import Given, Imported, JudgmentSource, lay_judgments
+from billboards.board.judgment_sources import Imported, JudgmentSource, SourceJudgment, lay_judgments
 from billboards.importers._assembling import find_file
+from billboards.importers._importer import importer
 from billboards.reading import Problems, read_columns, read_number, refuse_errors
 
 CAMPAIGN = "da"
@@ -27,8 +29,12 @@ ABOUT = (
 HEADER = ("SYS", "SEGID", "RAW.SCR", "Z.SCR", "N", "SID")
 
 
-def import_board(source: Path, *, into: Path) -> Imported:
-    """A board folder's board with direct-assessment scores added; what ranks stays what it was."""
+@importer()
+def wmt_da(source: Path, *, into: Annotated[Path, "the board folder whose outputs were judged"]) -> Imported:
+    """WMT direct-assessment segment scores, added to a board.
+
+    What ranks stays what it was.
+    """
     board = open_board(into)
     pair = f"{board.input_language}-{board.output_language}"
     path = find_file(source, (f"metrics-ad-seg-scores-{pair}.csv", "metrics-ad-seg-scores-*.csv"), "segment scores")
@@ -42,10 +48,17 @@ def read_da(path: Path) -> JudgmentSource:
     rows = read_columns(path, HEADER, problems)
     given = tuple(_read_line(cells, numbers, str(path), number, problems) for number, cells in rows)
     refuse_errors(problems)
-    return JudgmentSource(str(path), (RAW, STANDARDISED), (AGGREGATE,), given, ABOUT, complete=False)
+    return JudgmentSource(
+        path=str(path),
+        dimensions=(RAW, STANDARDISED),
+        aggregates=(AGGREGATE,),
+        judgments=given,
+        about=ABOUT,
+        complete=False,
+    )
 
 
-def _read_line(cells: list[str], numbers: dict[str, str], path: str, number: int, problems: Problems) -> Given:
+def _read_line(cells: list[str], numbers: dict[str, str], path: str, number: int, problems: Problems) -> SourceJudgment:
     system, segment, raw, standardised, count, sid = cells
     if numbers.setdefault(segment, sid) != sid:
         problems.error(path, number, f"SID {sid!r} of {segment!r} is {numbers[segment]!r} elsewhere in the file")
@@ -58,4 +71,4 @@ def _read_line(cells: list[str], numbers: dict[str, str], path: str, number: int
     if values[RAW.name] < 0 or values[RAW.name] > 100:
         problems.error(path, number, f"RAW.SCR {raw} lies outside 0 to 100")
     present = {name: value for name, value in values.items() if not math.isnan(value)}
-    return Given(number, system, segment, present, CAMPAIGN)
+    return SourceJudgment(line=number, system=system, segment=segment, values=present, campaign=CAMPAIGN)
