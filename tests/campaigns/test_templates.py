@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from billboards.campaigns.answer_values import answer_values, check_answers
+from billboards.campaigns.answers import answer_values, check_answers
 from billboards.campaigns.preview import preview
 from billboards.campaigns.template_files import (
     check_template,
@@ -60,7 +60,7 @@ def test_the_papers_four_and_the_other_kinds_are_there() -> None:
         "binary",
     }
     likert = open_template("genie-question-answering").dimensions[0]
-    assert likert.values == (0, 0.25, 0.5, 0.75, 1)
+    assert likert.document()["values"] == (0, 0.25, 0.5, 0.75, 1)
 
 
 def test_summaries_are_judged_by_how_they_read_before_the_article_is_shown() -> None:

@@ -25,7 +25,7 @@ from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
-from billboards.campaigns.answer_values import MOST_SPANS
+from billboards.campaigns.questions.spans import MOST_SPANS
 from billboards.errors import InvalidSubmission, StoreFailed
 from billboards.site.campaigns import annotating_pages as annotating
 from billboards.site.settings import SiteSettings

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 from campaign_sites import BOARD, CampaignSite, campaign_site, field
 
-from billboards.campaigns.sent_templates import LARGEST
-from billboards.campaigns.template_files import template_source
+from billboards.campaigns.template_files import LARGEST, template_source
 from billboards.site.campaigns.campaign import get_campaign
 
 NEW, LOOK = f"{BOARD}/campaigns/new", f"{BOARD}/campaigns/template"

@@ -1,7 +1,9 @@
 """Template files: small TOML documents, checked key by key.
 
 Every mistake says in which file and under which key it stands and what to write instead; all of them are found at
-once. The shipped templates lie in `human/data/`; anyone's own is opened by its path.
+once. The shipped templates lie in `standard_templates/`; anyone's own is opened by its path, or sent to a site as a
+text: that must be UTF-8 and not too large, and is then read as any other. What a template says is only ever shown as
+text.
 """
 
 from __future__ import annotations
@@ -12,27 +14,33 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, TypeVar
 
-from billboards.campaigns.answer_values import check_answers
-from billboards.campaigns.template_questions import read_question
-from billboards.campaigns.templates import SHOWN, Example, Question, Stage, Template, TestRule
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    Strict,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+)
+
+from billboards.campaigns._mistakes import mistakes
+from billboards.campaigns.answers import check_answers
+from billboards.campaigns.questions import Compares, Question, Text, kind_names, question_kind
+from billboards.campaigns.templates import Direction, Example, Stage, Template, TestRule
 from billboards.errors import InvalidInput, InvalidTemplate, Problem, UnknownName
 from billboards.reading import Problems, shown, toml_document
 
 FOLDER = "standard_templates"
+#: Bytes; the longest of the shipped templates has less than a fiftieth of it.
+LARGEST = 200_000
+#: How much of a file's name is repeated in messages.
+_LONGEST_NAME = 80
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]*")
-_COMPARES = ("none", "reference", "generators")
-_DIRECTIONS = ("ltr", "rtl", "auto")
-
-#: Every key of a template file, by its table; docs/campaigns.md explains each.
-KEYS: Mapping[str, tuple[str, ...]] = {
-    "": ("name", "version", "title", "task", "language", "direction", "compares", "outputs", "output_names", "overall",
-         "instructions", "stages", "dimensions", "tests", "examples"),
-    "stages": ("shows", "dimensions", "instructions"),
-    "tests": ("dimension", "good_at_least", "bad_below"),
-    "examples": ("input", "reference", "context", "outputs", "answers", "why"),
-}  # fmt: skip
+Part = TypeVar("Part", bound=BaseModel)
 
 
 def shipped() -> tuple[str, ...]:
@@ -82,6 +90,94 @@ def read_template(text: str, where: str) -> tuple[Template | None, tuple[Problem
     return (None if reading.problems.errors else template), tuple(reading.problems)
 
 
+@dataclass(frozen=True, slots=True)
+class SentTemplate:
+    """The text of a template file, and what messages call it."""
+
+    name: str
+    text: str
+
+
+def sent_template(raw: bytes, name: str) -> SentTemplate:
+    """A template file as it came in; what can't be one is refused before it is parsed."""
+    name = name[:_LONGEST_NAME]
+    if len(raw) > LARGEST:
+        raise InvalidTemplate(
+            [Problem(name, None, f"has {len(raw):,} bytes; a template may have {LARGEST:,}, shorten its texts")]
+        )
+    try:
+        return SentTemplate(name, raw.decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        line = raw[: error.start].count(b"\n") + 1
+        raise InvalidTemplate(
+            [Problem(name, line, "is not UTF-8; save the file as UTF-8 and send it again")]
+        ) from error
+
+
+class _Head(BaseModel):
+    """The keys of a template file that stand above its tables."""
+
+    model_config = ConfigDict(frozen=True, strict=True)
+
+    name: Text = Field(description="a text in quotes")
+    version: int = Field(ge=1, description="a whole number from 1 on")
+    title: Text = Field(description="a text in quotes")
+    task: Text = Field(description="a text in quotes")
+    instructions: Text = Field(description="a text in quotes")
+    language: Annotated[str, BeforeValidator(str)] = Field(default="en", description="a text in quotes")
+    direction: Direction = Field(default="auto", description="one of ltr, rtl, auto")
+    compares: Compares = Field(default="none", description="one of none, reference, generators")
+    outputs: int = Field(default=None, ge=1, le=10, validate_default=True, description="a whole number from 1 to 10")
+    output_names: Annotated[tuple[str, ...], Strict(False)] = Field(
+        default=None, validate_default=True, description="a list of names, one for each output that is shown"
+    )
+
+    @field_validator("name")
+    @classmethod
+    def _plain(cls, name: str) -> str:
+        if not _NAME.fullmatch(name):
+            raise ValueError(f"{name!r} must be lower-case letters, digits and hyphens")
+        return name
+
+    @field_validator("instructions")
+    @classmethod
+    def _stripped(cls, text: str) -> str:
+        return text.strip()
+
+    @field_validator("outputs", mode="before")
+    @classmethod
+    def _as_compared(cls, outputs: Any, info: ValidationInfo) -> Any:
+        return (1 if info.data.get("compares", "none") == "none" else 2) if outputs is None else outputs
+
+    @field_validator("outputs")
+    @classmethod
+    def _enough_to_compare(cls, outputs: int, info: ValidationInfo) -> int:
+        compares = info.data.get("compares")
+        wrong = (outputs == 1) != (compares == "none") or (compares == "reference" and outputs != 2)
+        if compares is not None and wrong:
+            raise ValueError(f"{outputs} does not go with compares = {compares!r}: none has 1, reference 2")
+        return outputs
+
+    @field_validator("output_names", mode="before")
+    @classmethod
+    def _numbered(cls, names: Any, info: ValidationInfo) -> Any:
+        count = info.data.get("outputs", 1)
+        if names is None:
+            return ["Output"] if count == 1 else [f"Output {k + 1}" for k in range(count)]
+        if isinstance(names, list) and len(names) != count and "outputs" in info.data:
+            raise ValueError(f"must be a list of {count} names, one for each output that is shown")
+        return [str(name) for name in names] if isinstance(names, list) else names
+
+
+#: Every key of a template file, by its table; docs/campaigns.md explains each, and `Question` has those of dimensions.
+KEYS: Mapping[str, tuple[str, ...]] = {
+    "": (*_Head.model_fields, "overall", "stages", "dimensions", "tests", "examples"),
+    "stages": tuple(Stage.model_fields),
+    "tests": tuple(TestRule.model_fields),
+    "examples": tuple(Example.model_fields),
+}
+
+
 @dataclass(frozen=True)
 class _Reading:
     """One file being read."""
@@ -94,161 +190,109 @@ class _Reading:
         self.problems.error(self.where, None, f"{key}: {message}")
 
     def template(self) -> Template | None:
-        found = self.document
-        self._known(found, "", "the file")
-        words = {key: self._text(key) for key in ("name", "title", "task", "instructions")}
-        if words["name"] and not _NAME.fullmatch(words["name"]):
-            self.say("name", f"{words['name']!r} must be lower-case letters, digits and hyphens")
-        version = found.get("version")
-        if isinstance(version, bool) or not isinstance(version, int) or version < 1:
-            self.say("version", f"must be a whole number from 1 on; found {shown(version)}")
+        for key in self.document:
+            if key not in KEYS[""]:
+                self.problems.error(self.where, None, str(UnknownName("key in the file", key, KEYS[""])))
+        head = self._part(_Head, {key: self.document[key] for key in _Head.model_fields if key in self.document}, "")
         questions = self._questions()
-        compares = self._choice("compares", _COMPARES, "none")
-        outputs = self._outputs(compares)
         stages = self._stages(questions)
-        overall = str(found.get("overall", questions[-1].name if questions else ""))
+        overall = str(self.document.get("overall", questions[-1].name if questions else ""))
         if questions and overall not in {question.name for question in questions}:
             self.say("overall", f"names no dimension: {shown(overall)}; write one of those below [[dimensions]]")
-        rule = self._tests(questions, str(overall))
-        self._check_kinds(questions, str(compares), outputs)
-        if self.problems.errors:
+        tests = self._tests(questions, overall)
+        if head is not None:
+            self._check_kinds(questions, head)
+        if self.problems.errors or head is None or tests is None:
             return None
         template = Template(
-            words["name"],
-            int(found["version"]),
-            words["title"],
-            words["task"],
-            words["instructions"].strip(),
-            stages,
-            questions,
-            rule,
-            overall,
-            compares,
-            outputs,
-            self._output_names(outputs),
-            str(found.get("language", "en")),
-            self._choice("direction", _DIRECTIONS, "auto"),
+            **dict(head),
+            stages=stages,
+            dimensions=questions,
+            tests=tests,
+            overall=overall,
         )
         return self._with_examples(template)
 
-    def _known(self, table: Mapping[str, Any], kind: str, where: str) -> None:
-        for key in table:
-            if key not in KEYS[kind]:
-                self.problems.error(self.where, None, str(UnknownName(f"key in {where}", key, KEYS[kind])))
-
-    def _text(self, key: str) -> str:
-        value = self.document.get(key)
-        if not isinstance(value, str) or not value.strip():
-            self.say(key, "is missing; write it as a text in quotes" if value is None else f"found {shown(value)}")
-            return ""
-        return value
-
-    def _choice(self, key: str, known: Sequence[str], default: str) -> Any:
-        value = self.document.get(key, default)
-        if value not in known:
-            self.say(key, f"must be one of {', '.join(known)}; found {shown(value)}")
-        return value
+    def _part(
+        self, model: type[Part], table: Mapping[str, Any], where: str, what: str = "", *, also: Sequence[str] = ()
+    ) -> Part | None:
+        """A table as its model has it; None where something is wrong with it, which is then among the problems."""
+        try:
+            return model.model_validate(table)
+        except ValidationError as error:
+            for message in mistakes(error, model, table, what or where, also=also):
+                self.problems.error(self.where, None, f"{where}: {message}" if where else message)
+            return None
 
     def _tables(self, key: str, *, needed: bool = True) -> list[Mapping[str, Any]]:
-        found = self.document.get(key, [])
-        if not isinstance(found, list) or not all(isinstance(one, Mapping) for one in found):
+        tables = self.document.get(key, [])
+        if not isinstance(tables, list) or not all(isinstance(table, Mapping) for table in tables):
             self.say(key, f"must be tables; begin each with [[{key}]]")
             return []
-        if needed and not found:
+        if needed and not tables:
             self.say(key, f"is missing; write at least one [[{key}]]")
-        return found
+        return tables
 
     def _questions(self) -> tuple[Question, ...]:
-        tables = self._tables("dimensions")
-        read = [read_question(table, k, self.say) for k, table in enumerate(tables, 1)]
+        read = [self._question(table, k) for k, table in enumerate(self._tables("dimensions"), 1)]
         questions = tuple(question for question in read if question is not None)
         names = [question.name for question in questions]
         for name in {name for name in names if names.count(name) > 1}:
             self.say("dimensions", f"{name} stands twice; give each dimension a name of its own")
         return questions
 
-    def _outputs(self, compares: str) -> int:
-        outputs = self.document.get("outputs", 1 if compares == "none" else 2)
-        if isinstance(outputs, bool) or not isinstance(outputs, int) or not 1 <= outputs <= 10:
-            self.say("outputs", f"must be a whole number from 1 to 10; found {shown(outputs)}")
-            return 1
-        if (outputs == 1) != (compares == "none") or (compares == "reference" and outputs != 2):
-            self.say("outputs", f"{outputs} does not go with compares = {compares!r}: none has 1, reference 2")
-        return outputs
+    def _question(self, table: Mapping[str, Any], k: int) -> Question | None:
+        where = f"dimension {table['name'] if isinstance(table.get('name'), str) else k}"
+        kind = table.get("kind")
+        if not isinstance(kind, str) or kind not in kind_names():
+            self.say(f"{where}: kind", f"must be one of {', '.join(kind_names())}; found {shown(kind)}")
+            return None
+        keys = {key: value for key, value in table.items() if key != "kind"}
+        return self._part(question_kind(kind), keys, where, f"a {kind} question", also=("kind",))
 
-    def _output_names(self, outputs: int) -> tuple[str, ...]:
-        default = ["Output"] if outputs == 1 else [f"Output {k + 1}" for k in range(outputs)]
-        return tuple(str(name) for name in self.document.get("output_names", default))
-
-    def _check_kinds(self, questions: Sequence[Question], compares: str, outputs: int) -> None:
-        names = self.document.get("output_names")
-        if names is not None and (not isinstance(names, list) or len(names) != outputs):
-            self.say("output_names", f"must be a list of {outputs} names, one for each output that is shown")
+    def _check_kinds(self, questions: Sequence[Question], head: _Head) -> None:
         for question in questions:
-            if question.is_comparison == (compares == "none"):
-                self.say(question.name, f"a {question.kind} question does not go with compares = {compares!r}")
-            if question.kind == "preference" and outputs != 2:
-                self.say(question.name, f"a preference is between 2 outputs, not {outputs}; use best-worst for more")
+            if head.compares not in question.compares:
+                self.say(question.name, f"a {question.kind} question does not go with compares = {head.compares!r}")
+            if problem := question.problem_with(head.outputs):
+                self.say(question.name, problem)
 
     def _stages(self, questions: Sequence[Question]) -> tuple[Stage, ...]:
-        stages = tuple(self._stage(table, k) for k, table in enumerate(self._tables("stages"), 1))
+        read = [self._part(Stage, table, f"stage {k}") for k, table in enumerate(self._tables("stages"), 1)]
+        stages = tuple(stage for stage in read if stage is not None)
         asked = [name for stage in stages for name in stage.dimensions]
-        for question in questions:
+        for question in questions if len(stages) == len(read) else ():
             if asked.count(question.name) != 1:
                 self.say("stages", f"{question.name} is asked {asked.count(question.name)} times; ask it in one stage")
         for name in sorted(set(asked) - {question.name for question in questions}):
             self.say("stages", f"{name} is no dimension; add a [[dimensions]] of that name or take it out")
-        if stages and "outputs" not in stages[0].shows:
+        if read and read[0] is not None and "outputs" not in read[0].shows:
             self.say("stages", 'the first stage must show what is judged; add "outputs" to its shows')
         return stages
 
-    def _stage(self, table: Mapping[str, Any], k: int) -> Stage:
-        self._known(table, "stages", f"stage {k}")
-        lists = {key: table.get(key, []) for key in ("shows", "dimensions")}
-        for key, value in lists.items():
-            if not isinstance(value, list) or not value or not all(isinstance(word, str) for word in value):
-                self.say(f"stage {k}: {key}", f"must be a list of texts, not empty; found {shown(value)}")
-                lists[key] = []
-        for word in lists["shows"]:
-            if word not in SHOWN:
-                self.say(f"stage {k}: shows", f"{word!r} is none of {', '.join(SHOWN)}")
-        return Stage(tuple(lists["shows"]), tuple(lists["dimensions"]), str(table.get("instructions", "")).strip())
-
-    def _tests(self, questions: Sequence[Question], overall: str) -> TestRule:
+    def _tests(self, questions: Sequence[Question], overall: str) -> TestRule | None:
         table = self.document.get("tests", {})
         if not isinstance(table, Mapping):
             self.say("tests", "must be one table; begin it with [tests]")
-            return TestRule(overall)
-        self._known(table, "tests", "[tests]")
-        name = table.get("dimension", overall)
-        if str(name) not in {question.name for question in questions}:
-            self.say("tests: dimension", f"names no dimension: {shown(name)}")
-        numbers = {key: table.get(key, 0.5) for key in ("good_at_least", "bad_below")}
-        for key, value in numbers.items():
-            if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
-                self.say(f"tests: {key}", f"must be a number from 0 to 1; found {shown(value)}")
-        return TestRule(str(name), numbers["good_at_least"], numbers["bad_below"])
+            return None
+        rule = self._part(TestRule, {"dimension": overall, **table}, "tests", "[tests]")
+        if rule is not None and rule.dimension not in {question.name for question in questions}:
+            self.say("tests: dimension", f"names no dimension: {shown(rule.dimension)}")
+        return rule
 
     def _with_examples(self, template: Template) -> Template | None:
         examples = []
         for k, table in enumerate(self._tables("examples", needed=False), 1):
-            self._known(table, "examples", f"example {k}")
-            outputs, answers = table.get("outputs", []), table.get("answers", {})
-            if not _are_texts(outputs) or len(outputs) != template.outputs:
+            example = self._part(Example, table, f"example {k}")
+            if example is None:
+                continue
+            if len(example.outputs) != template.outputs:
                 self.say(f"example {k}: outputs", f"must be a list of {template.outputs} texts")
                 continue
-            said = {key: table.get(key) for key in ("input", "reference", "context")}
-            if not isinstance(answers, Mapping) or not _are_texts([text for text in said.values() if text is not None]):
-                self.say(f"example {k}", "input, reference and context must be texts, and answers a table")
-                continue
             try:
-                checked = check_answers(template, outputs, answers, complete=True)
+                checked = check_answers(template, example.outputs, example.answers, complete=True)
             except InvalidInput as error:
                 self.say(f"example {k}: answers", str(error))
                 continue
-            examples.append(Example(tuple(outputs), checked, str(table.get("why", "")).strip(), **said))
+            examples.append(example.model_copy(update={"answers": checked}))
         return None if self.problems.errors else replace(template, examples=tuple(examples))
-
-
-def _are_texts(found: object) -> bool:
-    return isinstance(found, list) and all(isinstance(text, str) for text in found)

@@ -1,104 +1,82 @@
 """A template: what annotators are asked, in which order, and what their answers are worth (GENIE, §7.1).
 
-A template is data. Its dimensions are questions of five kinds; its stages say what is shown when, so that fluency can
-be judged before the article is seen. Its digest is made of everything an annotator reads, and every answer carries it:
-a changed word is another template.
+A template is data. Its dimensions are questions of some kind (`campaigns/questions`); its stages say what is shown
+when, so that fluency can be judged before the article is seen. Its digest is made of everything an annotator reads,
+and every answer carries it: a changed word is another template.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, Strict, field_validator
 
 from billboards.board import Dimension, digest
+from billboards.campaigns.questions import Compares, Question
+from billboards.campaigns.questions._contract import Words
 from billboards.errors import UnknownName
 
-QuestionKind = Literal["scale", "slider", "preference", "spans", "best-worst"]
-Compares = Literal["none", "reference", "generators"]
 Direction = Literal["ltr", "rtl", "auto"]
 
 #: What a stage may show.
 SHOWN = ("outputs", "input", "reference", "context", "image")
+_STRICT = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
 
 
-@dataclass(frozen=True)
-class Severity:
-    """How bad an error is, and what it takes off."""
-
-    name: str
-    weight: float
-
-
-@dataclass(frozen=True)
-class Question:
-    """One dimension: what is asked, how it is answered, and the range its numbers have."""
-
-    name: str
-    kind: QuestionKind
-    question: str
-    help: str = ""
-    range: tuple[float, float] = (0.0, 1.0)
-    higher_is_better: bool = True
-    #: Options of a scale or preference, or anchors of a slider.
-    labels: tuple[str, ...] = ()
-    #: What each option is worth, within the range.
-    values: tuple[float, ...] = ()
-    step: float = 1.0
-    severities: tuple[Severity, ...] = ()
-    categories: tuple[str, ...] = ()
-    allows_missing: bool = False
-
-    @property
-    def is_comparison(self) -> bool:
-        """Whether an answer says which of several outputs is better."""
-        return self.kind in ("preference", "best-worst")
-
-    def share(self, value: float) -> float:
-        """A value on 0-1, higher is better."""
-        low, high = self.range
-        found = (value - low) / (high - low)
-        return found if self.higher_is_better else 1.0 - found
-
-
-@dataclass(frozen=True)
-class Stage:
+class Stage(BaseModel):
     """One step of a page: what is visible from here on, and what is asked; earlier stages stay visible."""
 
-    shows: tuple[str, ...]
-    dimensions: tuple[str, ...]
-    instructions: str = ""
+    model_config = _STRICT
+
+    shows: Annotated[tuple[str, ...], Strict(False), Field(min_length=1)] = Field(
+        description="a list of texts, not empty"
+    )
+    dimensions: Annotated[tuple[str, ...], Strict(False), Field(min_length=1)] = Field(
+        description="a list of texts, not empty"
+    )
+    instructions: Words = Field(default="", description="a text in quotes")
+
+    @field_validator("shows")
+    @classmethod
+    def _can_be_shown(cls, words: tuple[str, ...]) -> tuple[str, ...]:
+        for word in words:
+            if word not in SHOWN:
+                raise ValueError(f"{word!r} is none of {', '.join(SHOWN)}")
+        return words
 
 
-@dataclass(frozen=True)
-class Example:
+class Example(BaseModel):
     """A worked example: what was shown, what should be answered, and why."""
 
-    outputs: tuple[str, ...]
-    answers: Mapping[str, Any]
-    why: str
-    input: str | None = None
-    reference: str | None = None
-    context: str | None = None
+    model_config = _STRICT
+
+    outputs: Annotated[tuple[str, ...], Strict(False)] = Field(default=(), description="a list of texts")
+    answers: dict[str, Any] = Field(default_factory=dict, description="a table with an answer for each dimension")
+    why: Words = Field(default="", description="a text in quotes")
+    input: str | None = Field(default=None, description="a text in quotes")
+    reference: str | None = Field(default=None, description="a text in quotes")
+    context: str | None = Field(default=None, description="a text in quotes")
 
 
-@dataclass(frozen=True)
-class TestRule:
+class TestRule(BaseModel):
     """When a test question is answered right: a good output is at least so good, a bad one is below (on 0-1)."""
 
     __test__ = False  # pytest takes classes of this name for its own
+    model_config = _STRICT
 
-    dimension: str
-    good_at_least: float = 0.5
-    bad_below: float = 0.5
+    dimension: str = Field(description="the name of a dimension")
+    # Whole numbers stay whole: digests are made of what the file says.
+    good_at_least: Annotated[int | float, Field(ge=0, le=1)] = Field(default=0.5, description="a number from 0 to 1")
+    bad_below: Annotated[int | float, Field(ge=0, le=1)] = Field(default=0.5, description="a number from 0 to 1")
 
     def is_right(self, kind: str, share: float) -> bool:
         return share >= self.good_at_least if kind == "positive" else share < self.bad_below
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Template:
     """Everything an annotator is told, shown and asked."""
 
@@ -116,12 +94,17 @@ class Template:
     output_names: tuple[str, ...] = ("Output",)
     language: str = "en"
     direction: Direction = "auto"
-    examples: tuple[Example, ...] = field(default=())
+    examples: tuple[Example, ...] = ()
 
     @cached_property
     def digest(self) -> str:
         """A short name of all that the template says."""
-        return digest((json.dumps(asdict(self), sort_keys=True, ensure_ascii=False),))
+        document: dict[str, Any] = {field.name: getattr(self, field.name) for field in fields(self)}
+        document["dimensions"] = [question.document() for question in self.dimensions]
+        for key in ("stages", "examples"):
+            document[key] = [part.model_dump() for part in document[key]]
+        document["tests"] = self.tests.model_dump()
+        return digest((json.dumps(document, sort_keys=True, ensure_ascii=False),))
 
     @property
     def signature(self) -> str:
@@ -140,7 +123,21 @@ class Template:
 
     def visible(self, stage: int) -> frozenset[str]:
         """All that is to be seen in a stage, what earlier ones showed among it."""
-        return frozenset(word for one in self.stages[: stage + 1] for word in one.shows)
+        return frozenset(word for shown in self.stages[: stage + 1] for word in shown.shows)
+
+    def names_of(self, outputs: int) -> tuple[str, ...]:
+        """What so many outputs are called on the page."""
+        given = self.output_names[:outputs]
+        return (*given, *(f"Output {k + 1}" for k in range(len(given), outputs)))
+
+    def answers_in_words(self, example: Example) -> dict[str, str]:
+        """An example's answers as people read them, by dimension."""
+        names = self.names_of(len(example.outputs))
+        return {
+            question.name: question.in_words(example.answers[question.name], example.outputs, names)
+            for question in self.dimensions
+            if question.name in example.answers
+        }
 
     def board_dimension(self, question: Question) -> Dimension:
         """A question as a dimension of a board, under a name that no other template uses."""

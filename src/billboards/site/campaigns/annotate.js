@@ -15,34 +15,11 @@ document.addEventListener("visibilitychange", () => {
   since = document.visibilityState === "visible" ? performance.now() : null;
 });
 
-// A number has a slider beside it, which counts once it was touched.
-for (const box of form.querySelectorAll(".slider")) {
-  const [number, range] = box.querySelectorAll("input");
-  range.hidden = false;
-  range.addEventListener("input", () => {
-    number.value = range.value;
-    range.classList.remove("untouched");
-  });
-  number.addEventListener("input", () => {
-    if (number.value !== "") {
-      range.value = number.value;
-      range.classList.remove("untouched");
-    }
-  });
-}
-
+// A kind of question with a script of its own gives its fieldset a function `answer`; others hold JSON in one field.
 function answerOf(question) {
-  const { name, kind } = question.dataset;
-  const field = `answer:${name}`;
-  if (kind === "best-worst") {
-    const [best, worst] = ["best", "worst"].map((word) => form.elements[`${field}:${word}`]?.value ?? "");
-    return best !== "" && worst !== "" && best !== worst ? { best: Number(best), worst: Number(worst) } : undefined;
-  }
-  const { value } = form.elements[field];
-  if (value === "") return undefined;
-  if (kind === "spans") return JSON.parse(value);
-  const number = Number(value);
-  return kind === "slider" && !form.elements[field].checkValidity() ? undefined : number;
+  if (question.answer) return question.answer();
+  const value = form.elements[`answer:${question.dataset.name}`]?.value ?? "";
+  return value === "" ? undefined : JSON.parse(value);
 }
 
 function identifier() {
@@ -63,8 +40,8 @@ async function keep() {
     waiting = false;
     const answers = {};
     for (const question of questions) {
-      const found = answerOf(question);
-      if (found !== undefined) answers[question.dataset.name] = found;
+      const answer = answerOf(question);
+      if (answer !== undefined) answers[question.dataset.name] = answer;
     }
     const body = { assignment: form.elements.assignment.value, answer_id: identifier(), answers, seconds: seconds() };
     if (!(await sent(body)) && !leaving) {
@@ -121,7 +98,7 @@ function focus(question) {
 }
 
 function choose(question, digit) {
-  const groups = question.dataset.kind === "best-worst" ? [...question.querySelectorAll(".options")] : [question];
+  const groups = [...question.querySelectorAll(".options")];
   const open = groups.find((group) => !group.querySelector("input:checked")) ?? groups.at(-1);
   const option = open.querySelectorAll("input[type=radio]")[digit - 1];
   if (!option) return;
@@ -136,7 +113,7 @@ document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
   const typing = event.target.matches?.("input[type=number], select, textarea");
   const place = questions.indexOf(current());
-  if (/^[1-9]$/.test(event.key) && !typing && current().querySelector("input[type=radio]")) {
+  if (/^[1-9]$/.test(event.key) && !typing && current().querySelector(".options input[type=radio]")) {
     choose(current(), Number(event.key));
   } else if (event.key === "Enter" && !event.target.matches("button, summary, a, select")) {
     form.requestSubmit();

@@ -10,9 +10,9 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from fastapi import Depends, Query, Request
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 
-from billboards.campaigns.templates import Question, Stage
+from billboards.campaigns.templates import Stage
 from billboards.site.accounts.permissions import Permission, site_of
 from billboards.site.accounts.routes import Strict
 from billboards.site.campaigns.annotating import (
@@ -44,6 +44,19 @@ Who = Annotated[Participant, Depends(annotator)]
 OPEN = [Depends(Permission("read"))]
 
 
+class QuestionFacts(BaseModel):
+    """One question: what all have, and beside it the keys of its kind."""
+
+    model_config = ConfigDict(extra="allow")
+
+    name: str
+    kind: str
+    question: str
+    help: str
+    range: tuple[float, float]
+    higher_is_better: bool
+
+
 class TaskFacts(BaseModel):
     """What is asked in a campaign, and how far one has come."""
 
@@ -53,7 +66,7 @@ class TaskFacts(BaseModel):
     title: str
     instructions: str
     stages: list[Stage]
-    questions: list[Question]
+    questions: list[QuestionFacts]
     progress: Progress
 
 
@@ -112,7 +125,7 @@ def read_task(request: Request, who: Who) -> TaskFacts:
         title=template.title,
         instructions=template.instructions,
         stages=list(template.stages),
-        questions=list(template.dimensions),
+        questions=[QuestionFacts(**question.document()) for question in template.dimensions],
         progress=progress(site_of(request), who),
     )
 

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from billboards.campaigns.templates import Example, Question, Template
-from billboards.errors import InvalidInput
+from billboards.campaigns.questions import FILE, Question
+from billboards.campaigns.templates import Example, Template
 from billboards.site.campaigns.shown_items import Shown
 
 #: What a field's name begins with.
@@ -21,24 +21,23 @@ FIELD = "answer:"
 RIGHT_TO_LEFT = frozenset({"ar", "arc", "ckb", "dv", "fa", "he", "ps", "sd", "ug", "ur", "yi"})
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Asked:
-    """A question with its field and the answer it has; `digits` says whether keys 1-9 choose."""
+    """A question with the answer it has; `outputs` is what the outputs are called."""
 
-    name: str
-    field: str
-    kind: str
-    question: str
-    help: str
-    labels: tuple[str, ...]
+    question: Question
     answer: Any
-    low: float
-    high: float
-    step: float
-    severities: tuple[str, ...]
-    categories: tuple[str, ...]
-    allows_missing: bool
     outputs: tuple[str, ...]
+
+    @property
+    def field(self) -> str:
+        """The name of the field that holds the answer, and the beginning of it where there are several."""
+        return f"{FIELD}{self.question.name}"
+
+    @property
+    def template(self) -> str:
+        """What the question's kind puts on the page."""
+        return f"{FILE}{self.question.kind}.html.j2"
 
     @property
     def written(self) -> str:
@@ -60,12 +59,12 @@ class Text:
 class Step:
     """One stage: its instructions, what it asks, and whether it was answered before."""
 
-    instructions: tuple[str, ...]
+    instructions: tuple[Paragraph, ...]
     questions: tuple[Asked, ...]
     is_done: bool
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ItemView:
     """Everything on the page of one item."""
 
@@ -79,7 +78,8 @@ class ItemView:
     stages: int
     seconds: float
     qualifying: bool
-    marks: bool
+    #: Of the kinds of questions on the page, to load before the page's own.
+    scripts: tuple[str, ...]
 
     @property
     def is_last(self) -> bool:
@@ -91,48 +91,46 @@ def view_item(shown: Shown, *, reopened: int | None = None) -> ItemView:
     stage = shown.stage if reopened is None else min(reopened, shown.stage)
     visible = shown.visible(stage)
     template = shown.template
+    names = template.names_of(len(shown.outputs))
     outputs = tuple(
-        _text(name, text, shown.output_language, template)
-        for name, text in zip(_names(template, len(shown.outputs)), shown.outputs, strict=True)
+        _text(name, text, shown.output_language, template) for name, text in zip(names, shown.outputs, strict=True)
     )
     steps = tuple(
         Step(
-            paragraphs(one.instructions),
-            tuple(_asked(template.dimension(name), shown) for name in one.dimensions),
+            paragraphs(part.instructions),
+            tuple(
+                Asked(question=template.dimension(name), answer=shown.answers.get(name), outputs=names)
+                for name in part.dimensions
+            ),
             k < stage,
         )
-        for k, one in enumerate(template.stages[: stage + 1])
+        for k, part in enumerate(template.stages[: stage + 1])
     )
-    kinds = {asked.kind for step in steps for asked in step.questions}
+    asked = {question.question.kind: question.question for step in steps for question in step.questions}
     return ItemView(
-        shown.assignment,
-        template.title,
-        tuple(_texts(shown, visible)),
-        outputs if "outputs" in visible else (),
-        shown.image if "image" in visible else None,
-        steps,
-        stage,
-        len(template.stages),
-        shown.seconds,
-        shown.qualifying,
-        "spans" in kinds,
+        assignment=shown.assignment,
+        title=template.title,
+        texts=tuple(_texts(shown, visible)),
+        outputs=outputs if "outputs" in visible else (),
+        image=shown.image if "image" in visible else None,
+        steps=steps,
+        stage=stage,
+        stages=len(template.stages),
+        seconds=shown.seconds,
+        qualifying=shown.qualifying,
+        scripts=tuple(f"{FILE}{kind}.js" for kind, question in asked.items() if question.file("js") is not None),
     )
-
-
-def _names(template: Template, count: int) -> tuple[str, ...]:
-    given = template.output_names[:count]
-    return (*given, *(f"Output {k + 1}" for k in range(len(given), count)))
 
 
 def _texts(shown: Shown, visible: frozenset[str]) -> list[Text]:
-    found = []
+    texts = []
     if "context" in visible and shown.context:
-        found.append(_text("Before this", "\n".join(shown.context), shown.input_language, shown.template))
+        texts.append(_text("Before this", "\n".join(shown.context), shown.input_language, shown.template))
     if "input" in visible and shown.input is not None:
-        found.append(_text("Input", shown.input, shown.input_language, shown.template))
+        texts.append(_text("Input", shown.input, shown.input_language, shown.template))
     if "reference" in visible:
-        found += [_text("Reference", one, shown.output_language, shown.template) for one in shown.references]
-    return found
+        texts += [_text("Reference", text, shown.output_language, shown.template) for text in shown.references]
+    return texts
 
 
 def _text(heading: str, text: str, language: str | None, template: Template) -> Text:
@@ -140,26 +138,6 @@ def _text(heading: str, text: str, language: str | None, template: Template) -> 
     if direction == "auto" and language is not None:
         direction = "rtl" if language.split("-")[0] in RIGHT_TO_LEFT else "ltr"
     return Text(heading, text, language, direction)
-
-
-def _asked(question: Question, shown: Shown) -> Asked:
-    low, high = question.range
-    return Asked(
-        question.name,
-        f"{FIELD}{question.name}",
-        question.kind,
-        question.question,
-        question.help,
-        question.labels,
-        shown.answers.get(question.name),
-        low,
-        high,
-        question.step,
-        tuple(severity.name for severity in question.severities),
-        question.categories,
-        question.allows_missing,
-        _names(shown.template, len(shown.outputs)),
-    )
 
 
 @dataclass(frozen=True)
@@ -170,16 +148,16 @@ class Paragraph:
     points: tuple[str, ...]
 
 
-def paragraphs(text: str) -> tuple[Any, ...]:
+def paragraphs(text: str) -> tuple[Paragraph, ...]:
     """Instructions as paragraphs and lists, from plain text."""
-    found = []
+    blocks = []
     for block in text.strip().split("\n\n"):
         lines = [line.strip() for line in block.splitlines() if line.strip()]
         points = tuple(line.removeprefix("- ") for line in lines if line.startswith("- "))
         words = " ".join(line for line in lines if not line.startswith("- "))
         if words or points:
-            found.append(Paragraph(words, points))
-    return tuple(found)
+            blocks.append(Paragraph(words, points))
+    return tuple(blocks)
 
 
 @dataclass(frozen=True)
@@ -193,49 +171,24 @@ class ExampleView:
 
 def view_examples(template: Template) -> tuple[ExampleView, ...]:
     """The template's examples as they are read."""
-    return tuple(_example(template, one) for one in template.examples)
+    return tuple(_example(template, example) for example in template.examples)
 
 
 def _example(template: Template, example: Example) -> ExampleView:
     texts = [("Before this", example.context), ("Input", example.input), ("Reference", example.reference)]
-    texts += list(zip(_names(template, len(example.outputs)), example.outputs, strict=True))
-    answers = tuple(
-        (question.question, _in_words(question, example, template))
-        for question in template.dimensions
-        if question.name in example.answers
-    )
+    texts += list(zip(template.names_of(len(example.outputs)), example.outputs, strict=True))
+    words = template.answers_in_words(example)
+    answers = tuple((template.dimension(name).question, answer) for name, answer in words.items())
     return ExampleView(tuple((name, text) for name, text in texts if text), answers, example.why)
-
-
-def _in_words(question: Question, example: Example, template: Template) -> str:
-    answer: Any = example.answers[question.name]
-    if question.kind in ("scale", "preference"):
-        return str(question.labels[answer])
-    if question.kind == "best-worst":
-        names = _names(template, len(example.outputs))
-        return f"best: {names[answer['best']]}, worst: {names[answer['worst']]}"
-    if question.kind == "spans":
-        marked = [f"“{example.outputs[s['output']][s['start'] : s['end']]}” ({s['severity']})" for s in answer]
-        return ", ".join(marked) or "no error"
-    return f"{answer:g}"
 
 
 def answers_of(template: Template, sent: Mapping[str, str]) -> dict[str, Any]:
     """Raw answers from a form's fields; what is left empty is not answered."""
-    found: dict[str, Any] = {}
+    answers = {}
     for question in template.dimensions:
         field = f"{FIELD}{question.name}"
-        if question.kind == "best-worst":
-            places = {word: sent.get(f"{field}:{word}", "") for word in ("best", "worst")}
-            if all(places.values()):
-                found[question.name] = {word: _read(question, text) for word, text in places.items()}
-        elif sent.get(field, "").strip():
-            found[question.name] = _read(question, sent[field])
-    return found
-
-
-def _read(question: Question, text: str) -> Any:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise InvalidInput(f"{question.name}: {text[:40]!r} is no answer; choose one on the page") from error
+        own = {name.removeprefix(field): text for name, text in sent.items() if name.startswith(field)}
+        raw = question.from_form(own)
+        if raw is not None:
+            answers[question.name] = raw
+    return answers

@@ -12,7 +12,7 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from billboards.campaigns.answer_values import answer_values, check_answers
+from billboards.campaigns.answers import answer_values, check_answers
 from billboards.errors import InvalidInput, NotAllowed, Refused
 from billboards.reading import shown
 from billboards.site.campaigns import annotator_records as annotators

@@ -16,7 +16,7 @@ from sqlalchemy import Connection
 
 from billboards.board import Aggregate, Board, Dimension, Judgments
 from billboards.board.judgments import JudgmentColumns, join_judgments
-from billboards.campaigns.answer_values import answer_values
+from billboards.campaigns.answers import answer_details, answer_values
 from billboards.campaigns.items import Slot, read_slot
 from billboards.campaigns.templates import Template
 from billboards.errors import InvalidInput
@@ -24,7 +24,6 @@ from billboards.site.cache import Cache, Shelf
 from billboards.site.campaigns import annotator_records as annotators
 from billboards.site.campaigns import answer_counts
 from billboards.site.campaigns import records as campaigns
-from billboards.site.campaigns.answer_counts import Given
 from billboards.site.campaigns.campaign import Campaign, campaign_of
 from billboards.site.settings import moment
 
@@ -47,8 +46,8 @@ class Label:
     at: float
     template: str
     is_void: bool
-    #: Marked errors by dimension.
-    spans: Mapping[str, Any]
+    #: What the judgment keeps beside its values, such as marked errors under `spans`.
+    details: Mapping[str, list[Any]]
 
 
 #: A campaign's labels, with or without those that are void, and the mark of the answers they were read from.
@@ -77,24 +76,10 @@ def labels_of(connection: Connection, campaign: Campaign, *, with_excluded: bool
                     given.answer.at,
                     given.answer.template,
                     given.state == "void",
-                    _spans(campaign, given, slot),
+                    answer_details(campaign.template, given.answer.answers, given.shown_order.index(slot)),
                 )
             )
     return found
-
-
-def _spans(campaign: Campaign, given: Given, slot: int) -> dict[str, Any]:
-    """The spans marked in one output, without saying where on the page it stood."""
-    place = given.shown_order.index(slot)
-    return {
-        question.name: [
-            {key: value for key, value in span.items() if key != "output"}
-            for span in given.answer.answers[question.name]
-            if span["output"] == place
-        ]
-        for question in campaign.template.dimensions
-        if question.kind == "spans"
-    }
 
 
 def kept_labels(connection: Connection, campaign: Campaign, kept: Cache, *, with_excluded: bool = False) -> list[Label]:
@@ -199,15 +184,13 @@ def _lay(board: Board, columns: JudgmentColumns, campaign: Campaign, labels: Seq
         for own, (question, there) in scales.items():
             slope, intercept = there.affine()
             values[there.name] = (100 * question.share(label.values[own]) - intercept) / slope
-        details: dict[str, Any] = {"time": moment(label.at), "template": label.template}
-        details |= {"spans": [span for spans in label.spans.values() for span in spans]} if any(label.spans) else {}
         columns.add(
             board.position[label.instance],
             row,
             values,
             annotator=label.annotator,
             campaign=campaign.name,
-            details=details,
+            details={"time": moment(label.at), "template": label.template, **label.details},
         )
 
 

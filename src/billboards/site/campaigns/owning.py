@@ -18,8 +18,7 @@ from billboards.board.names import file_name_mistake
 from billboards.campaigns.items import Item, plan_items, sample, slot_document
 from billboards.campaigns.plan import CampaignPlan, read_plan
 from billboards.campaigns.quote import Quote, quote
-from billboards.campaigns.sent_templates import SentTemplate
-from billboards.campaigns.template_files import parse_template, template_source
+from billboards.campaigns.template_files import SentTemplate, parse_template, template_source
 from billboards.campaigns.templates import Template
 from billboards.campaigns.test_questions import plan_qualification, plan_tests
 from billboards.errors import InvalidInput, Refused

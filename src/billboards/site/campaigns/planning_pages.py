@@ -13,8 +13,14 @@ from fastapi import APIRouter
 
 from billboards.board import Generator
 from billboards.campaigns.plan import DAYS, PRESETS
-from billboards.campaigns.sent_templates import LARGEST, SentTemplate, sent_template
-from billboards.campaigns.template_files import open_template, parse_template, shipped
+from billboards.campaigns.template_files import (
+    LARGEST,
+    SentTemplate,
+    open_template,
+    parse_template,
+    sent_template,
+    shipped,
+)
 from billboards.errors import BillboardsError, InvalidInput, InvalidTemplate, Refused
 from billboards.site.accounts.access import require
 from billboards.site.campaigns.campaign import Campaign

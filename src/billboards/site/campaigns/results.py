@@ -13,7 +13,7 @@ from typing import Any
 
 from billboards.analyses.ranking_results import Ranking
 from billboards.board import Judgments
-from billboards.campaigns.answer_values import answer_values
+from billboards.campaigns.answers import answer_values
 from billboards.site.accounts.access import Viewer, require
 from billboards.site.boards.live import LiveBoard, live_board, live_with_excluded
 from billboards.site.boards.refresh import rank_live

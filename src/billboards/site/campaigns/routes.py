@@ -14,8 +14,7 @@ from pydantic import BaseModel, Field
 
 from billboards.campaigns.plan import CampaignPlan
 from billboards.campaigns.quote import Quote
-from billboards.campaigns.sent_templates import LARGEST, SentTemplate
-from billboards.campaigns.template_files import shipped
+from billboards.campaigns.template_files import LARGEST, SentTemplate, shipped
 from billboards.errors import InvalidInput, Refused
 from billboards.site.accounts.access import Viewer
 from billboards.site.accounts.permissions import Permission, site_of

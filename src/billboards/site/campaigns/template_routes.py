@@ -8,8 +8,14 @@ from fastapi import Depends
 from pydantic import BaseModel, Field
 
 from billboards.campaigns.preview import preview
-from billboards.campaigns.sent_templates import LARGEST, SentTemplate, sent_template
-from billboards.campaigns.template_files import open_template, parse_template, shipped
+from billboards.campaigns.template_files import (
+    LARGEST,
+    SentTemplate,
+    open_template,
+    parse_template,
+    sent_template,
+    shipped,
+)
 from billboards.campaigns.templates import Template
 from billboards.site.accounts.permissions import Permission
 from billboards.site.accounts.routes import Strict

@@ -6,6 +6,7 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
+from billboards.campaigns.questions import question_file
 from billboards.errors import UnknownName
 from billboards.site.pages import badges
 from billboards.site.web.asking import FOR_EVER, Ask, reading
@@ -15,7 +16,7 @@ router = APIRouter()
 
 SVG = "image/svg+xml"
 KINDS = {".js": "text/javascript; charset=utf-8", ".svg": SVG}
-FILES = ("annotate.js", "board.js", "campaign.js", "changes.js", "live.js", "mark.svg", "marking.js")
+FILES = ("annotate.js", "board.js", "campaign.js", "changes.js", "live.js", "mark.svg")
 #: A badge stands on other sites' pages, whose copies should be a few minutes old at most.
 HEAD = (("cache-control", "public, max-age=300"), ("cross-origin-resource-policy", "cross-origin"))
 
@@ -43,7 +44,8 @@ def _badge(left: str, right: str) -> Body:
 async def send_static(request: Request) -> Response:
     """A file of the site's own, under the address of this version of it."""
     name = request.path_params["name"]
-    if name not in FILES or static_address(name) != request.url.path:
+    script = question_file(name) if name.endswith(".js") else None
+    if (name not in FILES and script is None) or static_address(name) != request.url.path:
         raise UnknownName("file", name, FILES)
     body = Body(static_file(name), KINDS[name[name.rindex(".") :]])
     headers = request.headers

@@ -25,6 +25,7 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup, escape
 from starlette.responses import Response
 
+from billboards.campaigns.questions import question_file, question_styles
 from billboards.show.table import shown
 from billboards.show.words import clipped, interval_text, linear_combination, value_text
 from billboards.site.pages.paging import few
@@ -184,8 +185,8 @@ STYLESHEETS = ("site.css", "annotate.css")
 
 @cache
 def stylesheet(name: str) -> str:
-    """One of the site's stylesheets, as it stands inside pages."""
-    return static_file(name).decode()
+    """One of the site's stylesheets, as it stands inside pages; annotators' have what each kind of question needs."""
+    return static_file(name).decode() + (question_styles() if name == "annotate.css" else "")
 
 
 @cache
@@ -209,13 +210,14 @@ def template_text(name: str) -> str | None:
         return None
 
 
-#: Rooms of the site with templates, scripts and styles beside their pages; a name stands in one of them only.
+#: Rooms of the site with templates, scripts and styles beside their pages; a name stands in one of them only. What a
+#: kind of question has lies with the kind.
 ROOMS = ("web", "pages", "accounts", "submissions", "campaigns")
 
 
 def _place(name: str) -> Traversable:
     places = (resources.files("billboards.site") / room / name for room in ROOMS)
-    place = next((place for place in places if place.is_file()), None)
+    place = next((place for place in places if place.is_file()), None) or question_file(name)
     if place is None:
         raise FileNotFoundError(name)
     return place

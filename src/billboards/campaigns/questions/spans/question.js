@@ -4,7 +4,7 @@ const question = document.querySelector("fieldset.question.spans");
 const field = question.querySelector("input[type=hidden]");
 const tools = question.querySelector(".marking");
 const list = tools.querySelector(".marks");
-const severities = question.dataset.severities.split("|");
+const severities = tools.dataset.severities.split("|");
 const category = tools.querySelector("[data-category]");
 const said = document.getElementById("kept");
 const texts = [...document.querySelectorAll("[data-output]")].map((element, place) => ({
@@ -178,6 +178,9 @@ for (const button of tools.querySelectorAll("[data-severity]")) {
   button.addEventListener("click", () => mark(button.dataset.severity));
 }
 tools.querySelector("[data-missing]")?.addEventListener("click", () => setMissing(!missing));
-tools.hidden = false;
-write();
-draw();
+// Only once the page's own script has set its focus: an untouched list of marks counts as an answer from here on.
+addEventListener("DOMContentLoaded", () => {
+  tools.hidden = false;
+  write();
+  draw();
+});
