@@ -170,3 +170,18 @@ def test_a_test_question_is_right_on_its_side_of_the_middle() -> None:
     rule = open_template("genie-translation").tests
     assert [rule.is_right("positive", share) for share in (0.25, 0.5, 1.0)] == [False, True, True]
     assert [rule.is_right("negative", share) for share in (0.0, 0.25, 0.5)] == [True, True, False]
+
+
+def test_the_digests_that_databases_hold_are_still_the_shipped_templates() -> None:
+    assert {name: open_template(name).digest for name in shipped()} == {
+        "best-worst": "ff4744a33013f885",
+        "binary": "238d97d5606aca06",
+        "direct-assessment": "8fdfa23dbd0a6772",
+        "esa": "6a966dfa9b44f4d7",
+        "genie-commonsense": "8f8f6147774a89e9",
+        "genie-question-answering": "eb49c1122c0e2a09",
+        "genie-summarisation": "65b280b95b5c8f7f",
+        "genie-translation": "75a059deec9cfc61",
+        "mqm": "b25da616cdccc9bb",
+        "pairwise": "c187de0cb49f7ac0",
+    }

@@ -1,4 +1,4 @@
-"""Spans: every error in an output marked, with how bad it is; their weights add up, to the range's lower end at most."""
+"""Spans: errors marked in an output, with how bad each is; their weights add up, to the range's lower end at most."""
 
 from __future__ import annotations
 
