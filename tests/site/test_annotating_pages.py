@@ -106,7 +106,7 @@ def test_nothing_in_the_source_tells_a_test_question(ferry: CampaignSite) -> Non
     """What the pages of test questions have beside their texts is what all pages have."""
     campaign, (link,) = ferry.start("secret-tests", "binary", instances=8, positive=0.25, negative=0.25)
     skeletons = set()
-    for _ in range(12):
+    for _ in range(20):
         page = ferry.pages.get(link).text
         if 'name="assignment"' not in page:
             break
