@@ -109,8 +109,8 @@ def _write_cells(site: Site) -> None:
     import numpy as np
 
     from billboards.board import human_scores
-    from billboards.site.work.planning import plan_board
-    from billboards.site.work.sql_cells import write_cell
+    from billboards.site.work.cells import write_cell
+    from billboards.site.work.worklist import plan_board
 
     plan = plan_board(site, BOARD)
     board, random = plan.board, np.random.default_rng(0)
@@ -120,10 +120,10 @@ def _write_cells(site: Site) -> None:
     levels = {row.version: human[k] for k, row in enumerate(board.rows)}
     levels |= {row.version: 60 + 8 * random.normal() for row in plan.rows if row.version not in levels}
     with site.database.writing() as connection:
-        for wanted in plan.wanted:
+        for cell in plan.cells():
             noise = random.normal(scale=12.0, size=len(board.instances))
-            scores = {"": levels[wanted.row.version] + noise}
-            write_cell(connection, BOARD, wanted.key, wanted.row.version, scores, seconds=0.01, now=site.clock())
+            scores = {"": levels[cell.row.version] + noise}
+            write_cell(connection, BOARD, cell.key, cell.row.version, scores, seconds=0.01, now=site.clock())
 
 
 def work(data: Path, instances: int) -> None:
@@ -133,10 +133,9 @@ def work(data: Path, instances: int) -> None:
     from billboards.site.boards.live import live_board
     from billboards.site.site import open_site
     from billboards.site.submissions.sending import submit_generator
-    from billboards.site.work.doing import run_job
-    from billboards.site.work.jobs import next_job
+    from billboards.site.work.jobs import run_job
     from billboards.site.work.worker import work_until_done
-    from billboards.site.work.worklist import standing
+    from billboards.site.work.worklist import next_job, standing
 
     with counted("open"):
         site = open_site(data)

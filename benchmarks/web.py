@@ -97,8 +97,8 @@ def serve(what: str, data: Path, port: int) -> None:
     else:
         from billboards.site.site import open_site
         from billboards.site.web.app import create_app
-        from billboards.site.work.doing import run_job
-        from billboards.site.work.jobs import next_job
+        from billboards.site.work.jobs import run_job
+        from billboards.site.work.worklist import next_job
 
         site = open_site(data)
         while (job := next_job(site, "benchmark")) is not None:

@@ -21,8 +21,8 @@ from billboards.demo.build import build_board
 from billboards.site.accounts.access import local_viewer
 from billboards.site.site import open_site
 from billboards.site.submissions.sending import change_settings
-from billboards.site.work.doing import run_job
-from billboards.site.work.jobs import next_job
+from billboards.site.work.jobs import run_job
+from billboards.site.work.worklist import next_job
 
 ARGUMENTS = (
     "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "

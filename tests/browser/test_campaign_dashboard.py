@@ -17,8 +17,8 @@ from billboards.site.accounts.access import local_viewer
 from billboards.site.campaigns.annotators import exclude
 from billboards.site.site import open_site
 from billboards.site.submissions.sending import change_settings
-from billboards.site.work.doing import run_job
-from billboards.site.work.jobs import next_job
+from billboards.site.work.jobs import run_job
+from billboards.site.work.worklist import next_job
 
 Picture = Callable[[Page, str], None]
 PHONE = {"viewport": {"width": 390, "height": 800}, "has_touch": True, "is_mobile": True}

@@ -12,7 +12,7 @@ from billboards.board import Column
 from billboards.board.cells import CellStore, ColumnKey, MemoryCells, SqliteCells
 from billboards.site.boards import registry
 from billboards.site.database.engine import Database
-from billboards.site.work.sql_cells import SqlCells
+from billboards.site.work.cells import SqlCells
 
 
 def site_cells(folder: Path) -> SqlCells:

@@ -16,8 +16,8 @@ from billboards.site.accounts import access
 from billboards.site.accounts.access import Viewer
 from billboards.site.site import Site, open_site
 from billboards.site.web.app import create_app
-from billboards.site.work.doing import run_job
-from billboards.site.work.jobs import next_job
+from billboards.site.work.jobs import run_job
+from billboards.site.work.worklist import next_job
 
 #: Who asks, by the word tests use for them: two teams, so that one can try to reach what is the other's.
 ASKERS = ("visitor", "annotator", "stranger", "team", "owner")

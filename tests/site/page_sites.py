@@ -19,8 +19,8 @@ from billboards.site.site import Site, open_site
 from billboards.site.submissions.records import Submission
 from billboards.site.submissions.sending import change_settings, submit_generator
 from billboards.site.web.app import create_app
-from billboards.site.work.doing import run_job
-from billboards.site.work.jobs import next_job
+from billboards.site.work.jobs import run_job
+from billboards.site.work.worklist import next_job
 
 #: Names that break a page which forgets to escape, and an address which forgets to quote.
 ODD, SLASHED = '<b>"A&B"</b>', "a/b c?d#e%f"

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, select
 
 from billboards.analyses.overrating import references_without, rows_compared
 from billboards.board import Board
-from billboards.board.scoring import column_key
+from billboards.board.scoring import Cell, CellId, column_key
 from billboards.site.boards import registry
 from billboards.site.boards.live import board_metrics, folder_board, latest_versions, submitted_row
 from billboards.site.database.schema import cell_failures, cells, score_columns
@@ -17,10 +17,8 @@ from billboards.site.settings import read_board_settings
 from billboards.site.site import Site
 from billboards.site.submissions import records as submissions
 from billboards.site.submissions.records import Submission
-from billboards.site.work.cell_state import CellFailure
-from billboards.site.work.planning import submitted_scorer
-from billboards.site.work.sql_cells import CellKey
-from billboards.site.work.wanted import Scorer, Wanted
+from billboards.site.work.cells import CellFailure
+from billboards.site.work.worklist import Scorer, submitted_metric
 
 HUMAN = "Ben"
 
@@ -29,11 +27,11 @@ HUMAN = "Ben"
 class PlainList:
     """What should be there, for whom, and what is."""
 
-    wanted: dict[CellKey, Wanted]
-    shown: dict[str, set[CellKey]]
-    waits: dict[str, set[CellKey]]
-    present: set[CellKey]
-    failed: dict[CellKey, CellFailure]
+    wanted: dict[CellId, Cell[Scorer]]
+    shown: dict[str, set[CellId]]
+    waits: dict[str, set[CellId]]
+    present: set[CellId]
+    failed: dict[CellId, CellFailure]
 
 
 def list_plainly(site: Site, name: str) -> PlainList:
@@ -47,25 +45,25 @@ def list_plainly(site: Site, name: str) -> PlainList:
     scoring = sorted((one for one in reversed(found) if one.state == "scoring"), key=lambda one: one.kind)
     waits = {one.id: list(_product(site, folder, [*finished, *seen], one)) for one in scoring}
     everything = [*shown["owners"], *shown["public"], *(one for some in waits.values() for one in some)]
-    return PlainList({one.cell: one for one in everything}, _keys(shown), _keys(waits), present, failed)
+    return PlainList({one.id: one for one in everything}, _keys(shown), _keys(waits), present, failed)
 
 
-def _keys(listed: dict[str, list[Wanted]]) -> dict[str, set[CellKey]]:
-    return {key: {one.cell for one in some} for key, some in listed.items()}
+def _keys(listed: dict[str, list[Cell[Scorer]]]) -> dict[str, set[CellId]]:
+    return {key: {one.id for one in some} for key, some in listed.items()}
 
 
 def _product(
     site: Site, folder: Board, entries: Sequence[Submission], only: Submission | None = None
-) -> Iterator[Wanted]:
+) -> Iterator[Cell[Scorer]]:
     """Every row under every metric; of one submission, its row or its metric alone."""
-    scorers = [Scorer(one.name, one.signature, one.card, one) for one in board_metrics(folder)[0]]
-    scorers += [submitted_scorer(one) for one in entries if one.kind == "metric"]
+    scorers: list[Scorer] = [*board_metrics(folder)[0]]
+    scorers += [submitted_metric(one) for one in entries if one.kind == "metric"]
     generators = [one for one in entries if one.kind == "generator"]
     rows = [*folder.rows, *(submitted_row(site, folder, one, one.public_name) for one in generators)]
     if only is not None and only.kind == "generator":
         rows = [submitted_row(site, folder, only, only.name)]
     elif only is not None:
-        scorers = [submitted_scorer(only)]
+        scorers = [submitted_metric(only)]
     compared = {row.version for row in rows_compared(folder, HUMAN)}
     for references in (folder.references, references_without(folder, HUMAN, None)):
         for scorer in scorers:
@@ -73,16 +71,16 @@ def _product(
             for row in rows:
                 takes_part = references == folder.references or row.version in compared
                 if takes_part and not folder.is_reference(row, key.column.references):
-                    yield Wanted(scorer, key, row)
+                    yield Cell(scorer, key, row)
 
 
-def _present(connection: Connection, name: str) -> set[CellKey]:
+def _present(connection: Connection, name: str) -> set[CellId]:
     query = select(score_columns.c.signature, score_columns.c.context, cells.c.row_version)
     query = query.join(cells, cells.c.column_id == score_columns.c.id).where(score_columns.c.board == name)
     return {(signature, context, version) for signature, context, version in connection.execute(query)}
 
 
-def _failed(connection: Connection, name: str) -> dict[CellKey, CellFailure]:
+def _failed(connection: Connection, name: str) -> dict[CellId, CellFailure]:
     lines = connection.execute(select(cell_failures).where(cell_failures.c.board == name)).mappings()
     return {
         (row["signature"], row["context"], row["row_version"]): CellFailure(

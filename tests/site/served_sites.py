@@ -14,8 +14,8 @@ import uvicorn
 
 from billboards.site.site import Site
 from billboards.site.web.app import create_app
-from billboards.site.work.doing import run_job
-from billboards.site.work.jobs import next_job
+from billboards.site.work.jobs import run_job
+from billboards.site.work.worklist import next_job
 
 SCREENSHOTS = Path(__file__).resolve().parents[2] / "docs" / "screenshots"
 

@@ -11,8 +11,8 @@ from threading import Event, Thread
 import uvicorn
 from api_sites import SmallSite
 
-from billboards.site.work.doing import run_job
-from billboards.site.work.jobs import next_job
+from billboards.site.work.jobs import run_job
+from billboards.site.work.worklist import next_job
 
 
 @contextmanager

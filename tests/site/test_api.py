@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from api_sites import SmallSite, small_site
 
-from billboards.site.work.doing import run_job
-from billboards.site.work.jobs import next_job
+from billboards.site.work.jobs import run_job
+from billboards.site.work.worklist import next_job
 
 
 @pytest.fixture

@@ -21,9 +21,8 @@ from billboards.site.site import Site
 from billboards.site.submissions import records as submissions
 from billboards.site.submissions import sending as submitting
 from billboards.site.work.cluster_worker import for_cluster, for_this_machine, work_on_cluster
-from billboards.site.work.planning import plan_board
 from billboards.site.work.worker import work_until_done
-from billboards.site.work.worklist import standing
+from billboards.site.work.worklist import plan_board, standing
 
 SETTINGS = "lease_seconds = 1.0\npoll_seconds = 0.05\nattempts = 100\n"
 OUTPUTS = "\n".join(f"the ferry leaves at {k}" for k in range(12))
@@ -105,8 +104,8 @@ def test_cells_wait_while_the_scheduler_is_away_and_cost_no_attempt(make_harbour
 
 def test_what_can_not_travel_is_done_here(make_harbour: MakeHarbour) -> None:
     harbour = make_harbour()
-    wanted = plan_board(harbour.site, "ferry").wanted
-    assert {for_cluster("cell", one) for one in wanted} == {True}
+    cells = plan_board(harbour.site, "ferry").cells()
+    assert {for_cluster("cell", cell) for cell in cells} == {True}
     assert for_this_machine("refresh", None)
 
 

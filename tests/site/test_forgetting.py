@@ -25,7 +25,7 @@ from billboards.site.database.moving import line_of, read_rows
 from billboards.site.database.schema import rankings, standings
 from billboards.site.site import Site
 from billboards.site.submissions import sending as submitting
-from billboards.site.work.programs import program_folder
+from billboards.site.submissions.metric_folders import program_folder
 from billboards.site.work.worker import work_until_done
 
 

@@ -15,8 +15,8 @@ from billboards.errors import InvalidBoard, InvalidInput, InvalidSettings, Store
 from billboards.site.boards.live import live_board
 from billboards.site.settings import SiteSettings, read_site_settings
 from billboards.site.site import open_site
-from billboards.site.work.planning import plan_board
 from billboards.site.work.worker import work_until_done
+from billboards.site.work.worklist import plan_board
 
 
 def test_boards_inside_and_elsewhere_are_registered_and_remembered(tmp_path: Path) -> None:

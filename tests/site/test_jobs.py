@@ -24,14 +24,11 @@ from billboards.site.site import notice_changes
 from billboards.site.submissions import sending as submitting
 from billboards.site.submissions.blobs import Blobs
 from billboards.site.submissions.records import Submission
-from billboards.site.work import doing as work
+from billboards.site.work import jobs as work
 from billboards.site.work import leases
-from billboards.site.work.doing import run_job
-from billboards.site.work.jobs import Job, next_job
-from billboards.site.work.planning import plan_board
-from billboards.site.work.wanted import cells_of
+from billboards.site.work.jobs import run_job
 from billboards.site.work.worker import Heartbeat, work_once, work_until_done
-from billboards.site.work.worklist import standing
+from billboards.site.work.worklist import Job, ids_of, next_job, plan_board, standing
 
 
 def send(harbour: Harbour, name: str = "tug", seed: int = 0) -> Submission:
@@ -69,14 +66,14 @@ def test_a_dead_workers_job_is_taken_over_when_its_lease_is_over_and_not_before(
 
 def test_a_worker_that_lost_its_lease_cannot_write_its_cell(harbour: Harbour) -> None:
     slow = take(harbour, "slow")
-    assert slow.wanted is not None
+    assert slow.cell is not None
     harbour.clock.now += harbour.site.settings.lease_seconds + 1
     heir = take(harbour, "heir")
     assert heir.subject == slow.subject
     run_job(harbour.site, slow)
-    assert standing(harbour.site, "ferry").is_missing(slow.wanted.cell)
+    assert standing(harbour.site, "ferry").is_missing(slow.cell.id)
     run_job(harbour.site, heir)
-    assert not standing(harbour.site, "ferry").is_missing(slow.wanted.cell)
+    assert not standing(harbour.site, "ferry").is_missing(slow.cell.id)
 
 
 def test_a_worker_that_lost_its_lease_cannot_move_a_submission(harbour: Harbour) -> None:
@@ -130,10 +127,10 @@ def test_a_cell_that_kills_its_workers_ends_its_submission_as_the_platforms_faul
     work_until_done(harbour.site)
     one = send(harbour)
     work_once(harbour.site, "checker")
-    deadly = min(cells_of(plan_board(harbour.site, "ferry").waits[one.id]))
+    deadly = min(ids_of(plan_board(harbour.site, "ferry").waits[one.id]))
     deaths = 0
     while (job := next_job(harbour.site, "w")) is not None:
-        if job.wanted is not None and job.wanted.cell == deadly and job.lease.taken <= 3:
+        if job.cell is not None and job.cell.id == deadly and job.lease.taken <= 3:
             harbour.clock.now += harbour.site.settings.lease_seconds + 1
             deaths += 1
         else:
@@ -289,7 +286,7 @@ def test_a_ranking_that_cannot_be_made_waits_and_stops_nothing_else(harbour: Har
 
 def test_a_board_edited_under_a_worker_gets_no_cell_in_a_wrong_place(harbour: Harbour) -> None:
     job = take(harbour, "w")
-    assert job.wanted is not None
+    assert job.cell is not None
     path = harbour.site.data / "boards" / "ferry" / "instances.jsonl"
     path.write_text(path.read_text().replace("harbour", "quay"))
     assert notice_changes(harbour.site) == ["ferry"]

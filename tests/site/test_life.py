@@ -26,9 +26,8 @@ from billboards.site.site import notice_changes, open_site
 from billboards.site.submissions import records as submissions
 from billboards.site.submissions import sending as submitting
 from billboards.site.submissions.records import Submission
-from billboards.site.work.planning import plan_board
 from billboards.site.work.worker import work_until_done
-from billboards.site.work.worklist import progress, standing
+from billboards.site.work.worklist import plan_board, progress, standing
 
 
 def send(harbour: Harbour, name: str = "tug", seed: int = 0, **said: object) -> Submission:
@@ -251,8 +250,8 @@ def test_cells_of_overrating_are_computed_against_the_other_reference(harbour: H
     work_until_done(harbour.site)
     references = {key.column.references for key in harbour.site.cells("ferry").columns()}
     assert references == {("Ada", "Ben"), ("Ada",), ()}
-    wanted = {one.cell for one in plan_board(harbour.site, "ferry").wanted}
-    assert wanted == {cell[:3] for cell in all_cells(harbour.site)}
+    planned = {cell.id for cell in plan_board(harbour.site, "ferry").cells()}
+    assert planned == {cell[:3] for cell in all_cells(harbour.site)}
     assert standing(harbour.site, "ferry").missing == {}
 
 

@@ -46,8 +46,8 @@ from billboards.site.site import Site, open_site
 from billboards.site.submissions import records as submissions
 from billboards.site.submissions import sending as submitting
 from billboards.site.submissions.blobs import Blobs, name_of
+from billboards.site.submissions.metric_folders import program_folder
 from billboards.site.work import leases
-from billboards.site.work.programs import program_folder
 from billboards.site.work.worker import work_until_done, working_site
 
 FILES = "files of withdrawn and rejected submissions"

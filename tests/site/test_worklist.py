@@ -16,6 +16,7 @@ from small_sites import Harbour, MakeHarbour, make_board
 from sqlalchemy import Connection
 
 from billboards.board import Board
+from billboards.board.scoring import Cell, CellId
 from billboards.board.writing import write_board
 from billboards.site.accounts.records import Account
 from billboards.site.cache import Cache
@@ -24,11 +25,9 @@ from billboards.site.submissions import records as submissions
 from billboards.site.submissions import sending as submitting
 from billboards.site.submissions.generator_files import canonical
 from billboards.site.submissions.records import TRANSITIONS, Draft, Submission
-from billboards.site.work.jobs import settle
-from billboards.site.work.sql_cells import CellKey, write_cell, write_failure
-from billboards.site.work.wanted import Wanted, cells_of
+from billboards.site.work.cells import write_cell, write_failure
 from billboards.site.work.worker import work_until_done
-from billboards.site.work.worklist import BACKOFF, Standing, progress, standing
+from billboards.site.work.worklist import BACKOFF, Scorer, Standing, ids_of, progress, settle, standing
 
 BLIND = {"phases": [{"name": "blind", "blind": True}]}
 ONWARDS = {"received": "checking", "checking": "scoring", "scoring": "scored"}
@@ -115,16 +114,16 @@ class History:
     def _compute(self, step: str, which: int) -> None:
         """Write a cell that is missing, or that it could not be computed, as another worker would."""
         fresh = standing(replace(self.site, cache=Cache()), self.name)
-        missing = list(fresh.plan.among(fresh.missing))
+        missing = list(fresh.plan.cells(fresh.missing))
         if not missing:
             return
         cell, now = missing[which % len(missing)], self.site.clock()
-        one, parts = fresh.plan.make(cell), {"": np.zeros(2), "precision": np.ones(2)}
+        parts = {"": np.zeros(2), "precision": np.ones(2)}
         with self.site.database.writing() as connection:
             if step == "cell":
-                write_cell(connection, self.name, one.key, one.row.version, parts, seconds=1.0, now=now)
+                write_cell(connection, self.name, cell.key, cell.row.version, parts, seconds=1.0, now=now)
             else:
-                write_failure(connection, self.name, cell, reason="no", platform=bool(which % 2), now=now)
+                write_failure(connection, self.name, cell.id, reason="no", platform=bool(which % 2), now=now)
 
     def _edit(self) -> None:
         """Another text of a reference, or the first again."""
@@ -179,30 +178,30 @@ def test_after_any_history_a_worker_misses_what_a_look_from_nothing_misses(
 def check(history: History, now: Standing) -> None:
     """What a worker found out is what is found by listing everything."""
     plain, clock = list_plainly(history.site, history.name), history.site.clock()
-    assert told(now.plan.wanted) == told(plain.wanted.values())
+    assert told(now.plan.cells()) == told(plain.wanted.values())
     missing = [cell for cell in plain.wanted if cell not in plain.present]
     failed = {cell: plain.failed[cell] for cell in missing if cell in plain.failed}
     given_up = {cell for cell, one in failed.items() if not one.platform or one.attempts >= now.attempts}
     unfinished = [cell for cell in missing if cell not in given_up]
     until = {cell: one.created + BACKOFF * one.attempts for cell, one in failed.items()}
-    assert list(now.plan.among(now.missing)) == missing
+    assert list(now.plan.ids(now.missing)) == missing
     assert now.failed == failed
-    assert list(now.plan.among(now.open)) == unfinished
+    assert list(now.plan.ids(now.open)) == unfinished
     assert [cell for cell in plain.wanted if not now.is_over(cell)] == unfinished
-    assert list(now.due()) == [cell for cell in unfinished if clock >= until.get(cell, 0.0)]
+    assert [cell.id for cell in now.due()] == [cell for cell in unfinished if clock >= until.get(cell, 0.0)]
     for audience, blocks in now.plan.shown.items():
-        assert cells_of(blocks) == plain.shown[audience]
+        assert ids_of(blocks) == plain.shown[audience]
         assert now.is_complete(blocks) == plain.shown[audience].isdisjoint(unfinished)
     assert list(now.plan.waits) == list(plain.waits)
     for key, waits in plain.waits.items():
-        assert cells_of(now.plan.waits[key]) == waits
+        assert ids_of(now.plan.waits[key]) == waits
         assert now.is_complete(now.plan.waits[key]) == waits.isdisjoint(unfinished)
         check_progress(history, key, plain, len(waits & given_up))
 
 
-def told(wanted: Iterable[Wanted]) -> list[tuple[CellKey, str, str, Submission | None]]:
-    """Wanted cells by all that a job takes from them."""
-    return [(one.cell, one.row.name, one.scorer.name, one.scorer.submission) for one in wanted]
+def told(cells: Iterable[Cell[Scorer]]) -> list[tuple[CellId, str, str, Submission | None]]:
+    """Cells by all that a job takes from them."""
+    return [(cell.id, cell.row.name, cell.metric.name, getattr(cell.metric, "submission", None)) for cell in cells]
 
 
 def check_progress(history: History, key: str, plain: PlainList, failed: int) -> None:

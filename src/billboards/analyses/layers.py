@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from billboards.analyses.ranking_results import Interval
 from billboards.analyses.view import View, view_board
 from billboards.board import Board, ReferenceSet, Slice
-from billboards.board.scoring import MissingCell, cell_batch, column_key
+from billboards.board.scoring import Cell, cell_batch, column_key
 from billboards.errors import NotEnoughData
 from billboards.metrics.base import Batch, Metric
 from billboards.metrics.neural.bertscore import BERTScore
@@ -109,7 +109,7 @@ def score_judged(board: Board, metric: Metric, view: View, score: Callable[[list
     """
     judged = np.flatnonzero(view.judged)
     key = column_key(board, metric, view.references)
-    batches = [cell_batch(board, MissingCell(metric, key, board.rows[row])) for row in judged]
+    batches = [cell_batch(board, Cell(metric, key, board.rows[row])) for row in judged]
     found = score([batch for batch, _ in batches])
     scores = np.full((len(found[0]), len(board.rows), len(board.instances)), np.nan)
     for row, (_, positions), own in zip(judged, batches, found, strict=True):

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from billboards.board import Board, ImportedColumn, Outputs
-from billboards.board.scoring import MissingCell, cell_batch, column_key
+from billboards.board.scoring import Cell, cell_batch, column_key
 from billboards.metrics.base import Batch, Metric, score_checked
 
 Floats = NDArray[np.float64]
@@ -120,5 +120,5 @@ def _gap(
     return float((np.abs(own - released[chosen]) / scale).max())
 
 
-def _cell(board: Board, metric: Metric, column: ImportedColumn, row: Outputs) -> MissingCell:
-    return MissingCell(metric, column_key(board, metric, column.references), row)
+def _cell(board: Board, metric: Metric, column: ImportedColumn, row: Outputs) -> Cell[Metric]:
+    return Cell(metric, column_key(board, metric, column.references), row)

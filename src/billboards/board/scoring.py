@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Generic, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,19 +24,42 @@ from billboards.metrics.executor import Executor, Result, Task, run_groups
 
 Floats = NDArray[np.float64]
 
+#: A cell by what its numbers depend on: signature, context and row version.
+CellId = tuple[str, str, str]
+
 #: Outputs per task; a slow metric gets fewer, so that progress is seen and all workers end together.
 CHUNK, SLOW_CHUNK = 2000, 20
 #: Outputs scored in one call by a metric that takes generators together; an interrupt loses at most these.
 TOGETHER = 50_000
 
 
-@dataclass(frozen=True)
-class MissingCell:
-    """A cell to compute: a metric, the references it may see, and a row."""
+class Declared(Protocol):
+    """What a column's key depends on: a metric, or only what is known of one."""
 
-    metric: Metric
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def signature(self) -> str: ...
+
+    @property
+    def card(self) -> MetricCard: ...
+
+
+M = TypeVar("M", bound=Declared)
+
+
+@dataclass(frozen=True)
+class Cell(Generic[M]):
+    """One row's scores under one column, computed by a metric; who only lists cells may know no more than its card."""
+
+    metric: M
     key: ColumnKey
     row: Outputs
+
+    @property
+    def id(self) -> CellId:
+        return self.key.column.signature, self.key.context, self.row.version
 
 
 @dataclass(frozen=True)
@@ -55,19 +78,6 @@ class ScoringReport:
     computed: int = 0
     present: int = 0
     failures: dict[str, str] = field(default_factory=dict)
-
-
-class Declared(Protocol):
-    """What a column's key depends on: a metric, or only what is known of one."""
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def signature(self) -> str: ...
-
-    @property
-    def card(self) -> MetricCard: ...
 
 
 def chosen_metrics(board: Board, specs: Spec | Sequence[Spec] | None) -> list[Metric]:
@@ -106,7 +116,7 @@ def missing_cells(
     metrics: Sequence[Metric],
     references: ReferenceSet,
     rows: Sequence[Outputs],
-) -> tuple[list[MissingCell], int]:
+) -> tuple[list[Cell[Metric]], int]:
     """The cells that these metrics lack on these rows, and how many they have."""
     missing, present = [], 0
     for metric in metrics:
@@ -120,7 +130,7 @@ def missing_cells(
             if row.version in there:
                 present += 1
             else:
-                missing.append(MissingCell(metric, key, row))
+                missing.append(Cell(metric, key, row))
     return missing, present
 
 
@@ -143,7 +153,7 @@ def score_board(
 def compute_cells(
     board: Board,
     store: CellStore,
-    cells: Sequence[MissingCell],
+    cells: Sequence[Cell[Metric]],
     executor: Executor,
     *,
     present: int = 0,
@@ -162,7 +172,7 @@ class _Scoring:
         self,
         board: Board,
         store: CellStore,
-        cells: Sequence[MissingCell],
+        cells: Sequence[Cell[Metric]],
         report: ScoringReport,
         on_progress: Callable[[Progress], None] | None,
     ) -> None:
@@ -254,7 +264,7 @@ class _OpenCell:
         return scores
 
 
-def cell_batch(board: Board, cell: MissingCell) -> tuple[Batch, NDArray[np.intp]]:
+def cell_batch(board: Board, cell: Cell[Metric]) -> tuple[Batch, NDArray[np.intp]]:
     """What a metric is given for a cell, and the positions of those instances on the board.
 
     An instance takes part when the row has an output for it and the metric's needs are met there.

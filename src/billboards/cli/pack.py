@@ -87,12 +87,12 @@ def _check(arguments: Namespace) -> int:
 
 def _trial_batch(board: Board, program: ProgramMetric, generator: str | None) -> Batch:
     """The first outputs that come with all that a program needs; of one generator where it is named."""
-    from billboards.board.scoring import MissingCell, cell_batch, column_key
+    from billboards.board.scoring import Cell, cell_batch, column_key
     from billboards.errors import NotEnoughData
 
     key = column_key(board, program, board.references)
     for row in board.rows if generator is None else [board.row(generator)]:
-        batch, _ = cell_batch(board, MissingCell(program, key, row))
+        batch, _ = cell_batch(board, Cell(program, key, row))
         if len(batch) and not board.is_reference(row, key.column.references):
             return batch
     needs = [need for need, is_needed in _needs(program) if is_needed]

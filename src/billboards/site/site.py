@@ -33,7 +33,7 @@ from billboards.site.database.engine import Database
 from billboards.site.settings import DATABASE, SiteSettings, read_site_settings
 from billboards.site.submissions.blobs import BlobStore
 from billboards.site.submissions.object_blobs import open_blobs
-from billboards.site.work.sql_cells import SqlCells
+from billboards.site.work.cells import SqlCells
 
 #: What a board folder holds that is not the board: changes there change nothing.
 NOT_THE_BOARD = ("rankings", "ensembles")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from billboards.site.boards.kept_scores import Cells, KeptScores
+from billboards.site.work.cells import Cells, KeptScores
 
 COLUMN = ("chrF", "context")
 

@@ -11,8 +11,7 @@ from asked_statements import statements
 from billboards.board import Column
 from billboards.board.cells import ColumnKey
 from billboards.site.database.engine import Database
-from billboards.site.work.cell_state import cells_there, failed_cells, is_present
-from billboards.site.work.sql_cells import SqlCells, write_failure
+from billboards.site.work.cells import SqlCells, failed_cells, is_stored, stored_cells, write_failure
 
 BLEU = ColumnKey(Column(name="BLEU", signature="BLEU|v1", references=("A",)), "c1")
 NEW = ColumnKey(Column(name="new", signature="new|v1", references=("A",)), "c1")
@@ -49,8 +48,8 @@ def test_looking_what_is_there_reads_an_index_and_no_scores(sqlite_database: Dat
     with statements(sqlite_database) as asked:
         assert len(cells.present(BLEU)) == 20
         with sqlite_database.reading() as connection:
-            assert cells_there(connection, "ferry", ASKED) == {BLEU_COLUMN: {"v1", "v2"}}
-            assert is_present(connection, "ferry", ("BLEU|v1", "c1", "v3"))
+            assert stored_cells(connection, "ferry", ASKED) == {BLEU_COLUMN: {"v1", "v2"}}
+            assert is_stored(connection, "ferry", ("BLEU|v1", "c1", "v3"))
     steps = [step for step in plans(sqlite_database, asked).splitlines() if "cells" in step]
     assert steps
     assert all("COVERING INDEX" in step for step in steps if "score_columns" not in step), steps
@@ -63,10 +62,10 @@ def test_of_the_cells_asked_for_those_there_are_named_however_many_are_asked_for
     filled(database)
     more = frozenset(f"w{k}" for k in range(others))
     with database.reading() as connection:
-        found = cells_there(connection, "ferry", {column: rows | more for column, rows in ASKED.items()})
+        found = stored_cells(connection, "ferry", {column: rows | more for column, rows in ASKED.items()})
         assert found.pop(BLEU_COLUMN) == {"v1", "v2"}
         assert not any(found.values())
-        assert cells_there(connection, "elsewhere", ASKED) == {}
+        assert stored_cells(connection, "elsewhere", ASKED) == {}
 
 
 def test_a_column_is_loaded_with_one_query(database: Database) -> None:

@@ -24,7 +24,7 @@ from billboards.analyses.suite.ranking import rank_suite
 from billboards.analyses.suite.report_results import MetricOnBoard, MetricOnColumn, MetricReport, Speed
 from billboards.analyses.suite.results import Block, Suite, SuiteRanking, SuiteResult, SuiteRow
 from billboards.analyses.suite.tables import DRAWS, column_groups, measure_suite
-from billboards.board.scoring import MissingCell, cell_batch, column_key, score_board
+from billboards.board.scoring import Cell, cell_batch, column_key, score_board
 from billboards.errors import InvalidInput, NotEnoughData, UnknownName
 from billboards.metrics.base import Metric, score_checked
 from billboards.metrics.cards import card_facts
@@ -206,7 +206,7 @@ def _speed(one: OpenBoard, metric: Metric, block: Block) -> Speed | None:
         return Speed(outputs / sum(seconds.values()), outputs, "while scoring")
     if not one.judged_rows:
         return None
-    batch, _ = cell_batch(one.board, MissingCell(metric, key, one.judged_rows[0]))
+    batch, _ = cell_batch(one.board, Cell(metric, key, one.judged_rows[0]))
     batch = batch.part(0, SAMPLE)
     start = time.perf_counter()
     score_checked(metric, batch)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from billboards.analyses.suite.chosen import Chosen
 from billboards.analyses.suite.opening import OpenBoard
 from billboards.board import ReferenceSet
-from billboards.board.scoring import MissingCell, Progress, compute_cells, missing_cells
+from billboards.board.scoring import Cell, Progress, compute_cells, missing_cells
 from billboards.metrics.base import Metric
 from billboards.metrics.executor import Executor
 
@@ -56,9 +56,9 @@ def _across(tell: Callable[[Progress], None], label: str, before: int, total: in
     return lambda now: tell(Progress(before + now.done, total, f"{label} · {now.cell}"))
 
 
-def _missing(one: OpenBoard, chosen: Sequence[Chosen]) -> tuple[list[MissingCell], int]:
+def _missing(one: OpenBoard, chosen: Sequence[Chosen]) -> tuple[list[Cell[Metric]], int]:
     """The cells of one board that are missing, in whichever block; a board with one reference has each once."""
-    cells: list[MissingCell] = []
+    cells: list[Cell[Metric]] = []
     present = 0
     for references in _reference_sets(one):
         metrics = _needing(one, chosen, references)

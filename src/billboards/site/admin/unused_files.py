@@ -24,8 +24,8 @@ from billboards.site.database.retention import Amount
 from billboards.site.site import Site
 from billboards.site.submissions import records as submissions
 from billboards.site.submissions.blobs import is_name
+from billboards.site.submissions.metric_folders import requirements_of
 from billboards.site.submissions.records import Submission
-from billboards.site.work.programs import requirements_of
 
 #: What a folder is called between being taken away and being deleted.
 TAKEN = ".taken-"

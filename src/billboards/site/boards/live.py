@@ -31,7 +31,7 @@ from billboards.site.site import Site
 from billboards.site.submissions import records as submissions
 from billboards.site.submissions.blobs import BlobStore
 from billboards.site.submissions.records import Submission
-from billboards.site.work.sql_cells import SqlCells
+from billboards.site.work.cells import SqlCells
 
 
 @dataclass(frozen=True)

@@ -15,21 +15,20 @@ from typing import Any
 from billboards.analyses.audit.columns import audit_columns
 from billboards.analyses.audit.results import MetricAudit
 from billboards.analyses.documents import audit_document, overrating_document, ranking_document
-from billboards.analyses.overrating import measure_overrating
+from billboards.analyses.overrating import human_generators, measure_overrating
 from billboards.analyses.ranking import METHOD, rank_board
 from billboards.analyses.ranking_results import Ranking
 from billboards.board import Board, digest
 from billboards.board.matrix import board_scores
 from billboards.errors import InvalidInput
 from billboards.site.boards import snapshots
-from billboards.site.boards.kept_scores import KeptScores
 from billboards.site.boards.live import LiveBoard, board_metrics, live_board
 from billboards.site.boards.snapshots import Audience, Snapshot
 from billboards.site.cache import Shelf
 from billboards.site.site import Site
 from billboards.site.work import leases
+from billboards.site.work.cells import KeptScores
 from billboards.site.work.leases import Lease
-from billboards.site.work.planning import compared_human
 
 _SCORES = Shelf[str, KeptScores]()
 
@@ -133,6 +132,11 @@ def _ruled(live: LiveBoard) -> Board:
     """The board under the rule for reference-free metrics that the site's owner set, if any."""
     rule = live.settings.reference_free
     return live.board if rule is None else replace(live.board, reference_free=rule)
+
+
+def compared_human(board: Board) -> str | None:
+    """The person whom overrating compares machines with: the first whose texts are judged."""
+    return next(iter(human_generators(board)), None) if board.ranks is not None else None
 
 
 def _overrating(live: LiveBoard) -> Mapping[str, Any] | None:

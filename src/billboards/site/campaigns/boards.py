@@ -22,7 +22,7 @@ from billboards.site.boards.live import live_board
 from billboards.site.campaigns.campaign import campaign_with_id
 from billboards.site.campaigns.judgments import judgments_of, labels_of
 from billboards.site.site import Site
-from billboards.site.work.sql_cells import SqlCells
+from billboards.site.work.cells import SqlCells
 
 
 @dataclass(frozen=True)

@@ -34,9 +34,8 @@ from billboards.site.settings import BoardSettings, moment, read_board_settings
 from billboards.site.site import Site
 from billboards.site.submissions import records as submissions
 from billboards.site.submissions.generator_files import Format, canonical, read_generator
-from billboards.site.submissions.metric_folders import unpack_metric
+from billboards.site.submissions.metric_folders import folder_manifest, unpack_metric
 from billboards.site.submissions.records import Draft, Entry, Kind, Submission
-from billboards.site.work.programs import folder_manifest
 
 #: What a submission may say of itself beside its outputs or program.
 WORDS = ("description", "paper", "url", "language", "human")

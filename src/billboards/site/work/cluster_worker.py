@@ -11,13 +11,14 @@ import logging
 import threading
 from functools import partial
 
+from billboards.board.scoring import Cell
 from billboards.errors import BillboardsError
+from billboards.metrics.base import Metric
 from billboards.run.dask import DaskExecutor
 from billboards.run.dask_cluster import Cluster
 from billboards.site.site import Site
-from billboards.site.work.jobs import Job, Kind, next_job
-from billboards.site.work.wanted import Wanted
 from billboards.site.work.worker import do_job, work
+from billboards.site.work.worklist import Job, Kind, Scorer, next_job
 
 log = logging.getLogger("billboards.worker")
 
@@ -25,13 +26,13 @@ log = logging.getLogger("billboards.worker")
 AWAY = 2.0
 
 
-def for_cluster(_: Kind, wanted: Wanted | None) -> bool:
+def for_cluster(_: Kind, cell: Cell[Scorer] | None) -> bool:
     """Whether a job is a cell that another machine can compute."""
-    return wanted is not None and wanted.scorer.metric is not None and wanted.scorer.metric.travels
+    return cell is not None and isinstance(cell.metric, Metric) and cell.metric.travels
 
 
-def for_this_machine(kind: Kind, wanted: Wanted | None) -> bool:
-    return not for_cluster(kind, wanted)
+def for_this_machine(kind: Kind, cell: Cell[Scorer] | None) -> bool:
+    return not for_cluster(kind, cell)
 
 
 def work_on_cluster(site: Site, name: str, stop: threading.Event, cluster: Cluster, *, leases: int) -> None:

@@ -1,197 +1,369 @@
-"""The next thing to do: found among what is missing, and leased to the worker that asks.
+"""Doing a job: check a submission, try a metric, compute a cell, rank a board.
 
-A worker asks for a job, does it (`site.work`), and what it leaves undone, because it was stopped, killed or cut off, is
-found again by whoever asks next. A submission whose cells are all done or given up is settled on the way.
+The result is written on the condition that the worker still holds the lease. A cell is computed here, a submitted
+program with its log and a way to stop it, or by an engine somewhere else. A fault of the platform is told from a fault
+of the submission: it is tried again, and in the end costs no quota.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Literal
+import errno
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 
-from billboards.errors import InvalidBoard, InvalidInput
-from billboards.site.boards.live import live_board
-from billboards.site.boards.refresh import is_due
+import numpy as np
+
+from billboards.board.cells import ColumnKey, Floats
+from billboards.board.scoring import Cell, cell_batch, column_key, compute_cells
+from billboards.errors import (
+    BillboardsError,
+    InvalidBoard,
+    InvalidInput,
+    MetricFailed,
+    MissingPart,
+    StoreAway,
+    StoreFailed,
+)
+from billboards.metrics.base import Batch, Metric
+from billboards.metrics.executor import Executor, Result, Task, run_groups, run_task
+from billboards.run.program import ProgramMetric, run_program
+from billboards.run.trial import Trial, try_program
+from billboards.site.boards.live import BlobTexts, live_board
+from billboards.site.boards.refresh import refresh
 from billboards.site.boards.snapshots import Audience
 from billboards.site.cache import Shelf
-from billboards.site.campaigns.rolling import admit_generators
+from billboards.site.database import trail
 from billboards.site.site import Site
 from billboards.site.submissions import records as submissions
+from billboards.site.submissions.metric_folders import open_submitted
 from billboards.site.submissions.records import Submission
 from billboards.site.work import leases
-from billboards.site.work.cell_state import is_present
-from billboards.site.work.leases import Lease
-from billboards.site.work.wanted import Wanted, cells_of
-from billboards.site.work.worklist import Standing, standing
+from billboards.site.work.cells import write_cell, write_failure
+from billboards.site.work.worklist import BACKOFF, LONGEST_REASON, UNRANKABLE, Job, Kind, Plan, Scorer, plan_board
 
-Kind = Literal["check", "trial", "cell", "refresh"]
-#: Which jobs a worker takes, by kind and, for a cell, what is wanted.
-Takes = Callable[[Kind, Wanted | None], bool]
-
-#: The generation at which a board had nothing to do, and at which it could not be ranked for an audience.
-IDLE, UNRANKABLE = Shelf[str, int](), Shelf[tuple[str, Audience], int]()
-
-#: A cell's failure in the submission's log is cut to this length.
-LONGEST_REASON = 4_000
-
-
-@dataclass(frozen=True)
-class Job:
-    """One thing to do, leased to one worker."""
-
-    kind: Kind
-    board: str
-    subject: str
-    lease: Lease
-    submission: Submission | None = None
-    wanted: Wanted | None = None
-
-    def __str__(self) -> str:
-        what = self.submission.name if self.submission else self.subject
-        if self.wanted is not None:
-            what = f"{self.wanted.scorer.name} · {self.wanted.row.name}"
-        return f"{self.kind} {what} on {self.board}"
+#: Says whether a job is unwanted by now.
+Cancelled = Callable[[], bool]
+#: Where cells are computed, until somebody says that they are unwanted.
+Engine = Callable[[Cancelled], Executor]
+#: Seconds until a ranking is tried again that the platform could not make.
+PUT_OFF = 600.0
+#: Submitted metrics that are open, by signature.
+_PROGRAMS = Shelf[str, ProgramMetric]()
+#: What the system says of a disk without room.
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
-@dataclass(frozen=True)
-class _Candidate:
-    kind: Kind
-    subject: str
-    submission: Submission | None = None
-    wanted: Wanted | None = None
+def run_job(site: Site, job: Job, *, cancelled: Cancelled = lambda: False, engine: Engine | None = None) -> None:
+    """Do a job, a cell by the engine given; its result, good or bad, is written down if the lease still holds."""
+    if job.lease.taken > site.settings.attempts:
+        died = job.lease.taken - 1
+        _give_up(site, job, f"{died} workers died at this; the platform gives up", times=died)
+        return
+    score = partial(_score, engine=engine)
+    doing: Mapping[Kind, Callable[[Site, Job, Cancelled], None]]
+    doing = {"check": _check, "trial": _try, "cell": score, "refresh": _refresh}
+    try:
+        doing[job.kind](site, job, cancelled)
+    except (StoreFailed, MissingPart, OSError) as error:
+        passes = isinstance(error, StoreAway) or (isinstance(error, OSError) and error.errno in FULL)
+        (_try_again if passes else _give_up)(site, job, f"{type(error).__name__}: {error}")
 
 
-def anything(_: Kind, __: Wanted | None) -> bool:
-    return True
+def _check(site: Site, job: Job, cancelled: Cancelled) -> None:
+    assert job.submission is not None
+    if job.submission.kind == "generator":
+        _check_generator(site, job, job.submission)
+    else:
+        _check_metric(site, job, job.submission, cancelled)
 
 
-def next_job(site: Site, worker: str, takes: Takes = anything) -> Job | None:
-    """The next thing to do on any board, leased to this worker; None where there is nothing for it."""
-    for known in site.boards():
-        if site.cache.get(IDLE, known.name) == known.generation:
-            continue
-        try:
-            job = _next_of(site, known.name, worker, takes)
-        except (InvalidBoard, InvalidInput):
-            # The owner is editing the folder; the board stays as it was until it can be read again.
-            continue
-        if job is not None:
-            return job
+def _check_generator(site: Site, job: Job, submission: Submission) -> None:
+    """Read what was kept once more: the board may have changed since it came in."""
+    board = plan_board(site, job.board).board
+    try:
+        texts = BlobTexts(site.blobs, submission.blob, board.position)()
+        missing = sum(text is None for text in texts)
+        problem = f"no output for {missing} of {len(texts)} instances; send it in again" if missing else None
+    except InvalidBoard as error:
+        problem = f"the board's instances have changed since: {error}"
+    if problem is not None:
+        _finish(site, job, "rejected", reason=problem)
+    else:
+        _finish(site, job, "scoring", log=f"checked: {len(board.instances)} outputs")
+
+
+def _check_metric(site: Site, job: Job, submission: Submission, cancelled: Cancelled) -> None:
+    try:
+        program, log = open_submitted(site, submission, cancelled=cancelled)
+    except InvalidInput as error:
+        problems = getattr(error, "problems", ())
+        text = "\n".join(map(str, problems)) or str(error)
+        _finish(site, job, "rejected", reason=str(error), log=text)
+        return
+    if cancelled():
+        return
+    card = program.card
+    settings = {
+        **submission.settings,
+        "column": card.name,
+        "signature": program.signature,
+        "needs_references": card.needs_references,
+        "needs_input": card.needs_input,
+        "higher_is_better": card.higher_is_better,
+        "training_data": card.training_data,
+        "deterministic": card.deterministic,
+        "summary": card.summary,
+    }
+    _finish(site, job, "trial", log=f"checked: {program.signature}\n{log}".strip(), settings=settings)
+
+
+def _try(site: Site, job: Job, cancelled: Cancelled) -> None:
+    assert job.submission is not None
+    plan = plan_board(site, job.board)
+    program, _ = open_submitted(site, job.submission, cancelled=cancelled)
+    batch = _trial_batch(plan, program)
+    if batch is None:
+        _finish(site, job, "rejected", reason="no output of this board has all that the metric needs to be tried on")
+        return
+    trial = try_program(
+        program,
+        batch,
+        rows=len(plan.rows),
+        listen=Listener(site, job),
+        cancelled=cancelled,
+        quoting=not plan.settings.hidden_references,
+    )
+    if not cancelled():
+        _judge_trial(site, job, trial, quoting=not plan.settings.hidden_references)
+
+
+def _trial_batch(plan: Plan, program: ProgramMetric) -> Batch | None:
+    """What the metric is given of the first row that has something for it to score."""
+    key = column_key(plan.board, program, plan.board.references)
+    for row in plan.rows:
+        if not plan.board.is_reference(row, key.column.references):
+            batch, _ = cell_batch(plan.board, Cell(program, key, row))
+            if len(batch):
+                return batch
     return None
 
 
-def _next_of(site: Site, name: str, worker: str, takes: Takes) -> Job | None:
-    now = standing(site, name)
-    while settle(site, now) or admit_generators(site, name):
-        now = standing(site, name)
-    with site.database.reading() as connection:
-        held = leases.held(connection, name, now=site.clock())
-    waits = False
-    for candidate in _candidates(site, now):
-        waits = True
-        if (candidate.kind, candidate.subject) not in held and takes(candidate.kind, candidate.wanted):
-            job = _take(site, name, candidate, worker)
-            if job is not None:
-                return job
-    if not waits and not now.open and not now.plan.settings.quiet:
-        site.cache.put(IDLE, name, now.plan.known.generation)
-    return None
+def _judge_trial(site: Site, job: Job, trial: Trial, *, quoting: bool) -> None:
+    if trial.problem is None:
+        low, high = trial.estimate
+        scores = ", ".join(f"{score:.4g}" for score in trial.scores) if quoting else f"{len(trial.scores)} scores"
+        log = f"trial passed: {scores}; the whole board may take {low:.0f} to {high:.0f} seconds"
+        _finish(site, job, "scoring", log=log)
+    elif trial.platform:
+        _give_up(site, job, trial.problem)
+    else:
+        _finish(site, job, "rejected", reason=trial.problem, log=f"trial failed: {trial.problem}")
 
 
-def _candidates(site: Site, now: Standing) -> Iterator[_Candidate]:
-    plan = now.plan
-    for one in plan.active:
-        if one.state in ("received", "checking"):
-            yield _Candidate("check", one.id, one)
-        elif one.state == "trial":
-            yield _Candidate("trial", one.id, one)
-    audiences: tuple[Audience, ...] = ("public", "owners") if plan.has_hidden else ("public",)
-    for audience in audiences:
-        if _should_refresh(site, now, audience):
-            yield _Candidate("refresh", audience)
-    for wanted in map(plan.make, now.due()):
-        yield _Candidate("cell", wanted.subject, wanted.scorer.submission, wanted)
+def _score(site: Site, job: Job, cancelled: Cancelled, *, engine: Engine | None) -> None:
+    cell = job.cell
+    assert cell is not None
+    plan = plan_board(site, job.board)
+    if column_key(plan.board, cell.metric, cell.key.column.references) != cell.key:
+        # The owner changed the board since: these scores would stand under what the metric no longer sees.
+        return
+    try:
+        metric = _opened(site, cell.metric, cancelled)
+    except InvalidInput as error:
+        raise StoreFailed(f"{cell.metric.name} can't be opened any more: {error}") from error
+    running: Running | Elsewhere
+    if engine is None:
+        running = Running(site, job, cancelled, quoting=not plan.settings.hidden_references)
+    else:
+        running = Elsewhere(engine(cancelled))
+    try:
+        report = compute_cells(plan.board, LeasedCells(site, job), [Cell(metric, cell.key, cell.row)], running)
+    except InvalidInput as error:
+        _fail_cell(site, job, f"{cell.row.name} can't be scored: {error}", platform=False)
+        return
+    for failure in report.failures.values():
+        if not cancelled():
+            _fail_cell(site, job, failure, platform=running.platform)
 
 
-def _should_refresh(site: Site, now: Standing, audience: Audience) -> bool:
-    """Whether a board's cells are complete, it has been quiet long enough, and what it last said is out of date."""
-    plan = now.plan
-    if not now.is_complete(plan.shown[audience]) or now.now - plan.known.changed < plan.settings.quiet:
-        return False
-    live = live_board(site, plan.known.name, audience=audience)
-    unrankable = site.cache.get(UNRANKABLE, (live.name, audience)) == live.generation
-    return live.generation == plan.known.generation and is_due(live) and not unrankable
+def _opened(site: Site, scorer: Scorer, cancelled: Cancelled) -> Metric:
+    """A metric that can score: a submitted one is opened, and stays open in this process."""
+    if isinstance(scorer, Metric):
+        return scorer
+    program = site.cache.get(_PROGRAMS, scorer.signature)
+    if program is None or not program.folder.exists():
+        program, _ = open_submitted(site, scorer.submission, cancelled=cancelled)
+        if program.signature != scorer.signature:
+            raise StoreFailed(
+                f"{program.name} is {program.signature} here, but was checked as {scorer.signature}; "
+                "send it in again, or run all workers with the same Python"
+            )
+        site.cache.put(_PROGRAMS, scorer.signature, program)
+    return program
 
 
-def _take(site: Site, board: str, candidate: _Candidate, worker: str) -> Job | None:
+def _refresh(site: Site, job: Job, _: Cancelled) -> None:
+    audience: Audience = "owners" if job.subject == "owners" else "public"
+    live = live_board(site, job.board, audience=audience)
+    try:
+        refresh(site, job.board, audience, job.lease)
+    except StoreAway:
+        # Nothing is wrong with the board: it is ranked when the database is back.
+        raise
+    except BillboardsError as error:
+        site.cache.put(UNRANKABLE, (live.name, audience), live.generation)
+        with site.database.writing() as connection:
+            leases.release(connection, job.lease)
+            detail = {"reason": str(error), "audience": audience}
+            trail.note(
+                connection, "site", "ranking.failed", job.board, now=site.clock(), board=job.board, detail=detail
+            )
+
+
+def _finish(
+    site: Site,
+    job: Job,
+    to: str,
+    *,
+    reason: str | None = None,
+    log: str | None = None,
+    platform: bool = False,
+    settings: Mapping[str, object] | None = None,
+) -> None:
+    """Bring a job's submission into its next state, if the lease holds and nobody has cancelled it meanwhile."""
+    assert job.submission is not None
     now = site.clock()
-    submission = candidate.submission
-    # A submission's state changes with its lease, and only writers may change it.
-    changes = candidate.kind in ("check", "trial")
-    with site.database.writing() if changes else site.database.claiming() as connection:
-        lease = leases.acquire(
-            connection, board, candidate.kind, candidate.subject, worker, now=now, seconds=site.settings.lease_seconds
-        )
-        if lease is None:
-            return None
-        if submission is not None and changes:
-            submission = submissions.get(connection, submission.id)
-            if submission.state == "received":
-                submission = submissions.advance(connection, submission.id, "checking", actor=worker, now=now)
-            if submission.state != ("checking" if candidate.kind == "check" else "trial"):
-                leases.release(connection, lease)
-                return None
-        # A cell may have been computed between the look at the list and the lease.
-        if candidate.wanted is not None and is_present(connection, board, candidate.wanted.cell):
-            leases.release(connection, lease)
-            return None
-    return Job(candidate.kind, board, candidate.subject, lease, submission, candidate.wanted)
-
-
-def hand_back(site: Site, job: Job) -> None:
-    """Give a job that was begun and not finished to whoever asks next, at once."""
-    with site.database.reading() as connection:
+    with site.database.writing() as connection:
         if not leases.holds(connection, job.lease):
             return
-    with site.database.writing() as connection:
         leases.release(connection, job.lease)
-
-
-def settle(site: Site, now: Standing) -> bool:
-    """Finish every submission whose cells are all done or given up; says whether there was one."""
-    done = False
-    for one in now.plan.active:
-        if one.state == "scoring" and now.is_complete(now.plan.waits[one.id]):
-            done |= _settle_one(site, one, now)
-    return done
-
-
-def _settle_one(site: Site, submission: Submission, now: Standing) -> bool:
-    """A metric is finished when it has scored every generator; a generator, when some metric has scored it."""
-    waits = cells_of(now.plan.waits[submission.id])
-    failed = {cell: now.failed[cell] for cell in sorted(filter(now.is_missing, waits))}
-    platform = any(failure.platform for failure in failed.values())
-    reasons = list(dict.fromkeys(failure.reason for failure in failed.values()))
-    fails = bool(failed) and (submission.kind == "metric" or platform or len(failed) == len(waits))
-    with site.database.writing() as connection:
-        if submissions.get(connection, submission.id).state != "scoring":
-            return True
-        moment = site.clock()
-        if fails:
-            log = "\n".join(reasons)
-            submissions.advance(
-                connection,
-                submission.id,
-                "failed",
-                actor="site",
-                now=moment,
-                reason=reasons[0][:LONGEST_REASON],
-                platform=platform,
-                log=log,
+        if submissions.get(connection, job.submission.id).state != job.submission.state:
+            return
+        if settings is not None:
+            submissions.change(
+                connection, job.submission.id, "submission.checked", actor="site", now=now, settings=dict(settings)
             )
-        else:
-            log = f"scored: {len(waits) - len(failed)} of {len(waits)} cells"
-            log = "\n".join((log, *(f"not scored: {reason}" for reason in reasons)))
-            submissions.advance(connection, submission.id, "scored", actor="site", now=moment, log=log)
-    return True
+        submissions.advance(
+            connection, job.submission.id, to, actor="site", now=now, reason=reason, log=log, platform=platform
+        )
+
+
+def _fail_cell(site: Site, job: Job, reason: str, *, platform: bool, times: int = 1) -> None:
+    assert job.cell is not None
+    now = site.clock()
+    with site.database.writing() as connection:
+        if not leases.holds(connection, job.lease):
+            return
+        leases.release(connection, job.lease)
+        cell, short = job.cell, reason[:LONGEST_REASON]
+        attempts = write_failure(connection, job.board, cell.id, reason=short, platform=platform, now=now, times=times)
+        detail = {"metric": cell.metric.name, "row": cell.row.name, "reason": short, "attempts": attempts}
+        trail.note(connection, "site", "cell.failed", job.board, now=now, board=job.board, detail=detail)
+        if job.submission is not None:
+            trail.write_log(connection, job.submission.id, reason, now=now)
+
+
+def _try_again(site: Site, job: Job, reason: str) -> None:
+    """Put a job off that the database's absence or a full disk spoiled; as often as a job may kill its workers."""
+    if job.lease.taken >= site.settings.attempts:
+        _give_up(site, job, reason)
+        return
+    with site.database.writing() as connection:
+        leases.put_off(connection, job.lease, until=site.clock() + BACKOFF * job.lease.taken, anew=False)
+
+
+def _give_up(site: Site, job: Job, reason: str, *, times: int = 1) -> None:
+    """A fault of the platform: a cell is tried again a few times, a check or trial fails, refunded, a ranking waits."""
+    if job.kind == "cell":
+        _fail_cell(site, job, reason, platform=True, times=times)
+    elif job.submission is not None:
+        _finish(site, job, "failed", reason=reason, log=reason, platform=True)
+    else:
+        now = site.clock()
+        with site.database.writing() as connection:
+            leases.put_off(connection, job.lease, until=now + PUT_OFF)
+            detail = {"reason": reason}
+            trail.note(connection, "site", f"{job.kind}.put-off", job.board, now=now, board=job.board, detail=detail)
+
+
+class LeasedCells:
+    """Where a job's cell goes: kept if the lease still holds, in one transaction with giving the lease back."""
+
+    def __init__(self, site: Site, job: Job) -> None:
+        self.site, self.job = site, job
+
+    def columns(self) -> tuple[ColumnKey, ...]:
+        return ()
+
+    def present(self, key: ColumnKey) -> frozenset[str]:  # noqa: ARG002 - the contract's
+        return frozenset()
+
+    def load(self, key: ColumnKey, versions: Iterable[str]) -> Mapping[str, Floats]:  # noqa: ARG002 - the contract's
+        return {}
+
+    def save(self, key: ColumnKey, version: str, parts: Mapping[str, Floats], *, seconds: float) -> None:
+        with self.site.database.writing() as connection:
+            if leases.holds(connection, self.job.lease):
+                write_cell(connection, self.job.board, key, version, parts, seconds=seconds, now=self.site.clock())
+                leases.release(connection, self.job.lease)
+
+
+class Running:
+    """Runs a cell's tasks here, a program with its log and a way to stop it."""
+
+    def __init__(self, site: Site, job: Job, cancelled: Cancelled, *, quoting: bool) -> None:
+        self.site, self.job, self.cancelled, self.quoting, self.platform = site, job, cancelled, quoting, False
+
+    def run(self, tasks: Iterable[Task]) -> Iterator[Result]:
+        for task in tasks:
+            if self.cancelled():
+                return
+            yield self._run_program(task, task.metric) if isinstance(task.metric, ProgramMetric) else run_task(task)
+
+    def _run_program(self, task: Task, program: ProgramMetric) -> Result:
+        if not len(task.batch):
+            return Result(task.key, {"": np.empty(0)}, 0.0)
+        try:
+            done = run_program(
+                program,
+                task.batch,
+                listen=Listener(self.site, self.job),
+                cancelled=self.cancelled,
+                quoting=self.quoting,
+            )
+        except MetricFailed as error:
+            return Result(task.key, None, 0.0, str(error))
+        self.platform |= done.outcome.platform
+        parts = None if done.scores is None else {"": done.scores}
+        return Result(task.key, parts, done.outcome.seconds, done.problem)
+
+
+class Elsewhere:
+    """Runs a cell's tasks where an engine runs them."""
+
+    def __init__(self, executor: Executor) -> None:
+        self.executor, self.platform = executor, False
+
+    def run(self, tasks: Iterable[Task]) -> Iterator[Result]:
+        return self._watched(self.executor.run(tasks))
+
+    def run_groups(self, groups: Iterable[Sequence[Task]]) -> Iterator[Result]:
+        return self._watched(run_groups(self.executor, groups))
+
+    def _watched(self, results: Iterator[Result]) -> Iterator[Result]:
+        for result in results:
+            self.platform |= result.platform
+            yield result
+
+
+class Listener:
+    """Puts what a program writes into its submission's log, until that is finished."""
+
+    def __init__(self, site: Site, job: Job) -> None:
+        self.site, self.job = site, job
+
+    def __call__(self, stream: str, text: str) -> None:  # noqa: ARG002 - one log for both
+        if self.job.submission is not None and not self.job.submission.is_terminal and text.strip():
+            with self.site.database.writing() as connection:
+                now = self.site.clock()
+                trail.write_log(connection, self.job.submission.id, text, now=now, stream="program")

@@ -28,8 +28,8 @@ from billboards.site.admin.tidying import tidy_daily
 from billboards.site.site import Site, notice_changes, open_site
 from billboards.site.submissions import records as submissions
 from billboards.site.work import leases
-from billboards.site.work.doing import Engine, run_job
-from billboards.site.work.jobs import Job, Takes, anything, hand_back, next_job
+from billboards.site.work.jobs import Engine, run_job
+from billboards.site.work.worklist import Job, Takes, anything, hand_back, next_job
 
 log = logging.getLogger("billboards.worker")
 

@@ -1,29 +1,284 @@
-"""What a board still needs: the cells that should be there, minus those that are.
+"""The work list of a board: the cells that should be there, those of them that are missing, and the next job.
 
-Which there should be, the board's plan says; which are there, the database. A cell that is there never goes, so nobody
-asks for it twice: a process keeps what was missing when it last looked, adds what a new plan wants beyond the last, and
-asks for those. There is no queue that could lose anything.
+What should be there follows from the board, its metrics and the submissions on their way, and is worked out once per
+generation (`plan_board`). A finished generator has a cell under every finished metric; one in the making is scored by
+the finished metrics, a metric in the making scores the finished generators. Overrating asks for a second reference set,
+without the human writer's own text. A board of a thousand generators and fifty metrics is fifty blocks that share their
+rows, not fifty thousand cells: single cells are made only when somebody asks for them.
+
+What is there, the database says (`standing`). A cell that is there never goes, so nobody asks for it twice: a process
+keeps what was missing when it last looked, adds what a new plan wants beyond the last, and asks for those. There is no
+queue that could lose anything.
+
+A worker asks for a job (`next_job`), which is leased to it, and does it (`work.jobs`); what it leaves undone, because
+it was stopped, killed or cut off, is found again by whoever asks next. A submission whose cells are all done or given
+up is settled on the way.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
+from itertools import chain
+from typing import Literal
 
+from billboards.analyses.overrating import references_without, rows_compared
+from billboards.board import Board, Outputs, ReferenceSet, digest
+from billboards.board.cells import ColumnKey
+from billboards.board.scoring import Cell, CellId, column_key
+from billboards.errors import InvalidBoard, InvalidInput
+from billboards.metrics.base import Metric, MetricCard
+from billboards.site.boards import registry
+from billboards.site.boards.live import board_metrics, folder_board, latest_versions, live_board, submitted_row
+from billboards.site.boards.refresh import compared_human, is_due
+from billboards.site.boards.snapshots import Audience
 from billboards.site.cache import Shelf
+from billboards.site.campaigns.rolling import admit_generators
+from billboards.site.settings import BoardSettings, read_board_settings
 from billboards.site.site import Site
+from billboards.site.submissions import records as submissions
 from billboards.site.submissions.records import Submission
-from billboards.site.work.cell_state import CellFailure, cells_there, failed_cells
-from billboards.site.work.planning import plan_board
-from billboards.site.work.sql_cells import CellKey, ColumnId
-from billboards.site.work.wanted import Block, Plan, cells_of
-
-#: Seconds to wait before a cell is tried again that the platform spoiled, for each time it was.
-BACKOFF = 5.0
+from billboards.site.work import leases
+from billboards.site.work.cells import CellFailure, ColumnId, failed_cells, is_stored, stored_cells
+from billboards.site.work.leases import Lease
 
 #: Cells by column: the versions of their rows.
 ByColumn = Mapping[ColumnId, frozenset[str]]
+
+
+@dataclass(frozen=True)
+class SubmittedMetric:
+    """What is known of a submitted metric without opening it."""
+
+    name: str
+    signature: str
+    card: MetricCard
+    submission: Submission
+
+
+#: A metric that scores a board.
+Scorer = Metric | SubmittedMetric
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """The rows that metrics may score which see the same references, by version: of two with the same texts the last.
+
+    All those metrics share one such object, so that a thousand rows are compared with others once and not per metric.
+    """
+
+    by_version: Mapping[str, Outputs]
+
+    @cached_property
+    def versions(self) -> frozenset[str]:
+        return frozenset(self.by_version)
+
+
+@dataclass(frozen=True)
+class Block:
+    """A metric on some rows."""
+
+    metric: Scorer
+    key: ColumnKey
+    rows: Rows
+
+    @property
+    def column(self) -> ColumnId:
+        return self.key.column.signature, self.key.context
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """All cells that a board should have at one generation."""
+
+    registered: registry.Registered
+    settings: BoardSettings
+    #: The board as its owner wrote it; a cell brings its own row.
+    board: Board
+    #: Its rows and those of finished generators.
+    rows: tuple[Outputs, ...]
+    #: What each audience's board is ranked on.
+    shown: Mapping[Audience, tuple[Block, ...]]
+    #: What each submission on its way waits for, by its id.
+    waits: Mapping[str, tuple[Block, ...]]
+    #: Submissions that are not finished, the oldest first.
+    active: tuple[Submission, ...]
+    #: Whether owners see more than everybody.
+    has_hidden: bool
+
+    @cached_property
+    def blocks(self) -> tuple[Block, ...]:
+        """Everything that should be there, what is wanted first before the rest; a cell may be in several."""
+        shown = self.shown["owners"] + (self.shown["public"] if self.has_hidden else ())
+        return (*shown, *chain.from_iterable(self.waits.values()))
+
+    @cached_property
+    def versions(self) -> ByColumn:
+        """The versions of the rows that each column should have."""
+        union, versions = cache(frozenset[str].union), dict[ColumnId, frozenset[str]]()
+        for block in self.blocks:
+            versions[block.column] = union(versions.get(block.column, frozenset()), block.rows.versions)
+        return versions
+
+    def cells(self, some: ByColumn | None = None) -> Iterator[Cell[Scorer]]:
+        """Every cell, or those of some rows of some columns, in the order in which they are wanted."""
+        return map(self._cell, self.ids(self.versions if some is None else some))
+
+    def ids(self, some: ByColumn) -> Iterator[CellId]:
+        """What the cells of some rows of some columns are called, in the order in which they are wanted."""
+        given = set[CellId]()
+        for block in self.blocks:
+            versions = some.get(block.column)
+            if versions and not block.rows.versions.isdisjoint(versions):
+                ids = ((*block.column, version) for version in block.rows.by_version if version in versions)
+                for cell_id in ids:
+                    if cell_id not in given:
+                        given.add(cell_id)
+                        yield cell_id
+
+    def _cell(self, cell_id: CellId) -> Cell[Scorer]:
+        """A cell as a job needs it; where several submissions want it, as the last of them does."""
+        signature, context, version = cell_id
+        block = next(block for block in self._last_first[signature, context] if version in block.rows.versions)
+        return Cell(block.metric, block.key, block.rows.by_version[version])
+
+    @cached_property
+    def _last_first(self) -> Mapping[ColumnId, list[Block]]:
+        blocks = dict[ColumnId, list[Block]]()
+        for block in reversed(self.blocks):
+            blocks.setdefault(block.column, []).append(block)
+        return blocks
+
+
+def ids_of(blocks: Iterable[Block]) -> frozenset[CellId]:
+    """What the cells of some blocks are called."""
+    return frozenset((*block.column, version) for block in blocks for version in block.rows.versions)
+
+
+#: A set of references, and the versions of the rows that are scored against it; None is all of them.
+Sets = list[tuple[ReferenceSet, frozenset[str] | None]]
+_PLANS = Shelf[str, Plan]()
+#: What each board's judgments ask for, with the board that had them.
+_REFERENCE_SETS = Shelf[str, tuple[Board, Sets]]()
+
+
+def plan_board(site: Site, name: str) -> Plan:
+    """The plan of a board; costs one look at its generation where nothing changed."""
+    with site.database.reading() as connection:
+        registered = registry.board(connection, name)
+    with site.lock:
+        cached = site.cache.get(_PLANS, name)
+        if cached is not None and cached.registered.generation == registered.generation:
+            return cached
+        return site.cache.put(_PLANS, name, _plan(site, registered))
+
+
+def _plan(site: Site, registered: registry.Registered) -> Plan:
+    settings = read_board_settings(registered.settings)
+    folder = folder_board(site, registered)
+    with site.database.reading() as connection:
+        sent = submissions.find(connection, board=registered.name)
+    scored = [submission for submission in sent if submission.state == "scored"]
+    finished = latest_versions(scored)
+    seen = latest_versions(submission for submission in scored if not settings.hides(submission.phase))
+    has_hidden = {submission.id for submission in finished} != {submission.id for submission in seen}
+    lister = _Lister(site, registered.name, folder)
+    rows, scorers = lister.rows(finished), lister.scorers(finished)
+    shown: dict[Audience, tuple[Block, ...]] = {"owners": lister.blocks(scorers, rows)}
+    shown["public"] = lister.blocks(lister.scorers(seen), lister.rows(seen)) if has_hidden else shown["owners"]
+    scoring = [submission for submission in reversed(sent) if submission.state == "scoring"]
+    return Plan(
+        registered=registered,
+        settings=settings,
+        board=folder,
+        rows=tuple(rows),
+        shown=shown,
+        waits=lister.waits(scoring, [*finished, *seen] if has_hidden else finished),
+        active=tuple(submission for submission in reversed(sent) if not submission.is_terminal),
+        has_hidden=has_hidden,
+    )
+
+
+class _Lister:
+    """Lists what there should be on one board."""
+
+    def __init__(self, site: Site, name: str, folder: Board) -> None:
+        self.site, self.folder = site, folder
+        self.own, _ = board_metrics(folder)
+        # Whom people judged, campaigns say too; a generator that nobody judged takes no part, so it changes nothing.
+        judged = live_board(site, name, audience="owners").board
+        cached = site.cache.get(_REFERENCE_SETS, name)
+        if cached is None or not _same_judged(cached[0], judged):
+            cached = site.cache.put(_REFERENCE_SETS, name, (judged, _reference_sets(judged)))
+        self.sets = cached[1]
+
+    def scorers(self, entries: Sequence[Submission]) -> list[Scorer]:
+        return [*self.own, *(submitted_metric(entry) for entry in entries if entry.kind == "metric")]
+
+    def rows(self, entries: Sequence[Submission]) -> list[Outputs]:
+        generators = [entry for entry in entries if entry.kind == "generator"]
+        submitted = (submitted_row(self.site, self.folder, entry, entry.public_name) for entry in generators)
+        return [*self.folder.rows, *submitted]
+
+    def waits(self, scoring: Sequence[Submission], finished: Sequence[Submission]) -> dict[str, tuple[Block, ...]]:
+        """A new row under the finished metrics, a new metric on the finished rows, for each of these submissions."""
+        scorers, waits = self.scorers(finished), {}
+        # Generators first: a metric may take hours, and nobody should have to wait for it but its own submitter.
+        for entry in sorted(scoring, key=lambda entry: entry.kind):
+            if entry.kind == "generator":
+                waits[entry.id] = self.blocks(scorers, [submitted_row(self.site, self.folder, entry, entry.name)])
+            else:
+                waits[entry.id] = self.blocks([submitted_metric(entry)], self.rows(finished))
+        return waits
+
+    def blocks(self, scorers: Sequence[Scorer], rows: Sequence[Outputs]) -> tuple[Block, ...]:
+        """Every metric on every row that it may score."""
+        blocks = []
+        for references, versions in self.sets:
+            taking_part = [row for row in rows if versions is None or row.version in versions]
+            scored = dict[ReferenceSet, Rows]()
+            for scorer in scorers:
+                if scorer.card.needs_references and not references:
+                    continue
+                key = column_key(self.folder, scorer, references)
+                seen = key.column.references
+                if seen not in scored:
+                    scored[seen] = Rows({r.version: r for r in taking_part if not self.folder.is_reference(r, seen)})
+                blocks.append(Block(scorer, key, scored[seen]))
+        return tuple(blocks)
+
+
+def submitted_metric(submission: Submission) -> SubmittedMetric:
+    """What is known of a submitted metric since it was checked."""
+    settings = submission.settings
+    card = MetricCard(
+        str(settings["column"]),
+        needs_references=bool(settings["needs_references"]),
+        needs_input=bool(settings["needs_input"]),
+        higher_is_better=bool(settings["higher_is_better"]),
+    )
+    return SubmittedMetric(card.name, str(settings["signature"]), card, submission)
+
+
+def _same_judged(before: Board, now: Board) -> bool:
+    """Whether two states of a board have the same instances and judgments, and are ranked by the same of these."""
+    return before.instances is now.instances and before.judgments is now.judgments and before.ranks == now.ranks
+
+
+def _reference_sets(board: Board) -> Sets:
+    """The reference set that ranks, for all rows, and the one that overrating needs, for the rows it compares."""
+    sets: Sets = [(board.references, None)]
+    human = compared_human(board)
+    if human is not None:
+        used = references_without(board, human, None)
+        if used != board.references:
+            sets.append((used, frozenset(row.version for row in rows_compared(board, human))))
+    return sets
+
+
+#: Seconds to wait before a cell is tried again that the platform spoiled, for each time it was.
+BACKOFF = 5.0
 
 
 @dataclass(frozen=True)
@@ -43,26 +298,26 @@ class Standing:
     plan: Plan
     missing: ByColumn
     #: Why cells that are missing could not be computed.
-    failed: Mapping[CellKey, CellFailure]
+    failed: Mapping[CellId, CellFailure]
     attempts: int
     now: float
 
-    def is_missing(self, cell: CellKey) -> bool:
-        signature, context, version = cell
+    def is_missing(self, cell_id: CellId) -> bool:
+        signature, context, version = cell_id
         return version in self.missing.get((signature, context), ())
 
-    def is_over(self, cell: CellKey) -> bool:
+    def is_over(self, cell_id: CellId) -> bool:
         """Whether a cell needs no more work: it is there, or was given up."""
-        return not self.is_missing(cell) or (cell in self.failed and self.is_final(self.failed[cell]))
+        return not self.is_missing(cell_id) or (cell_id in self.failed and self.is_final(self.failed[cell_id]))
 
     def is_final(self, failure: CellFailure) -> bool:
         """A metric's own failure is final; the platform's is after a few attempts."""
         return not failure.platform or failure.attempts >= self.attempts
 
-    def due(self) -> Iterator[CellKey]:
+    def due(self) -> Iterator[Cell[Scorer]]:
         """The cells to compute now, in the order in which they are wanted."""
-        for cell in self.plan.among(self.open):
-            failure = self.failed.get(cell)
+        for cell in self.plan.cells(self.open):
+            failure = self.failed.get(cell.id)
             if failure is None or self.now >= failure.created + BACKOFF * failure.attempts:
                 yield cell
 
@@ -89,10 +344,10 @@ def standing(site: Site, name: str) -> Standing:
     plan = plan_board(site, name)
     last = site.cache.get(_STANDINGS, name)
     asked = plan.versions if last is None else _unseen(plan, last)
-    missing, failed = asked, dict[CellKey, CellFailure]()
+    missing, failed = asked, dict[CellId, CellFailure]()
     if asked:
         with site.database.reading() as connection:
-            missing = _without(asked, cells_there(connection, name, asked))
+            missing = _without(asked, stored_cells(connection, name, asked))
             failed = failed_cells(connection, name, missing)
     return site.cache.put(_STANDINGS, name, Standing(plan, missing, failed, site.settings.attempts, site.clock()))
 
@@ -102,11 +357,11 @@ def _unseen(plan: Plan, last: Standing) -> ByColumn:
     if plan is last.plan:
         return last.missing
     # Columns share their rows: a thousand are compared once, not under every metric.
-    new, found = cache(frozenset[str].difference), dict[ColumnId, frozenset[str]]()
+    new, asked = cache(frozenset[str].difference), dict[ColumnId, frozenset[str]]()
     for column, versions in plan.versions.items():
         unseen = new(versions, last.plan.versions.get(column, frozenset()))
-        found[column] = unseen | (versions & last.missing.get(column, frozenset()))
-    return _without(found, {})
+        asked[column] = unseen | (versions & last.missing.get(column, frozenset()))
+    return _without(asked, {})
 
 
 def _without(cells: ByColumn, others: Mapping[ColumnId, Iterable[str]]) -> ByColumn:
@@ -118,9 +373,193 @@ def _without(cells: ByColumn, others: Mapping[ColumnId, Iterable[str]]) -> ByCol
 def progress(site: Site, submission: Submission) -> Progress:
     """How far a submission's cells have come."""
     now = standing(site, submission.board)
-    waits = cells_of(now.plan.waits.get(submission.id, ()))
+    waits = ids_of(now.plan.waits.get(submission.id, ()))
     missing = set(filter(now.is_missing, waits))
     failed = sum(map(now.is_over, missing))
     seconds = site.cells(submission.board).seconds_per_cell({signature for signature, _, _ in waits})
     left = sum(seconds.get(signature, 0.0) for signature, _, _ in missing)
     return Progress(len(waits) - len(missing), failed, len(waits), left if seconds else None)
+
+
+Kind = Literal["check", "trial", "cell", "refresh"]
+#: Which jobs a worker takes, by kind and, for a cell, which.
+Takes = Callable[[Kind, Cell[Scorer] | None], bool]
+#: The generation at which a board had nothing to do, and at which it could not be ranked for an audience.
+IDLE, UNRANKABLE = Shelf[str, int](), Shelf[tuple[str, Audience], int]()
+#: A cell's failure in the submission's log is cut to this length.
+LONGEST_REASON = 4_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Job:
+    """One thing to do, leased to one worker."""
+
+    kind: Kind
+    board: str
+    subject: str
+    lease: Lease
+    submission: Submission | None = None
+    cell: Cell[Scorer] | None = None
+
+    def __str__(self) -> str:
+        what = self.submission.name if self.submission else self.subject
+        if self.cell is not None:
+            what = f"{self.cell.metric.name} · {self.cell.row.name}"
+        return f"{self.kind} {what} on {self.board}"
+
+
+@dataclass(frozen=True)
+class _Candidate:
+    kind: Kind
+    subject: str
+    submission: Submission | None = None
+    cell: Cell[Scorer] | None = None
+
+
+def anything(_: Kind, __: Cell[Scorer] | None) -> bool:
+    return True
+
+
+def next_job(site: Site, worker: str, takes: Takes = anything) -> Job | None:
+    """The next thing to do on any board, leased to this worker; None where there is nothing for it."""
+    for registered in site.boards():
+        if site.cache.get(IDLE, registered.name) == registered.generation:
+            continue
+        try:
+            job = _next_of(site, registered.name, worker, takes)
+        except (InvalidBoard, InvalidInput):
+            # The owner is editing the folder; the board stays as it was until it can be read again.
+            continue
+        if job is not None:
+            return job
+    return None
+
+
+def _next_of(site: Site, name: str, worker: str, takes: Takes) -> Job | None:
+    now = standing(site, name)
+    while settle(site, now) or admit_generators(site, name):
+        now = standing(site, name)
+    with site.database.reading() as connection:
+        held = leases.held(connection, name, now=site.clock())
+    waits = False
+    for candidate in _candidates(site, now):
+        waits = True
+        if (candidate.kind, candidate.subject) not in held and takes(candidate.kind, candidate.cell):
+            job = _take(site, name, candidate, worker)
+            if job is not None:
+                return job
+    if not waits and not now.open and not now.plan.settings.quiet:
+        site.cache.put(IDLE, name, now.plan.registered.generation)
+    return None
+
+
+def _candidates(site: Site, now: Standing) -> Iterator[_Candidate]:
+    plan = now.plan
+    for submission in plan.active:
+        if submission.state in ("received", "checking"):
+            yield _Candidate("check", submission.id, submission)
+        elif submission.state == "trial":
+            yield _Candidate("trial", submission.id, submission)
+    audiences: tuple[Audience, ...] = ("public", "owners") if plan.has_hidden else ("public",)
+    for audience in audiences:
+        if _should_refresh(site, now, audience):
+            yield _Candidate("refresh", audience)
+    for cell in now.due():
+        submitted = cell.metric.submission if isinstance(cell.metric, SubmittedMetric) else None
+        yield _Candidate("cell", _subject(cell), submitted, cell)
+
+
+def _subject(cell: Cell[Scorer]) -> str:
+    """A cell as a lease names it."""
+    signature, context, version = cell.id
+    return f"{digest((signature,))}:{context}:{version}"
+
+
+def _should_refresh(site: Site, now: Standing, audience: Audience) -> bool:
+    """Whether a board's cells are complete, it has been quiet long enough, and what it last said is out of date."""
+    plan = now.plan
+    if not now.is_complete(plan.shown[audience]) or now.now - plan.registered.changed < plan.settings.quiet:
+        return False
+    live = live_board(site, plan.registered.name, audience=audience)
+    unrankable = site.cache.get(UNRANKABLE, (live.name, audience)) == live.generation
+    return live.generation == plan.registered.generation and is_due(live) and not unrankable
+
+
+def _take(site: Site, board: str, candidate: _Candidate, worker: str) -> Job | None:
+    now = site.clock()
+    submission = candidate.submission
+    # A submission's state changes with its lease, and only writers may change it.
+    changes = candidate.kind in ("check", "trial")
+    with site.database.writing() if changes else site.database.claiming() as connection:
+        lease = leases.acquire(
+            connection, board, candidate.kind, candidate.subject, worker, now=now, seconds=site.settings.lease_seconds
+        )
+        if lease is None:
+            return None
+        if submission is not None and changes:
+            submission = submissions.get(connection, submission.id)
+            if submission.state == "received":
+                submission = submissions.advance(connection, submission.id, "checking", actor=worker, now=now)
+            if submission.state != ("checking" if candidate.kind == "check" else "trial"):
+                leases.release(connection, lease)
+                return None
+        # A cell may have been computed between the look at the list and the lease.
+        if candidate.cell is not None and is_stored(connection, board, candidate.cell.id):
+            leases.release(connection, lease)
+            return None
+    return Job(
+        kind=candidate.kind,
+        board=board,
+        subject=candidate.subject,
+        lease=lease,
+        submission=submission,
+        cell=candidate.cell,
+    )
+
+
+def hand_back(site: Site, job: Job) -> None:
+    """Give a job that was begun and not finished to whoever asks next, at once."""
+    with site.database.reading() as connection:
+        if not leases.holds(connection, job.lease):
+            return
+    with site.database.writing() as connection:
+        leases.release(connection, job.lease)
+
+
+def settle(site: Site, now: Standing) -> bool:
+    """Finish every submission whose cells are all done or given up; says whether there was one."""
+    done = False
+    for submission in now.plan.active:
+        if submission.state == "scoring" and now.is_complete(now.plan.waits[submission.id]):
+            done |= _settle(site, submission, now)
+    return done
+
+
+def _settle(site: Site, submission: Submission, now: Standing) -> bool:
+    """A metric is finished when it has scored every generator; a generator, when some metric has scored it."""
+    waits = ids_of(now.plan.waits[submission.id])
+    failed = {cell_id: now.failed[cell_id] for cell_id in sorted(filter(now.is_missing, waits))}
+    platform = any(failure.platform for failure in failed.values())
+    reasons = list(dict.fromkeys(failure.reason for failure in failed.values()))
+    fails = bool(failed) and (submission.kind == "metric" or platform or len(failed) == len(waits))
+    with site.database.writing() as connection:
+        if submissions.get(connection, submission.id).state != "scoring":
+            return True
+        moment = site.clock()
+        if fails:
+            log = "\n".join(reasons)
+            submissions.advance(
+                connection,
+                submission.id,
+                "failed",
+                actor="site",
+                now=moment,
+                reason=reasons[0][:LONGEST_REASON],
+                platform=platform,
+                log=log,
+            )
+        else:
+            log = f"scored: {len(waits) - len(failed)} of {len(waits)} cells"
+            log = "\n".join((log, *(f"not scored: {reason}" for reason in reasons)))
+            submissions.advance(connection, submission.id, "scored", actor="site", now=moment, log=log)
+    return True

@@ -2,13 +2,15 @@
 
 The same contract as the cells of a board folder, with two additions: a cell may be saved on the condition that its
 worker still holds the lease for it, and a view may be narrowed to some signatures, so that a column that is still being
-computed, or was withdrawn, is not seen. A cell that is there never goes.
+computed, or was withdrawn, is not seen. A cell that is there never goes, so which are there is answered from the keys
+alone, without reading a score, and a process may keep scores that it has read (`KeptScores`). Beside the cells stands
+why others could not be computed.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -17,17 +19,19 @@ from sqlalchemy import ColumnElement, Connection, RowMapping, and_, delete, func
 
 from billboards.board import Column
 from billboards.board.cells import ColumnKey, Floats
-from billboards.site.boards.kept_scores import KeptScores
+from billboards.board.scoring import CellId
 from billboards.site.database.engine import Database
 from billboards.site.database.schema import cell_failures, cells, score_columns
 from billboards.site.database.trail import storable
 
-#: A cell by what its numbers depend on: signature, context, row version.
-CellKey = tuple[str, str, str]
 #: A column by what its cells share: signature and context.
 ColumnId = tuple[str, str]
+#: The scores of a column, by row version.
+Cells = dict[str, Floats]
 #: Rows that are asked for by name; of more, the whole column is read.
 FEW = 100
+#: Bytes of scores that a process keeps: 100 million of them, and some room.
+MOST = 2**30
 
 
 @dataclass(frozen=True)
@@ -63,20 +67,20 @@ class SqlCells:
             return frozenset(connection.execute(query).scalars())
 
     def load(self, key: ColumnKey, versions: Iterable[str]) -> dict[str, Floats]:
-        wanted = set(versions)
+        asked = set(versions)
         if not self._seen(key.column.signature):
             return {}
         if self.kept is None:
-            return self._read(key, wanted)
-        return self.kept.load((key.column.signature, key.context), wanted, partial(self._read, key))
+            return self._read(key, asked)
+        return self.kept.load((key.column.signature, key.context), asked, partial(self._read, key))
 
-    def _read(self, key: ColumnKey, wanted: set[str]) -> dict[str, Floats]:
+    def _read(self, key: ColumnKey, asked: set[str]) -> dict[str, Floats]:
         query = select(cells.c.row_version, cells.c.scores).join(score_columns).where(self._is(key), cells.c.is_primary)
-        if len(wanted) <= FEW:
-            query = query.where(cells.c.row_version.in_(sorted(wanted)))
+        if len(asked) <= FEW:
+            query = query.where(cells.c.row_version.in_(sorted(asked)))
         with self.database.reading() as connection:
-            found = connection.execute(query).all()
-        return {version: np.frombuffer(scores, np.float64) for version, scores in found if version in wanted}
+            rows = connection.execute(query).all()
+        return {version: np.frombuffer(scores, np.float64) for version, scores in rows if version in asked}
 
     def save(self, key: ColumnKey, version: str, parts: Mapping[str, Floats], *, seconds: float) -> None:
         with self.database.writing() as connection:
@@ -102,6 +106,36 @@ class SqlCells:
             score_columns.c.signature == key.column.signature,
             score_columns.c.context == key.context,
         )
+
+
+@dataclass
+class KeptScores:
+    """Scores that a process has read once and keeps, so that a ranking with one more row reads that row alone.
+
+    A cell is named by everything its numbers depend on, so what was read stays right for ever. Only the rows that were
+    last asked for are kept, and only as much as fits: a board that is larger is read whole each time.
+    """
+
+    most: int = MOST
+    _columns: dict[ColumnId, Cells] = field(default_factory=dict, repr=False)
+    _bytes: int = 0
+
+    def load(self, column: ColumnId, versions: set[str], read: Callable[[set[str]], Cells]) -> Cells:
+        """The cells of these rows; `read` is asked for those that are not kept."""
+        before = self._columns.pop(column, {})
+        self._bytes -= _size(before)
+        scores = {version: before[version] for version in versions & before.keys()}
+        missing = versions - scores.keys()
+        if missing:
+            scores |= read(missing)
+        if self._bytes + _size(scores) <= self.most:
+            self._columns[column] = scores
+            self._bytes += _size(scores)
+        return dict(scores)
+
+
+def _size(cells: Cells) -> int:
+    return sum(scores.nbytes for scores in cells.values())
 
 
 def write_cell(
@@ -134,13 +168,13 @@ def write_cell(
 
 
 def write_failure(
-    connection: Connection, board: str, cell: CellKey, *, reason: str, platform: bool, now: float, times: int = 1
+    connection: Connection, board: str, cell_id: CellId, *, reason: str, platform: bool, now: float, times: int = 1
 ) -> int:
     """Note that a cell could not be computed, so many times more; returns how many times by now."""
-    known = connection.execute(select(cell_failures.c.attempts).where(_failure(board, cell))).scalar()
-    forget_failure(connection, board, cell)
-    signature, context, version = cell
-    attempts = times + (known or 0)
+    before = connection.execute(select(cell_failures.c.attempts).where(_failure(board, cell_id))).scalar()
+    forget_failure(connection, board, cell_id)
+    signature, context, version = cell_id
+    attempts = times + (before or 0)
     connection.execute(
         insert(cell_failures).values(
             board=board,
@@ -156,12 +190,12 @@ def write_failure(
     return attempts
 
 
-def forget_failure(connection: Connection, board: str, cell: CellKey) -> None:
-    connection.execute(delete(cell_failures).where(_failure(board, cell)))
+def forget_failure(connection: Connection, board: str, cell_id: CellId) -> None:
+    connection.execute(delete(cell_failures).where(_failure(board, cell_id)))
 
 
-def _failure(board: str, cell: CellKey) -> ColumnElement[bool]:
-    signature, context, version = cell
+def _failure(board: str, cell_id: CellId) -> ColumnElement[bool]:
+    signature, context, version = cell_id
     return and_(
         cell_failures.c.board == board,
         cell_failures.c.signature == signature,
@@ -177,9 +211,9 @@ def _column_id(connection: Connection, board: str, key: ColumnKey) -> int:
         score_columns.c.signature == column.signature,
         score_columns.c.context == key.context,
     )
-    found = connection.execute(select(score_columns.c.id).where(where)).scalar()
-    if found is not None:
-        return int(found)
+    column_id = connection.execute(select(score_columns.c.id).where(where)).scalar()
+    if column_id is not None:
+        return int(column_id)
     made = connection.execute(
         insert(score_columns).values(
             board=board,
@@ -210,3 +244,67 @@ def _key(row: RowMapping) -> ColumnKey:
         is_statistic=bool(row["is_statistic"]),
     )
     return ColumnKey(column, str(row["context"]))
+
+
+@dataclass(frozen=True)
+class CellFailure:
+    """Why a cell is not there."""
+
+    reason: str
+    platform: bool
+    attempts: int
+    created: float
+
+
+def stored_cells(
+    connection: Connection, board: str, asked: Mapping[ColumnId, frozenset[str]]
+) -> dict[ColumnId, frozenset[str]]:
+    """Of the cells asked for, by column the versions of their rows, those that are there."""
+    query = (
+        # One line a column and not one a cell; a version is a digest and holds no comma.
+        select(score_columns.c.signature, score_columns.c.context, func.aggregate_strings(cells.c.row_version, ","))
+        .join(cells, cells.c.column_id == score_columns.c.id)
+        .where(score_columns.c.board == board, *_among(score_columns.c.signature, cells.c.row_version, asked))
+        .group_by(score_columns.c.signature, score_columns.c.context)
+    )
+    stored = {(signature, context): versions for signature, context, versions in connection.execute(query)}
+    return {column: asked[column].intersection(stored[column].split(",")) for column in asked.keys() & stored.keys()}
+
+
+def is_stored(connection: Connection, board: str, cell_id: CellId) -> bool:
+    """Whether one cell is there."""
+    signature, context, version = cell_id
+    query = (
+        select(cells.c.column_id)
+        .join(score_columns, cells.c.column_id == score_columns.c.id)
+        .where(
+            score_columns.c.board == board,
+            score_columns.c.signature == signature,
+            score_columns.c.context == context,
+            cells.c.row_version == version,
+        )
+    )
+    return connection.execute(query.limit(1)).one_or_none() is not None
+
+
+def failed_cells(
+    connection: Connection, board: str, asked: Mapping[ColumnId, Collection[str]]
+) -> dict[CellId, CellFailure]:
+    """Of the cells asked for, by column the versions of their rows, those that could not be computed, and why."""
+    key = (cell_failures.c.signature, cell_failures.c.context, cell_failures.c.row_version)
+    facts = (cell_failures.c[word] for word in ("reason", "platform", "attempts", "created"))
+    where = _among(cell_failures.c.signature, cell_failures.c.row_version, asked)
+    rows = connection.execute(select(*key, *facts).where(cell_failures.c.board == board, *where))
+    return {
+        (signature, context, version): CellFailure(*failure)
+        for signature, context, version, *failure in rows
+        if version in asked.get((signature, context), ())
+    }
+
+
+def _among(
+    signature: ColumnElement[str], version: ColumnElement[str], asked: Mapping[ColumnId, Collection[str]]
+) -> list[ColumnElement[bool]]:
+    """What narrows a query to the metrics and to the rows asked for, where they are few."""
+    named = (signature, {name for name, _ in asked}), (version, set[str]().union(*asked.values()))
+    return [column.in_(sorted(names)) for column, names in named if len(names) <= FEW]
