@@ -52,8 +52,8 @@ def whole_number(text: str) -> int | None:
 def signed_number(text: str) -> int | None:
     """A whole number that may have a sign before its digits."""
     sign, digits = (text[:1], text[1:]) if text[:1] in ("+", "-") else ("", text)
-    found = whole_number(digits)
-    return -found if found is not None and sign == "-" else found
+    number = whole_number(digits)
+    return -number if number is not None and sign == "-" else number
 
 
 def decimal_number(text: str) -> float | None:
@@ -220,11 +220,11 @@ def json_lines(
 
 
 def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    item = dict(pairs)
+    if len(item) < len(pairs):
         twice = Counter(key for key, _ in pairs).most_common(1)[0][0]
         raise ValueError(f"the key {shown(twice)} appears twice in one object")
-    return found
+    return item
 
 
 def _refuse_constant(text: str) -> float:
@@ -283,8 +283,8 @@ def read_table(path: Path, problems: Problems, *, numbered: bool = False) -> Tab
         return _json_lines(path, problems)
     if suffix in PARQUET:
         return _parquet(path)
-    known = ", ".join((*DELIMITERS, *JSON_LINES, *PARQUET))
-    raise ImportRefused(f"{path}: a table's name must end in one of {known}")
+    endings = ", ".join((*DELIMITERS, *JSON_LINES, *PARQUET))
+    raise ImportRefused(f"{path}: a table's name must end in one of {endings}")
 
 
 def _delimited(path: Path, delimiter: str, problems: Problems, numbered: bool) -> Table:
@@ -362,9 +362,9 @@ def read_columns(path: Path, header: Sequence[str], problems: Problems) -> list[
     """The lines below a header, cells separated by blanks; lines of another width become problems."""
     raw = read_source(path)
     lines = ((number, line.split()) for number, line in numbered_lines(raw, str(path), problems) if line.strip())
-    _, found = next(lines, (0, []))
-    if found != list(header):
-        problems.error(str(path), 1, f"the first line must read {' '.join(header)!r}; found {shown(' '.join(found))}")
+    _, columns = next(lines, (0, []))
+    if columns != list(header):
+        problems.error(str(path), 1, f"the first line must read {' '.join(header)!r}; found {shown(' '.join(columns))}")
         return []
     check_ended(raw, str(path), problems)
     rows = list(lines)

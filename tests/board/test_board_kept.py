@@ -111,6 +111,19 @@ def test_spoiled_numbers_are_read_again(folder: Folder, spoiled: bytes | None) -
     np.testing.assert_equal({name: scores.tolist() for name, scores in board.imported[0].values.items()}, expected)
 
 
+def test_a_byte_that_changed_on_the_disk_never_changes_a_number(folder: Folder) -> None:
+    root = folder()
+    first = open_board(root)
+    expected = {name: scores.tolist() for name, scores in first.imported[0].values.items()}
+    for path in (root / KEPT / "judgments", root / KEPT / "scores" / "BLEU.tsv"):
+        raw = path.read_bytes()
+        for place in range(0, len(raw), 17):
+            path.write_bytes(raw[:place] + bytes([raw[place] ^ 4]) + raw[place + 1 :])
+            board = open_board(root)
+            assert said(board) == said(first)
+            np.testing.assert_equal({name: row.tolist() for name, row in board.imported[0].values.items()}, expected)
+
+
 def test_a_table_is_loaded_when_asked_for_and_read_again_when_gone(folder: Folder) -> None:
     root = folder()
     values = open_board(root).imported[0].values

@@ -37,16 +37,16 @@ def part_files(root: Path, folder: str, suffix: str, problems: Problems) -> list
     """The files of one kind in a part of the board, in the order of their names; hidden ones are not the board's."""
     where = root / folder
     try:
-        there = where.exists() or where.is_symlink()
-        paths = sorted(where.iterdir()) if there else []
+        exists = where.exists() or where.is_symlink()
+        paths = sorted(where.iterdir()) if exists else []
     except OSError as error:
         problems.error(folder, None, f"can't be read: {error.strerror}; it must be a folder with *{suffix} files")
         return []
-    found = [path for path in paths if path.suffix == suffix and not path.name.startswith(".")]
-    for path in found:
+    files = [path for path in paths if path.suffix == suffix and not path.name.startswith(".")]
+    for path in files:
         if not _is_text(path.name):
             problems.error(folder, None, f"the file name {path.name!a} is not UTF-8; rename the file")
-    return [path for path in found if _is_text(path.name)]
+    return [path for path in files if _is_text(path.name)]
 
 
 def _is_text(name: str) -> bool:
@@ -58,33 +58,33 @@ def named_files(
     root: Path, folder: str, suffix: str, mistake: Callable[[str], str | None], problems: Problems
 ) -> dict[str, Path]:
     """The files of a folder by the name each stands for; two files for one name are a mistake."""
-    found: dict[str, Path] = {}
+    by_name: dict[str, Path] = {}
     for path in part_files(root, folder, suffix, problems):
         name = named(path)
         if wrong := mistake(name):
             problems.error(f"{folder}/{path.name}", None, f"the name {shown(name)} {wrong}")
-        if name in found:
-            message = f"stands for {shown(name)}, as {found[name].name} does; keep one of the two"
+        if name in by_name:
+            message = f"stands for {shown(name)}, as {by_name[name].name} does; keep one of the two"
             problems.error(f"{folder}/{path.name}", None, message)
-        found.setdefault(name, path)
-    return found
+        by_name.setdefault(name, path)
+    return by_name
 
 
 def check_files(
-    folder: str, suffix: str, stated: Iterable[str], found: Collection[str], settings: Settings, problems: Problems
+    folder: str, suffix: str, stated: Iterable[str], present: Collection[str], settings: Settings, problems: Problems
 ) -> None:
     """Whatever `board.toml` has a table about must have a file in its folder."""
     for name in stated:
-        if name not in found and not problems.errors_in(folder):
+        if name not in present and not problems.errors_in(folder):
             message = f"[{folder}.{name}] has no file {folder}/{file_name(name)}{suffix}"
             problems.error(FILE, settings.line(folder, name), message)
 
 
-def check_keys(item: Iterable[str], known: tuple[str, ...], name: str, line: int, problems: Problems) -> None:
+def check_keys(item: Iterable[str], allowed: tuple[str, ...], name: str, line: int, problems: Problems) -> None:
     """A key that nobody reads is a mistake, most often in spelling."""
     for key in item:
-        if key not in known:
-            problems.error(name, line, f"unknown key {shown(key)}; known: {', '.join(known)}")
+        if key not in allowed:
+            problems.error(name, line, f"unknown key {shown(key)}; known: {', '.join(allowed)}")
 
 
 def instance_position(
@@ -102,7 +102,7 @@ def instance_position(
 
 def reference_set(
     names: tuple[str, ...] | None,
-    known: tuple[str, ...],
+    of_board: tuple[str, ...],
     settings: Settings,
     key: tuple[str, ...],
     problems: Problems,
@@ -111,7 +111,7 @@ def reference_set(
     if names is None:
         return None
     for name in names:
-        if name not in known and not problems.errors_in(INSTANCES):
+        if name not in of_board and not problems.errors_in(INSTANCES):
             message = f"{'.'.join(key)} names reference {shown(name)}, which no instance has"
             problems.error(FILE, settings.line(*key), message)
-    return tuple(name for name in known if name in names)
+    return tuple(name for name in of_board if name in names)

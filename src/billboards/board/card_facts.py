@@ -53,10 +53,10 @@ def keys_in_toml(facts: Sequence[str]) -> str:
 
 def with_facts(board: Board, facts: Mapping[str, str]) -> Board:
     """The board with facts stated in addition to its own, or instead of them."""
-    known = (*STATED, *LANGUAGES, *(f"{DEFINITION}{name}" for name in board.dimensions))
+    possible = (*STATED, *LANGUAGES, *(f"{DEFINITION}{name}" for name in board.dimensions))
     for fact, text in facts.items():
-        if fact not in known:
-            raise UnknownName("fact of a data card", fact, known)
+        if fact not in possible:
+            raise UnknownName("fact of a data card", fact, possible)
         if not text.strip():
             raise InvalidInput(f"the fact {fact} is empty; say what it is, or leave it out")
     dimensions = {
@@ -87,13 +87,13 @@ def require_card(board: Board) -> Board:
 
 def read_facts(given: Sequence[str], file: Path | None) -> dict[str, str]:
     """Facts from options `KEY=TEXT` and from a TOML file with the same keys; options win."""
-    found = {} if file is None else _read_file(file)
+    facts = {} if file is None else _read_file(file)
     for text in given:
-        fact, equals, said = text.partition("=")
+        fact, equals, value = text.partition("=")
         if not equals:
             raise InvalidInput(f'{text!r} is no fact; write --fact KEY=TEXT, as in --fact task="Translate news"')
-        found[fact.strip()] = said.strip()
-    return found
+        facts[fact.strip()] = value.strip()
+    return facts
 
 
 def _read_file(path: Path) -> dict[str, str]:
@@ -118,9 +118,9 @@ def _flat(document: Mapping[str, Any], path: Path) -> Iterator[tuple[str, str]]:
                 yield (f"{name}-language" if key == "languages" else f"{DEFINITION}{name}"), text
         elif key == "dimensions" and isinstance(value, dict):
             for name, table in value.items():
-                said = table.get("definition") if isinstance(table, dict) else None
-                if not isinstance(said, str):
+                definition = table.get("definition") if isinstance(table, dict) else None
+                if not isinstance(definition, str):
                     raise InvalidInput(f"{path}: dimensions.{name} needs a definition in quotes; found {shown(table)}")
-                yield f"{DEFINITION}{name}", said
+                yield f"{DEFINITION}{name}", definition
         else:
             raise InvalidInput(f"{path}: {key} must be text in quotes; found {shown(value)}")

@@ -160,10 +160,10 @@ class SqliteCells:
                 column.is_statistic,
             ),
         )
-        found = database.execute(
+        row = database.execute(
             "select id from columns where signature = ? and context = ?", (column.signature, key.context)
         ).fetchone()
-        return int(found[0])
+        return int(row[0])
 
     @contextmanager
     def _reading(self) -> Iterator[sqlite3.Connection]:

@@ -54,7 +54,7 @@ def check_board(root: Path) -> list[Problem]:
 
 def _read_outputs(root: Path, board: Board, problems: Problems) -> list[Passages]:
     """The outputs of every generator whose file is sound, then those without a generator; mistakes are added."""
-    found = []
+    passages = []
     for row in board.rows:
         file = row.load
         if not isinstance(file, TextsFile) or problems.errors_in(file.name):
@@ -62,8 +62,8 @@ def _read_outputs(root: Path, board: Board, problems: Problems) -> list[Passages
         texts, lines = read_texts_and_lines(file.path.read_bytes(), file.name, board.position, problems)
         if not problems.errors_in(file.name):
             items = tuple(Passage(k, text, lines[k]) for k, text in enumerate(texts) if text is not None)
-            found.append(Passages(path=file.name, what="outputs", items=items, row=row))
-    return found if problems.errors_in(OUTPUTS) else found + _loose_outputs(root, board)
+            passages.append(Passages(path=file.name, what="outputs", items=items, row=row))
+    return passages if problems.errors_in(OUTPUTS) else passages + _loose_outputs(root, board)
 
 
 def _loose_outputs(root: Path, board: Board) -> list[Passages]:
@@ -127,9 +127,9 @@ def _unkept_promises(board: Board, settings: Settings) -> Iterator[Problem]:
     for name, aggregate in board.aggregates.items():
         for campaign in aggregate.campaigns or ():
             if campaign not in judged.campaigns:
-                known = ", ".join(judged.campaigns) or "none"
+                campaigns = ", ".join(judged.campaigns) or "none"
                 message = (
-                    f"aggregate {name} names campaign {shown(campaign)}, which has no judgment; there are: {known}"
+                    f"aggregate {name} names campaign {shown(campaign)}, which has no judgment; there are: {campaigns}"
                 )
                 yield _doubt(FILE, settings.line("aggregates", name, "campaigns"), message)
 
@@ -153,8 +153,8 @@ def _instance_lines(root: Path) -> dict[str, int]:
 
 
 def _inputs(board: Board, lines: Mapping[str, int]) -> Passages:
-    found = (Passage(k, i.input, lines.get(i.id)) for k, i in enumerate(board.instances) if i.input is not None)
-    return Passages(path=INSTANCES, what="inputs", items=tuple(found))
+    items = (Passage(k, i.input, lines.get(i.id)) for k, i in enumerate(board.instances) if i.input is not None)
+    return Passages(path=INSTANCES, what="inputs", items=tuple(items))
 
 
 def _missing_references(board: Board, lines: dict[str, int]) -> Iterator[Problem]:
@@ -303,8 +303,8 @@ def _judgment_line(root: Path, row: str, instance: str) -> tuple[str, int | None
     for path in part_files(root, "judgments", ".jsonl", Problems()):
         name = f"judgments/{path.name}"
         for line, item in json_lines(read_part(root, name, Problems()) or b"", name, Problems()):
-            said = item.get("generators", [item.get("generator")])
-            if item.get("instance") == instance and isinstance(said, list) and row in said:
+            judged = item.get("generators", [item.get("generator")])
+            if item.get("instance") == instance and isinstance(judged, list) and row in judged:
                 return name, line
     return "judgments", None
 
@@ -324,8 +324,8 @@ def _silent_judgments(board: Board) -> Iterator[Problem]:
 
 def _score_doubts(root: Path, board: Board, rows: list[Passages], problems: Problems) -> Iterator[Problem]:
     columns = {column.source_name: column for column in board.imported}
-    found = part_files(root, "scores", ".tsv", Problems())
-    sound = {path: columns[named(path)] for path in found if not problems.errors_in(f"scores/{path.name}")}
+    paths = part_files(root, "scores", ".tsv", Problems())
+    sound = {path: columns[named(path)] for path in paths if not problems.errors_in(f"scores/{path.name}")}
     yield from _absent_columns(board, [row.row for row in rows if row.row is not None], sound)
     for path, column in sound.items():
         yield from _score_gaps(column, path)

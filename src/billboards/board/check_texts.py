@@ -61,8 +61,8 @@ class Passages:
 def references(board: Board, lines: Mapping[str, int] | None = None) -> Passages:
     """Every reference of a board; with the lines of instances, also where each stands."""
     lines = lines or {}
-    found = (Passage(k, r.text, lines.get(i.id)) for k, i in enumerate(board.instances) for r in i.references)
-    return Passages(path=INSTANCES, what="references", items=tuple(found))
+    items = (Passage(k, r.text, lines.get(i.id)) for k, i in enumerate(board.instances) for r in i.references)
+    return Passages(path=INSTANCES, what="references", items=tuple(items))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -122,10 +122,10 @@ class Usual:
     tokenised: float = 0.0
     capitals: float = 1.0
     repeated: float = 0.0
-    known: bool = False
+    from_references: bool = False
 
     def compared(self, share: float) -> str:
-        return f" ({share:.0%} of the references do)" if self.known else ""
+        return f" ({share:.0%} of the references do)" if self.from_references else ""
 
 
 ORDINARY = Usual()
@@ -141,7 +141,7 @@ def usual(references: Passages, instances: tuple[Instance, ...]) -> Usual:
         tokenised=marked / len(references),
         capitals=sum(item.text != item.text.lower() for item in cased) / len(cased) if cased else 0.0,
         repeated=len(_repeats(references, instances)) / len(references),
-        known=True,
+        from_references=True,
     )
 
 
@@ -174,7 +174,7 @@ def lowercased(passages: Passages, usual: Usual) -> Iterator[Problem]:
     cased = [item for item in passages.items if _has_case(item.text)]
     plain = [item for item in cased if item.text == item.text.lower()]
     if len(plain) >= AT_LEAST and usual.capitals > 0.5 and 1 - len(plain) / len(cased) < SHARE * usual.capitals:
-        compared = f" ({usual.capitals:.0%} of the references have one)" if usual.known else ""
+        compared = f" ({usual.capitals:.0%} of the references have one)" if usual.from_references else ""
         yield _warning(passages, plain, f"have no capital letter{compared}; restore the case, metrics expect it")
 
 
@@ -194,19 +194,19 @@ def repeated(passages: Passages, usual: Usual, instances: tuple[Instance, ...]) 
 
 def _repeats(passages: Passages, instances: tuple[Instance, ...]) -> list[tuple[Passage, Passage]]:
     first: dict[str, Passage] = {}
-    found = []
+    repeats = []
     for item in passages.items:
         other = first.setdefault(item.text, item)
         if other is not item and item.text.strip() and _differ(instances[other.instance], instances[item.instance]):
-            found.append((item, other))
-    return found
+            repeats.append((item, other))
+    return repeats
 
 
-def _differ(one: Instance, other: Instance) -> bool:
+def _differ(first: Instance, other: Instance) -> bool:
     """Whether two instances ask for something else, as far as the board tells."""
-    if one.input is None and one.image is None:
-        return one.id != other.id
-    return (one.input, one.image) != (other.input, other.image)
+    if first.input is None and first.image is None:
+        return first.id != other.id
+    return (first.input, first.image) != (other.input, other.image)
 
 
 def _warning(passages: Passages, hits: list[Passage], message: str) -> Problem:

@@ -89,10 +89,10 @@ def read_board(root: Path, problems: Problems) -> Board:
 def read_settings_file(root: Path, problems: Problems) -> Settings:
     """What `board.toml` says; a folder without one is not a board."""
     try:
-        there = root.is_dir()
+        is_folder = root.is_dir()
     except OSError as error:
         raise InvalidInput(f"{root}: can't be read: {error.strerror}; name another folder") from error
-    if not there:
+    if not is_folder:
         raise InvalidInput(f"{root}: no such board folder; `billboards new {root}` writes a skeleton")
     before = len(problems)
     raw = read_part(root, FILE, problems)
@@ -105,20 +105,20 @@ def read_settings_file(root: Path, problems: Problems) -> Settings:
 def read_instances(root: Path, problems: Problems) -> tuple[Instance, ...]:
     """The instances in the order of their lines; a board without any is a mistake."""
     raw = read_part(root, INSTANCES, problems)
-    found: dict[str, tuple[int, Instance]] = {}
+    by_id: dict[str, tuple[int, Instance]] = {}
     for line, item in json_lines(raw or b"", INSTANCES, problems):
         instance = _read_instance(item, INSTANCES, line, problems)
         if instance is None:
             continue
-        if instance.id in found:
-            message = f"instance {shown(instance.id)} appears twice, first on line {found[instance.id][0]}"
+        if instance.id in by_id:
+            message = f"instance {shown(instance.id)} appears twice, first on line {by_id[instance.id][0]}"
             problems.error(INSTANCES, line, message)
             continue
-        found[instance.id] = (line, instance)
-    if not found and not problems.errors_in(INSTANCES):
+        by_id[instance.id] = (line, instance)
+    if not by_id and not problems.errors_in(INSTANCES):
         what = "is missing" if raw is None else "holds no instance"
         problems.error(INSTANCES, None, f'{what}; write one JSON object per line, as in {{"id": "1", "input": "…"}}')
-    return tuple(instance for _, instance in found.values())
+    return tuple(instance for _, instance in by_id.values())
 
 
 def _read_instance(item: dict[str, Any], name: str, line: int, problems: Problems) -> Instance | None:
@@ -158,17 +158,17 @@ def _read_references(items: object, name: str, line: int, problems: Problems) ->
     if not isinstance(items, list):
         problems.error(name, line, '"references" must be a list, as in [{"name": "A", "text": "…"}]')
         return ()
-    found: dict[str, Reference] = {}
+    by_name: dict[str, Reference] = {}
     for k, item in enumerate(items, 1):
         if isinstance(item, str):
             item = {"name": f"ref{k}", "text": item}
         if wrong := _reference_mistake(item):
             problems.error(name, line, f"reference {k} {wrong}")
-        elif item["name"] in found:
+        elif item["name"] in by_name:
             problems.error(name, line, f"two references are named {shown(item['name'])}; names must differ")
         else:
-            found[item["name"]] = Reference(item["name"], item["text"])
-    return tuple(found.values())
+            by_name[item["name"]] = Reference(item["name"], item["text"])
+    return tuple(by_name.values())
 
 
 def _reference_mistake(item: object) -> str | None:
@@ -261,7 +261,7 @@ def loose_outputs(
     root: Path, instances: Sequence[Instance], position: Mapping[str, int], problems: Problems
 ) -> tuple[Outputs, ...]:
     """Outputs that belong to no generator, laid out in as few rows as they need."""
-    found: dict[str, tuple[str, str]] = {}
+    by_id: dict[str, tuple[str, str]] = {}
     for line, item in json_lines(read_part(root, OUTPUTS, problems) or b"", OUTPUTS, problems):
         check_keys(item, OUTPUT_KEYS, OUTPUTS, line, problems)
         k = instance_position(item, position, OUTPUTS, line, problems)
@@ -270,8 +270,8 @@ def loose_outputs(
             problems.error(OUTPUTS, line, '"id" and "text" must be texts in quotes')
         elif wrong := name_mistake(key):
             problems.error(OUTPUTS, line, f'"id" {shown(key)} {wrong}')
-        elif key in found:
+        elif key in by_id:
             problems.error(OUTPUTS, line, f"output {shown(key)} appears twice; ids of outputs must differ")
         elif k is not None:
-            found[key] = (item["instance"], text)
-    return loose_rows(instances, ((instance, key, text) for key, (instance, text) in found.items()))
+            by_id[key] = (item["instance"], text)
+    return loose_rows(instances, ((instance, key, text) for key, (instance, text) in by_id.items()))

@@ -51,6 +51,8 @@ _WORDS: Mapping[str, tuple[tuple[type, ...], str]] = {
 }
 #: Bytes of a file of judgments that are read at a time.
 _PIECE = 4_000_000
+#: The arrays under which judgments are kept.
+_COLUMNS = ("instance", "row", "annotator", "campaign", "values")
 _Say = Callable[[str], None]
 
 
@@ -190,43 +192,44 @@ class JudgmentReader:
 
     @cached_property
     def _limits(self) -> Mapping[str, tuple[float, float]]:
-        known = (self.dimensions or {}).items()
-        return {name: _NONE if _unvalued(dimension) else dimension.range or _FINITE for name, dimension in known}
+        dimensions = (self.dimensions or {}).items()
+        return {name: _NONE if _unvalued(dimension) else dimension.range or _FINITE for name, dimension in dimensions}
 
     def _judged(self, item: Mapping[str, Any], instance: int, say: _Say) -> tuple[int, ...]:
         """The rows of the outputs that are judged."""
-        said = [key for key in _JUDGED if key in item]
-        if len(said) != 1:
-            given = ", ".join(said) or "none of them"
+        keys = [key for key in _JUDGED if key in item]
+        if len(keys) != 1:
+            given = ", ".join(keys) or "none of them"
             say(f"must say what is judged by one of {', '.join(_JUDGED)}; found {given}")
             return ()
-        names = item[said[0]] if said[0].endswith("s") else [item[said[0]]]
-        if not isinstance(names, list) or not names or not all(isinstance(one, str) for one in names):
-            expected = "a list of names" if said[0].endswith("s") else "a name in quotes"
-            say(f'"{said[0]}" must be {expected}; found {shown(item[said[0]])}')
+        key, several = keys[0], keys[0].endswith("s")
+        names = item[key] if several else [item[key]]
+        if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):
+            expected = "a list of names" if several else "a name in quotes"
+            say(f'"{key}" must be {expected}; found {shown(item[key])}')
             return ()
         if len(set(names)) < len(names):
-            say(f'"{said[0]}" holds a name twice: {shown(names)}')
-        found = [self._row(said[0], one, instance, item["instance"], say) for one in names]
-        return tuple(row for row in found if row is not None) if None not in found else ()
+            say(f'"{key}" holds a name twice: {shown(names)}')
+        rows = [self._row(key, name, instance, item["instance"], say) for name in names]
+        return tuple(row for row in rows if row is not None) if None not in rows else ()
 
     def _check_preference(self, details: Mapping[str, Any], item: Mapping[str, Any], say: _Say) -> None:
-        names = [one for key in _JUDGED for one in _listed(item.get(key))]
-        for one in _listed(details.get("prefers")):
-            if one not in names:
-                say(f'"prefers" names {shown(one)}, which is not among the outputs judged')
+        names = [output for key in _JUDGED for output in _listed(item.get(key))]
+        for output in _listed(details.get("prefers")):
+            if output not in names:
+                say(f'"prefers" names {shown(output)}, which is not among the outputs judged')
         if wrong := comparison_mistake(details, names, self.dimensions):
             say(wrong)
 
-    def _row(self, key: str, one: str, instance: int, instance_id: str, say: _Say) -> int | None:
+    def _row(self, key: str, name: str, instance: int, instance_id: str, say: _Say) -> int | None:
         if key.startswith("generator"):
-            row = None if self.rows is None else self.rows.get(one)
+            row = None if self.rows is None else self.rows.get(name)
             if row is None and self.rows is not None:
-                say(f"generator {shown(one)} has no file in generators/")
+                say(f"generator {shown(name)} has no file in generators/")
             return row
-        row = None if self.loose is None else self.loose.get((instance, one))
+        row = None if self.loose is None else self.loose.get((instance, name))
         if row is None and self.loose is not None:
-            message = f"output {shown(one)} is not an output of instance {shown(instance_id)} in outputs.jsonl"
+            message = f"output {shown(name)} is not an output of instance {shown(instance_id)} in outputs.jsonl"
             say(message)
         return row
 
@@ -234,8 +237,8 @@ class JudgmentReader:
         values = item.get("values", {})
         says_more = any(item.get(key) is not None for key in ("prefers", "order", "spans"))
         if not isinstance(values, dict) or not ("values" in item or says_more):
-            found = shown(item.get("values"))
-            say(f'"values" must be numbers by dimension, as in {{"adequacy": 4}}; found {found}')
+            given = shown(item.get("values"))
+            say(f'"values" must be numbers by dimension, as in {{"adequacy": 4}}; found {given}')
             return {}
         for dimension, value in values.items():
             if wrong := self._value_mistake(dimension, value):
@@ -305,7 +308,7 @@ def comparison_mistake(
     """What is wrong with how a judgment compares outputs, if anything."""
     compares = "order" in details or ("prefers" in details and "dimension" in details)
     if isinstance(details.get("order"), list):
-        placed = [one for place in _listed(details["order"]) for one in _listed(place)]
+        placed = [output for place in _listed(details["order"]) for output in _listed(place)]
         if sorted(map(repr, placed)) != sorted(map(repr, names)):
             return f'"order" must hold every output judged exactly once; found {shown(details["order"])}'
         if "prefers" in details:
@@ -314,8 +317,8 @@ def comparison_mistake(
         return None
     if not compares or len(names) < 2:
         return '"dimension" is for judgments that compare outputs; values name their dimensions themselves'
-    found = None if dimensions is None else dimensions.get(details["dimension"])
-    if dimensions is not None and (found is None or found.kind != "preference"):
+    dimension = None if dimensions is None else dimensions.get(details["dimension"])
+    if dimensions is not None and (dimension is None or dimension.kind != "preference"):
         return f'"dimension" {shown(details["dimension"])} is not declared under [dimensions] in {FILE} as a preference'
     return None
 
@@ -337,16 +340,16 @@ def keep_judgments(path: Path, key: str, judgments: Judgments, rows: Sequence[Ou
         "details": [[k, _moved(detail, place)] for k, detail in judgments.details.items()],
     }
     columns = (judgments.instance, place[judgments.row], judgments.annotator, judgments.campaign, judgments.values)
-    keep_numbers(path, key, facts, columns)
+    keep_numbers(path, key, facts, dict(zip(_COLUMNS, columns, strict=True)))
 
 
 def kept_judgments(path: Path, key: str, rows: Sequence[Outputs]) -> Judgments | None:
     """The judgments kept under this key, on the board's rows as they stand now."""
-    found = kept_numbers(path, key)
+    kept = kept_numbers(path, key, _COLUMNS)
     position = {row.name: k for k, row in enumerate(rows)}
-    if found is None or not position.keys() >= set(found[0]["rows"]):
+    if kept is None or not position.keys() >= set(kept[0]["rows"]):
         return None
-    facts, (instance, row, annotator, campaign, values) = found
+    facts, (instance, row, annotator, campaign, values) = kept
     place = np.array([position[name] for name in facts["rows"]], np.int32)
     return Judgments(
         dimensions=tuple(facts["dimensions"]),

@@ -251,16 +251,16 @@ class JudgmentColumns:
         )
 
 
-def _code(known: dict[str, int], name: str | None) -> int:
-    return -1 if name is None else known.setdefault(name, len(known))
+def _code(codes: dict[str, int], name: str | None) -> int:
+    return -1 if name is None else codes.setdefault(name, len(codes))
 
 
-def join_judgments(one: Judgments, other: Judgments) -> Judgments:
+def join_judgments(first: Judgments, second: Judgments) -> Judgments:
     """All judgments of two sets on the same instances and rows, with the dimensions and names of both."""
-    dimensions = tuple(dict.fromkeys((*one.dimensions, *other.dimensions)))
-    annotators = tuple(dict.fromkeys((*one.annotators, *other.annotators)))
-    campaigns = tuple(dict.fromkeys((*one.campaigns, *other.campaigns)))
-    both = (one, other)
+    dimensions = tuple(dict.fromkeys((*first.dimensions, *second.dimensions)))
+    annotators = tuple(dict.fromkeys((*first.annotators, *second.annotators)))
+    campaigns = tuple(dict.fromkeys((*first.campaigns, *second.campaigns)))
+    both = (first, second)
     return Judgments(
         dimensions=dimensions,
         annotators=annotators,
@@ -270,13 +270,13 @@ def join_judgments(one: Judgments, other: Judgments) -> Judgments:
         annotator=np.concatenate([_recode(part.annotator, part.annotators, annotators) for part in both]),
         campaign=np.concatenate([_recode(part.campaign, part.campaigns, campaigns) for part in both]),
         values=np.concatenate([_spread(part, dimensions) for part in both]),
-        details={**one.details, **{len(one) + k: detail for k, detail in other.details.items()}},
+        details={**first.details, **{len(first) + k: detail for k, detail in second.details.items()}},
     )
 
 
-def _recode(codes: Ints, names: tuple[str, ...], known: tuple[str, ...]) -> Ints:
+def _recode(codes: Ints, names: tuple[str, ...], wanted: tuple[str, ...]) -> Ints:
     """Numbers into one list of names as numbers into another; -1 stays."""
-    place = {name: k for k, name in enumerate(known)}
+    place = {name: k for k, name in enumerate(wanted)}
     table = np.array([*(place[name] for name in names), -1], np.int32)
     return table[codes]
 

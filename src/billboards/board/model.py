@@ -284,9 +284,9 @@ class Board:
         return chosen
 
     def _parts(self) -> set[str]:
-        found = {f"tag {tag}" for i in self.instances for tag in i.tags}
-        found |= {f"domain {i.domain}" for i in self.instances if i.domain is not None}
-        return found | {f"document {i.document}" for i in self.instances if i.document is not None}
+        parts = {f"tag {tag}" for i in self.instances for tag in i.tags}
+        parts |= {f"domain {i.domain}" for i in self.instances if i.domain is not None}
+        return parts | {f"document {i.document}" for i in self.instances if i.document is not None}
 
 
 #: JSON with characters as they are; an encoder that is made once writes a million short texts in half the time.
@@ -328,8 +328,12 @@ def loose_rows(instances: Sequence[Instance], outputs: Iterable[tuple[str, str, 
 
 def _loose_row(k: int, of_instance: list[list[tuple[str, str]]]) -> Outputs:
     chosen = [texts[k] if k < len(texts) else None for texts in of_instance]
-    texts = tuple(None if one is None else one[1] for one in chosen)
-    ids = tuple(None if one is None else one[0] for one in chosen)
+    texts = tuple(None if output is None else output[1] for output in chosen)
+    ids = tuple(None if output is None else output[0] for output in chosen)
     return Outputs(
-        name=f"#{k + 1}", generator=None, version=digest(json.dumps(one) for one in chosen), load=lambda: texts, ids=ids
+        name=f"#{k + 1}",
+        generator=None,
+        version=digest(json.dumps(output) for output in chosen),
+        load=lambda: texts,
+        ids=ids,
     )

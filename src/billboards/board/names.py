@@ -33,10 +33,10 @@ def name_mistake(name: str) -> str | None:
     """What is wrong with a name, if anything, as the end of a sentence that begins with it."""
     if not name:
         return "is empty"
-    found = _FORBIDDEN.search(name)
-    if found is None:
+    forbidden = _FORBIDDEN.search(name)
+    if forbidden is None:
         return None
-    return f"holds the character U+{ord(found[0]):04X}; names have no tabs, line ends or other control characters"
+    return f"holds the character U+{ord(forbidden[0]):04X}; names have no tabs, line ends or other control characters"
 
 
 def file_name_mistake(name: str) -> str | None:

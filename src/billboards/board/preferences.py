@@ -71,13 +71,13 @@ def preferred_pairs(board: Board, aggregate: Aggregate) -> Preferences:
     """Every pair that people compared on the dimensions of an aggregate, test questions aside."""
     judgments = board.judgments
     of_campaigns = judgments.of_campaigns(aggregate.campaigns)
-    found = [
+    pairs = [
         (first, second, judgments.instance[k], judgments.annotator[k], tied)
         for k, detail in judgments.details.items()
         if of_campaigns[k] and not detail.get("test") and compared_on(board, detail) in aggregate.dimensions
         for first, second, tied in _pairs(board, k, detail)
     ]
-    better, worse, instance, annotator, tied = np.array(found, np.int32).reshape(-1, 5).T
+    better, worse, instance, annotator, tied = np.array(pairs, np.int32).reshape(-1, 5).T
     return Preferences(better=better, worse=worse, instance=instance, annotator=annotator, tied=tied.astype(bool))
 
 
@@ -86,8 +86,8 @@ def compared_on(board: Board, detail: Mapping[str, Any]) -> str | None:
     if not detail.get("others") or not ("prefers" in detail or "order" in detail):
         return None
     only = [d.name for d in board.dimensions.values() if d.kind == "preference"]
-    said: str | None = detail.get("dimension", only[0] if len(only) == 1 else None)
-    return said
+    dimension: str | None = detail.get("dimension", only[0] if len(only) == 1 else None)
+    return dimension
 
 
 def _pairs(board: Board, k: int, detail: Mapping[str, Any]) -> Iterator[tuple[int, int, bool]]:
@@ -105,8 +105,8 @@ def _places(detail: Mapping[str, Any], names: Sequence[str]) -> list[list[str]]:
     """The outputs judged, best first, equal ones together."""
     if "order" in detail:
         return [[place] if isinstance(place, str) else list(place) for place in detail["order"]]
-    said = detail["prefers"]
-    chosen = [said] if isinstance(said, str) else list(said)
+    preferred = detail["prefers"]
+    chosen = [preferred] if isinstance(preferred, str) else list(preferred)
     return [place for place in (chosen, [name for name in names if name not in chosen]) if place]
 
 

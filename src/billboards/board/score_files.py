@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from billboards.board._kept import FOLDER as KEPT
-from billboards.board._kept import KeptTable, is_large, keep_numbers, kept_facts, key_of
+from billboards.board._kept import SCORES, KeptTable, is_large, keep_numbers, kept_facts, key_of
 from billboards.board._parts import INSTANCES, OUTPUTS, check_files, named_files, read_part, reference_set
 from billboards.board.model import Outputs, digest
 from billboards.board.names import file_name_mistake, is_loose
@@ -39,28 +39,24 @@ def read_scores(
     problems: Problems,
 ) -> tuple[ImportedColumn, ...]:
     """A column per file; also for one that can't be read, so that nobody else complains of its absence."""
-    known = _known_rows(rows, problems)
+    is_row = _known_rows(rows, problems)
     columns = []
     for name, path in named_files(root, "scores", ".tsv", file_name_mistake, problems).items():
-        said = settings.scores.get(name, ImportedSettings(name=name))
-        used = reference_set(said.references, references, settings, ("scores", name, "references"), problems)
-        raw = read_part(root, f"scores/{path.name}", problems)
-        values = (
-            {}
-            if raw is None
-            else _score_table(raw, ScoresFile(root=root, path=path, position=position, said=said), known, problems)
-        )
+        stated = settings.scores.get(name, ImportedSettings(name=name))
+        file = ScoresFile(root=root, path=path, position=position, settings=stated)
+        used = reference_set(stated.references, references, settings, ("scores", name, "references"), problems)
+        raw = read_part(root, file.name, problems)
         columns.append(
             ImportedColumn(
-                name=said.name,
+                name=stated.name,
                 source_name=name,
-                signature=_signature(raw or b"", said),
-                values=values,
-                references=() if "references" not in said.needs else references if used is None else used,
-                needs_references="references" in said.needs,
-                needs_input="input" in said.needs,
-                is_ensemble=said.is_ensemble,
-                is_statistic=said.is_statistic,
+                signature=_signature(raw or b"", stated),
+                values={} if raw is None else _score_table(raw, file, is_row, problems),
+                references=() if "references" not in stated.needs else references if used is None else used,
+                needs_references="references" in stated.needs,
+                needs_input="input" in stated.needs,
+                is_ensemble=stated.is_ensemble,
+                is_statistic=stated.is_statistic,
             )
         )
     check_files("scores", ".tsv", settings.scores, {column.source_name for column in columns}, settings, problems)
@@ -75,9 +71,9 @@ def _known_rows(rows: Sequence[Outputs], problems: Problems) -> Callable[[str], 
     return lambda name: name in names or not (loose_read if is_loose(name) else generators_read)
 
 
-def _signature(raw: bytes, said: ImportedSettings) -> str:
+def _signature(raw: bytes, settings: ImportedSettings) -> str:
     """The identity of imported scores: their digest, which is another one when they are turned round."""
-    turned = b"" if said.higher_is_better else b"-"
+    turned = b"" if settings.higher_is_better else b"-"
     return f"imported:{hashlib.sha256(turned + raw).hexdigest()[:16]}"
 
 
@@ -88,15 +84,15 @@ class ScoresFile:
     root: Path
     path: Path
     position: Mapping[str, int]
-    said: ImportedSettings
+    settings: ImportedSettings
 
     @property
     def name(self) -> str:
         return f"scores/{self.path.name}"
 
-    def read(self, raw: bytes, known: Callable[[str], bool], problems: Problems) -> dict[str, Floats]:
-        values = read_score_table(raw, self.name, self.position, known, problems)
-        return values if self.said.higher_is_better else {row: _negated(scores) for row, scores in values.items()}
+    def read(self, raw: bytes, is_row: Callable[[str], bool], problems: Problems) -> dict[str, Floats]:
+        values = read_score_table(raw, self.name, self.position, is_row, problems)
+        return values if self.settings.higher_is_better else {row: _negated(scores) for row, scores in values.items()}
 
     def again(self, version: str) -> dict[str, Floats]:
         """The same scores from the same bytes."""
@@ -107,19 +103,19 @@ class ScoresFile:
 
 
 def _score_table(
-    raw: bytes, file: ScoresFile, known: Callable[[str], bool], problems: Problems
+    raw: bytes, file: ScoresFile, is_row: Callable[[str], bool], problems: Problems
 ) -> Mapping[str, Floats]:
     """A table of scores; a large one is loaded, as it was kept when first read, whenever it is asked for."""
     if not is_large(len(raw)):
-        return file.read(raw, known, problems)
+        return file.read(raw, is_row, problems)
     path, version = file.root / KEPT / file.name, hashlib.sha256(raw).hexdigest()
-    key = key_of(version, digest(file.position), file.said.higher_is_better)
+    key = key_of(version, digest(file.position), file.settings.higher_is_better)
     facts = kept_facts(path, key)
-    if facts is None or not all(map(known, facts["rows"])):
+    if facts is None or not all(map(is_row, facts["rows"])):
         before = len(problems)
-        values = file.read(raw, known, problems)
-        facts = {"rows": list(values)}
-        if len(problems) > before or not values or not keep_numbers(path, key, facts, [np.array([*values.values()])]):
+        values = file.read(raw, is_row, problems)
+        facts, arrays = {"rows": list(values)}, {SCORES: np.array([*values.values()])}
+        if len(problems) > before or not values or not keep_numbers(path, key, facts, arrays):
             return values
     return KeptTable(path, key, facts["rows"], partial(file.again, version))
 

@@ -123,11 +123,11 @@ def missing_cells(
         if metric.card.needs_references and not references:
             continue
         key = column_key(board, metric, references)
-        there = store.present(key)
+        stored = store.present(key)
         for row in rows:
             if board.is_reference(row, key.column.references):
                 continue
-            if row.version in there:
+            if row.version in stored:
                 present += 1
             else:
                 missing.append(Cell(metric, key, row))

@@ -313,16 +313,16 @@ def _write_judgments(board: Board, root: Path) -> None:
 def _whose(board: Board, instance: str, names: tuple[str, ...]) -> dict[str, Any]:
     """Whose outputs a judgment speaks of: generators by name, or outputs without one by id."""
     rows = [board.row(name) for name in names]
-    key, found = "generator", list(names)
+    key, outputs = "generator", list(names)
     if rows[0].generator is None:
         k = board.position[instance]
-        key, found = "output", [row.ids[k] or "" for row in rows if row.generator is None]
-    if len({row.generator is None for row in rows}) > 1 or not all(found):
+        key, outputs = "output", [row.ids[k] or "" for row in rows if row.generator is None]
+    if len({row.generator is None for row in rows}) > 1 or not all(outputs):
         raise InvalidInput(
             f"a judgment of instance {instance!r} speaks of {', '.join(names)}, which can't be written; "
             "it must name outputs that exist, of generators or of none"
         )
-    return {key: found[0]} if len(found) == 1 else {f"{key}s": found}
+    return {key: outputs[0]} if len(outputs) == 1 else {f"{key}s": outputs}
 
 
 def _short(value: float) -> float | int:
