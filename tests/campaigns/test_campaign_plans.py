@@ -177,6 +177,19 @@ def test_weekday_mornings_in_a_time_zone() -> None:
     assert seconds_until_open(CampaignPlan(opens=100.0), 40.0) == 60.0
 
 
+def test_hours_may_have_minutes_and_midnight_is_the_end_of_a_day() -> None:
+    def wait(plan: CampaignPlan, text: str) -> float:
+        return seconds_until_open(plan, datetime.fromisoformat(text).timestamp())
+
+    late = CampaignPlan(from_hour=9.99, until_hour=10.75)
+    assert wait(late, "2026-05-04T09:00+00:00") == 59 * 60
+    assert wait(late, "2026-05-04T10:44+00:00") == 0
+    assert wait(late, "2026-05-04T10:45+00:00") == (23 * 60 + 14) * 60, "until tomorrow, 9:59"
+    night = CampaignPlan(from_hour=23, until_hour=24)
+    assert wait(night, "2026-05-04T23:59+00:00") == 0
+    assert wait(night, "2026-05-05T00:00+00:00") == 23 * 3600
+
+
 @pytest.mark.parametrize(
     ("setting", "message"),
     [

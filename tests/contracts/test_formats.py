@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 from judged_boards import KEY, bare_board, judged_board
 
-from billboards.board import Board, Judgment
+from billboards.board import Board, Dimension, Judgment
 from billboards.board.judgment_sources import JudgmentSource
+from billboards.board.judgments import JudgmentColumns
 from billboards.errors import ImportRefused, InvalidInput, NotEnoughData, UnknownName
 from billboards.formats import FORMATS, add_file, judgment_format, judgments_as_text, pseudonym
 
@@ -70,6 +71,19 @@ def test_no_name_of_an_annotator_leaves(form: str) -> None:
     text = judgments_as_text(judged_board(form), form)
     assert "ann@x.org" not in text
     assert "bob" not in text
+
+
+def test_who_is_unknown_stays_unknown(tmp_path: Path) -> None:
+    columns = JudgmentColumns(("adequacy",))
+    columns.add(0, 0, {"adequacy": 1.0}, campaign="c")
+    columns.add(1, 0, {"adequacy": 0.0}, annotator="bob", campaign="c")
+    board = replace(
+        bare_board(), judgments=columns.build(), dimensions={"adequacy": Dimension("adequacy", range=(0, 1))}
+    )
+    path = tmp_path / "file.csv"
+    path.write_text(judgments_as_text(board, "csv", key=KEY), encoding="utf-8")
+    read = _each(add_file(board, path, "csv", "c2").board)
+    assert [one.annotator for one in read if one.campaign == "c2"] == [None, pseudonym("bob", KEY.encode())]
 
 
 def test_without_a_key_pseudonyms_differ_from_file_to_file() -> None:

@@ -20,7 +20,7 @@ from billboards.site.campaigns.annotating import (
 )
 from billboards.site.campaigns.annotators import invite, revoke_link, shared_link
 from billboards.site.campaigns.owning import close_campaign
-from billboards.site.campaigns.results import campaign_answers
+from billboards.site.campaigns.results import campaign_answers, campaign_judgments
 from billboards.site.campaigns.status import campaign_status
 
 PLAIN: dict[str, Any] = {"positive": 0.0, "negative": 0.0}
@@ -225,3 +225,18 @@ def test_outside_its_hours_nothing_is_given_out_and_what_is_in_hands_may_be_fini
     port.clock.now += 60
     assert ann.answer().state == "item"
     assert ann.turn().state == "closed"
+
+
+def test_marked_errors_reach_the_judgment_whole_but_for_their_place_on_the_page(port: Harbour) -> None:
+    campaign = small_campaign(port, template="mqm", **PLAIN)
+    (ann,) = people(port, campaign, by_reference)
+    item = ann.turn().item
+    assert item is not None
+    error = {"start": 0, "end": 5, "severity": "major", "category": "style"}
+    gap = {"start": 2, "end": 2, "severity": "minor", "category": "accuracy", "missing": True}
+    marked = {"mqm": [{"output": 0, **error}, {"output": 0, **gap}]}
+    submit_answer(port.site, ann.participant, item.assignment, "one", marked, seconds=5.0)
+    judged = campaign_judgments(port.site, port.owner, campaign.id)
+    assert judged.details[0]["spans"] == [error, gap]
+    assert set(judged.details[0]) == {"spans", "time", "template"}
+    assert judged.details[0]["template"] == campaign.template.signature

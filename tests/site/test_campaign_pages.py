@@ -93,8 +93,13 @@ def test_money_is_spent_only_with_a_tick_beside_the_price(ferry: CampaignSite) -
     assert get_campaign(ferry.pages.site, "paid").state == "draft"
     assert ferry.pages.post(f"{home}/open", "owner", data={"confirm": "yes"}).status_code == 303
     assert ferry.pages.post(f"{home}/top-up", "owner", data={"budget": "3"}).status_code == 422
-    ferry.pages.post(f"{home}/top-up", "owner", data={"budget": "3", "labels": "2", "confirm": "yes"})
-    assert get_campaign(ferry.pages.site, "paid").plan.labels == 2
+    ferry.pages.post(f"{home}/top-up", "owner", data={"budget": "3", "confirm": "yes"})
+    topped = get_campaign(ferry.pages.site, "paid")
+    assert (topped.plan.budget, topped.plan.labels, topped.generators) == (3.0, 1, ("g0",)), "the rest is as it was"
+    added = {"budget": "2", "labels": "2", "generators": "g1", "confirm": "yes"}
+    assert ferry.pages.post(f"{home}/top-up", "owner", data=added).status_code == 303
+    topped = get_campaign(ferry.pages.site, "paid")
+    assert (topped.plan.budget, topped.plan.labels, topped.generators) == (5.0, 2, ("g0", "g1"))
     ferry.pages.post(f"{home}/pause", "owner", data={"reason": "lunch"})
     assert "lunch" in ferry.read(home)
     assert ferry.pages.post(f"{home}/resume", "owner", data={}).status_code == 422
@@ -302,6 +307,11 @@ def test_a_program_plans_opens_invites_annotates_and_reads_the_results(ferry: Ca
     assert (estimate["generator"], estimate["mean"]) == ("g1", 100.0)
     answers = api(ferry, "GET", f"{home}/answers?history=true").json()["items"]
     assert [one["state"] for one in answers] == ["superseded", "undone", "valid"]
+    nothing = {"right": 0, "wrong": 0, "accuracy": None, "low": None, "high": None, "noisy": None}
+    (line,) = api(ferry, "GET", f"{home}/annotators").json()
+    assert [line.pop(kind) for kind in ("positive", "negative")] == [nothing, nothing]
+    facts = {"annotator": link["annotator"], "state": "active", "answers": 1, "median_seconds": 5.0, "reason": ""}
+    assert line == facts
     ruled = api(ferry, "POST", f"{home}/annotators/{link['annotator']}/exclude", json={"reason": "a machine"}).json()
     assert (ruled["verdict"], ruled["reason"]) == ("excluded", "a machine")
     assert api(ferry, "POST", f"{home}/close", json={}).json()["state"] == "closed"

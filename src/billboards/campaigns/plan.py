@@ -9,46 +9,56 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
-from math import isfinite
-from typing import Any
+from functools import cache
+from typing import Annotated, Any, ClassVar, get_type_hints
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from pydantic import ConfigDict, Field, Strict, TypeAdapter, ValidationError
+
 from billboards.errors import InvalidInput, UnknownName
+from billboards.reading import shown
 
 #: Test questions come so many in each block of so many items.
 BLOCK = 20
 DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 
 
-@dataclass(frozen=True)
+Share = Annotated[float, Field(strict=True, ge=0, le=1)]
+Seconds = Annotated[float | None, Field(strict=True, ge=0, le=10**11)]
+Hour = Annotated[float | None, Field(strict=True, ge=0, le=24)]
+
+
+@dataclass(frozen=True, kw_only=True)
 class CampaignPlan:
     """A campaign's settings. Money is in `currency`, times in seconds, shares from 0 to 1; None is no limit."""
 
-    instances: int = 800
-    labels: int = 1
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid", allow_inf_nan=False)
+
+    instances: Annotated[int, Field(strict=True, ge=1, le=10**6)] = 800
+    labels: Annotated[int, Field(strict=True, ge=1, le=100)] = 1
     #: The share of items that get one label more, so that annotators can be compared on the same outputs.
-    overlap: float = 0.0
-    positive: float = 0.05
-    negative: float = 0.05
-    qualification: int = 0
-    pass_mark: float = 0.8
-    lease_seconds: float = 1200.0
-    pay: float = 0.0
+    overlap: Share = 0.0
+    positive: Annotated[float, Field(strict=True, ge=0, le=0.5)] = 0.05
+    negative: Annotated[float, Field(strict=True, ge=0, le=0.5)] = 0.05
+    qualification: Annotated[int, Field(strict=True, ge=0, le=200)] = 0
+    pass_mark: Share = 0.8
+    lease_seconds: Annotated[float, Field(strict=True, ge=10, le=7 * 86400)] = 1200.0
+    pay: Annotated[float, Field(strict=True, ge=0, le=10**6)] = 0.0
     #: What a platform takes on top of what annotators get.
-    fee: float = 0.0
-    currency: str = "USD"
+    fee: Annotated[float, Field(strict=True, ge=0, le=10)] = 0.0
+    currency: Annotated[str, Field(strict=True, min_length=1, max_length=10)] = "USD"
     #: What an hour should be paid at least.
-    hourly: float = 15.0
-    budget: float | None = None
+    hourly: Annotated[float, Field(strict=True, ge=0, le=10**6)] = 15.0
+    budget: Annotated[float | None, Field(strict=True, ge=0, le=10**12)] = None
     #: What one item is expected to take; the median of real answers replaces it.
-    seconds_per_item: float | None = None
-    opens: float | None = None
-    closes: float | None = None
-    days: tuple[str, ...] = ()
-    from_hour: float | None = None
-    until_hour: float | None = None
-    zone: str = "UTC"
-    seed: int = 0
+    seconds_per_item: Annotated[float | None, Field(strict=True, ge=0.1, le=86400)] = None
+    opens: Seconds = None
+    closes: Seconds = None
+    days: Annotated[tuple[str, ...], Strict(False)] = ()
+    from_hour: Hour = None
+    until_hour: Hour = None
+    zone: Annotated[str, Field(strict=True)] = "UTC"
+    seed: Annotated[int, Field(strict=True, ge=0, le=2**63)] = 0
 
     @property
     def price(self) -> float:
@@ -69,57 +79,48 @@ SENTENCE = CampaignPlan(instances=800)
 LONG = CampaignPlan(instances=300)
 PRESETS: Mapping[str, CampaignPlan] = {"sentence": SENTENCE, "long": LONG}
 
-#: The least and the most that a number may be.
-_LIMITS: Mapping[str, tuple[float, float]] = {
-    "instances": (1, 10**6),
-    "labels": (1, 100),
-    "overlap": (0, 1),
-    "positive": (0, 0.5),
-    "negative": (0, 0.5),
-    "qualification": (0, 200),
-    "pass_mark": (0, 1),
-    "lease_seconds": (10, 7 * 86400),
-    "pay": (0, 10**6),
-    "fee": (0, 10),
-    "hourly": (0, 10**6),
-    "budget": (0, 10**12),
-    "seconds_per_item": (0.1, 86400),
-    "opens": (0, 10**11),
-    "closes": (0, 10**11),
-    "from_hour": (0, 24),
-    "until_hour": (0, 24),
-    "seed": (0, 2**63),
-}
-_OPTIONAL = ("budget", "seconds_per_item", "opens", "closes", "from_hour", "until_hour")
-_WHOLE = ("instances", "labels", "qualification", "seed")
-
 
 def read_plan(document: Mapping[str, Any]) -> CampaignPlan:
     """A plan from a document; a key that is absent has its default, and every value is checked."""
-    known = [f.name for f in fields(CampaignPlan)]
-    for key in document:
-        if key not in known:
-            raise UnknownName("setting of a campaign", str(key), known)
-    for key, value in document.items():
-        if key in _LIMITS:
-            _check_number(key, value)
-    values = {**document, "days": tuple(document.get("days", ()))}
-    plan = CampaignPlan(**values)
-    _check_tests(plan)
-    _check_window(plan)
-    if not isinstance(plan.currency, str) or not plan.currency.strip() or len(plan.currency) > 10:
-        raise InvalidInput(f"currency must be a short text, as in USD; found {plan.currency!r}")
+    try:
+        plan = _checker().validate_python(dict(document))
+    except ValidationError as error:
+        detail = error.errors(include_url=False)[0]
+        raise _mistake(str(detail["loc"][0]), detail["type"], document) from error
+    check_plan(plan)
     return plan
 
 
-def _check_number(key: str, value: Any) -> None:
-    if value is None and key in _OPTIONAL:
-        return
-    low, high = _LIMITS[key]
-    wanted = int if key in _WHOLE else (int, float)
-    if isinstance(value, bool) or not isinstance(value, wanted) or not isfinite(value) or not low <= value <= high:
-        kind = "a whole number" if key in _WHOLE else "a number"
-        raise InvalidInput(f"{key} must be {kind} from {low:g} to {high:g}; found {value!r}")
+def check_plan(plan: CampaignPlan) -> None:
+    """Refuse a plan whose settings don't go together."""
+    _check_tests(plan)
+    _check_window(plan)
+    if not plan.currency.strip():
+        raise InvalidInput(f"currency must be a short text, as in USD; found {plan.currency!r}")
+
+
+@cache
+def _checker() -> TypeAdapter[CampaignPlan]:
+    return TypeAdapter(CampaignPlan)
+
+
+def _mistake(key: str, kind: str, document: Mapping[str, Any]) -> InvalidInput:
+    """What is wrong with one setting, in words."""
+    hints = get_type_hints(CampaignPlan, include_extras=True)
+    names = [field.name for field in fields(CampaignPlan)]
+    if kind == "unexpected_keyword_argument":
+        return UnknownName("setting of a campaign", key, names)
+    value = document[key]
+    if key == "currency":
+        return InvalidInput(f"currency must be a short text, as in USD; found {shown(value)}")
+    if key == "days":
+        return InvalidInput(f"days must be a list of {', '.join(DAYS)}; found {shown(value)}")
+    if key == "zone":
+        return InvalidInput(f"{shown(value)} is no time zone; write it as in America/Los_Angeles")
+    limits = hints[key].__metadata__[0].metadata
+    low, high = (next(getattr(limit, end) for limit in limits if hasattr(limit, end)) for end in ("ge", "le"))
+    number = "a whole number" if hints[key].__origin__ is int else "a number"
+    return InvalidInput(f"{key} must be {number} from {low:g} to {high:g}; found {shown(value)}")
 
 
 def _check_tests(plan: CampaignPlan) -> None:

@@ -13,6 +13,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from fastapi import APIRouter
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
@@ -168,6 +169,17 @@ def _seconds(site: Site, sent: Mapping[str, str]) -> float:
     return 0.0
 
 
+class Draft(BaseModel):
+    """What the page's script sends at every answer; whether the answers are any is checked by their questions."""
+
+    model_config = ConfigDict(strict=True)
+
+    assignment: str = ""
+    answer_id: str = ""
+    answers: dict[str, Any]
+    seconds: float = Field(default=0.0, ge=0)
+
+
 async def keep_draft(request: Request) -> Response:
     """Keep what the page has so far; answers in JSON, to a script."""
     raw = await request.body()
@@ -179,17 +191,16 @@ async def keep_draft(request: Request) -> Response:
 def _keep_draft(request: Request, raw: bytes) -> Response:
     site, participant = _who(request, request.headers.get("x-csrf-token", ""))
     try:
-        sent = json.loads(raw)
+        document = json.loads(raw)
         # Half a character is no text, and no database takes it.
-        json.dumps(sent, ensure_ascii=False).encode()
+        json.dumps(document, ensure_ascii=False).encode()
     except (ValueError, RecursionError) as error:
         raise InvalidInput(f"this is no JSON: {error}") from error
-    if not isinstance(sent, dict) or not isinstance(sent.get("answers"), dict):
-        raise InvalidInput('send {"assignment": …, "answer_id": …, "answers": {…}, "seconds": …}')
-    identity = (str(sent.get("assignment", "")), str(sent.get("answer_id", "")))
-    seconds = sent.get("seconds")
-    spent = seconds if isinstance(seconds, int | float) and not isinstance(seconds, bool) else 0.0
-    saved = save_answer(site, participant, *identity, sent["answers"], seconds=spent)
+    try:
+        draft = Draft.model_validate(document)
+    except ValidationError as error:
+        raise InvalidInput('send {"assignment": …, "answer_id": …, "answers": {…}, "seconds": …}') from error
+    saved = save_answer(site, participant, draft.assignment, draft.answer_id, draft.answers, seconds=draft.seconds)
     return JSONResponse({"kept": saved.answer_id, "at": saved.at, "expires": saved.expires}, headers=dict(HEAD))
 
 

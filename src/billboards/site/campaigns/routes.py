@@ -10,9 +10,9 @@ from dataclasses import asdict
 from typing import Annotated, Any, Literal
 
 from fastapi import Depends, Request, Response
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, BeforeValidator, Field
 
-from billboards.campaigns.plan import CampaignPlan
+from billboards.campaigns.plan import CampaignPlan, read_plan
 from billboards.campaigns.quote import Quote
 from billboards.campaigns.template_files import LARGEST, SentTemplate, shipped
 from billboards.errors import InvalidInput, Refused
@@ -82,6 +82,11 @@ class StatusFacts(BaseModel):
     generators: list[GeneratorProgress]
 
 
+def _checked_plan(sent: Any) -> Any:
+    """A plan refused in its own words."""
+    return read_plan(sent) if isinstance(sent, dict) else sent
+
+
 class NewCampaign(Strict):
     """A campaign to plan; without generators, every machine on the board takes part."""
 
@@ -91,7 +96,7 @@ class NewCampaign(Strict):
         None, max_length=LARGEST, description="instead of a name: the text of a template file of your own"
     )
     generators: list[str] | None = None
-    plan: CampaignPlan = CampaignPlan()
+    plan: Annotated[CampaignPlan, BeforeValidator(_checked_plan)] = CampaignPlan()
     rolling: bool = False
     ranks: bool = True
 
