@@ -115,11 +115,19 @@ def make_table(root: Path) -> Made:
     return Made(path, (path,), {"judgment": ["adequacy"], "range": ["adequacy=1:5"], "score": ["BLEU"]})
 
 
+def make_rated_lines(root: Path) -> Made:
+    """A source of the importer in examples/, which is held to the contract where it is installed."""
+    rows = [(f"i{k}", f"in {k} ä", system, f"{system} {k}", k) for k in (1, 2, 3) for system in ("S1", "S2")]
+    path = _lines(root / "rated.tsv", ["\t".join(map(str, row)) for row in rows])
+    return Made(path, (path,))
+
+
 MAKERS: Mapping[str, Callable[[Path], Made]] = {
     **PUBLIC,
     "billboard": make_billboard,
     "mqm": make_mqm,
     "mtme": make_mtme,
+    "rated-lines": make_rated_lines,
     "table": make_table,
     "thumb": make_thumb,
     "wmt-da": make_wmt_da,

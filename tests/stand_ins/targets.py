@@ -35,6 +35,7 @@ from billboards.campaigns.crowd.mturk import read_batch
 from billboards.campaigns.template_files import parse_template, shipped, template_source
 from billboards.errors import InvalidInput
 from billboards.formats import FORMATS, add_file, judgments_as_text
+from billboards.importers import IMPORTERS
 from billboards.metrics.discovery import metric
 from billboards.reading import Problems, read_table, refuse_errors
 from billboards.run.environments import parse_requirements
@@ -46,8 +47,8 @@ from billboards.site.submissions.metric_folders import unpack_metric
 
 def importers(home: Path) -> Iterator[Target]:
     """Every file of every importer's small set."""
-    for name, make in MAKERS.items():
-        made = make(home / "sets" / name)
+    for name in IMPORTERS:
+        made = MAKERS[name](home / "sets" / name)
         for path in made.files:
             yield in_place(f"import {name} {path.name}", path, partial(made.load, name))
 

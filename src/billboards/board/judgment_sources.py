@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 from billboards.board import Aggregate, Board, DataCard, Dimension, Judgment
@@ -53,6 +54,27 @@ class JudgmentSource:
     #: Whether the format promises every segment for every system that it names.
     complete: bool = True
     notes: tuple[str, ...] = ()
+
+    @classmethod
+    def of_campaign(
+        cls, path: Path, board: Board, campaign: str, judgments: Iterable[SourceJudgment], about: str
+    ) -> JudgmentSource:
+        """What people said in one campaign, on the board's scales where it has them; not every output need be judged.
+
+        path: the file that was read
+        campaign: the name the judgments go by on the board; their mean over all dimensions goes by it too
+        about: a sentence for the board's data card
+        """
+        every = tuple(judgments)
+        names = tuple(dict.fromkeys(name for judgment in every for name in judgment.values))
+        return cls(
+            path=str(path),
+            dimensions=tuple(board.dimensions.get(name, Dimension(name)) for name in names),
+            aggregates=(Aggregate(campaign, names, (campaign,)),),
+            judgments=every,
+            about=about,
+            complete=False,
+        )
 
     @property
     def campaigns(self) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hmac
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 from secrets import token_bytes
 from typing import TYPE_CHECKING
@@ -19,7 +20,6 @@ from billboards.formats._format import (
     JudgmentFormat,
     judged_text,
     judgment_format,
-    need_columns,
     read_delimited,
     single_generator,
     write_delimited,
@@ -28,16 +28,17 @@ from billboards.registry import Registry
 
 if TYPE_CHECKING:
     from billboards.board import Board, Judgment
-    from billboards.board.judgment_sources import Imported
+    from billboards.board.judgment_sources import Imported, JudgmentSource, SourceJudgment
 
 __all__ = [
     "FORMATS",
     "JudgmentFormat",
+    "JudgmentSource",
+    "SourceJudgment",
     "add_file",
     "judged_text",
     "judgment_format",
     "judgments_as_text",
-    "need_columns",
     "pseudonym",
     "read_delimited",
     "single_generator",
@@ -46,6 +47,12 @@ __all__ = [
 
 #: Every format by name.
 FORMATS = Registry(kind="format", room=__name__, type=JudgmentFormat)
+
+
+def __getattr__(name: str) -> object:
+    if name in ("JudgmentSource", "SourceJudgment"):
+        return getattr(import_module("billboards.board.judgment_sources"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def add_file(board: Board, path: Path, form: str, campaign: str) -> Imported:

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import csv
 import inspect
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
@@ -74,28 +74,33 @@ def judgment_format(name: str | None = None) -> Callable[[Reader], JudgmentForma
     return declare
 
 
-def read_delimited(path: Path, delimiter: str) -> Iterator[tuple[int, dict[str, str]]]:
-    """Rows of a delimited file by column name, with their line; a row of another width is refused."""
+def read_delimited(path: Path, delimiter: str, needed: Sequence[str], what: str) -> list[tuple[int, dict[str, str]]]:
+    """Rows of a delimited file by column name, with their lines.
+
+    A file without one of the needed columns is no such thing as `what` names, and is refused; so is one without rows,
+    or with a row of another width.
+    """
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
-            is_quoted = delimiter != "\t"
             reader = csv.DictReader(
-                file, delimiter=delimiter, quoting=csv.QUOTE_MINIMAL if is_quoted else csv.QUOTE_NONE, strict=True
+                file,
+                delimiter=delimiter,
+                quoting=csv.QUOTE_NONE if delimiter == "\t" else csv.QUOTE_MINIMAL,
+                strict=True,
             )
-            for row in reader:
-                if None in row or None in row.values():
-                    raise ImportRefused(f"{path}:{reader.line_num}: another number of columns than the header has")
-                yield reader.line_num, row
+            rows = [(reader.line_num, row) for row in reader]
+            columns = reader.fieldnames or ()
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise ImportRefused(f"{path}: can't be read: {error}") from error
-
-
-def need_columns(path: Path, columns: Iterable[str], needed: Sequence[str], what: str) -> None:
-    """Refuse a file that lacks a column its format promises."""
-    present = set(columns)
-    missing = [name for name in needed if name not in present]
+    missing = [name for name in needed if name not in columns]
     if missing:
         raise ImportRefused(f"{path}: no {what}: column {missing[0]!r} is missing; it needs {', '.join(needed)}")
+    for line, row in rows:
+        if None in row or None in row.values():
+            raise ImportRefused(f"{path}:{line}: another number of columns than the header has")
+    if not rows:
+        raise ImportRefused(f"{path}: holds nothing below its first line")
+    return rows
 
 
 def write_delimited(columns: Sequence[str], rows: Iterable[Mapping[str, Any]], delimiter: str) -> str:

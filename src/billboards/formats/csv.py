@@ -15,9 +15,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from billboards.board import Aggregate, Board, Dimension, Judgment
+from billboards.board import Board, Judgment
 from billboards.board.judgment_sources import JudgmentSource, SourceJudgment
-from billboards.formats._format import judgment_format, need_columns, read_delimited, write_delimited
+from billboards.formats._format import judgment_format, read_delimited, write_delimited
 from billboards.reading import Problems, read_number, refuse_errors
 
 NEEDED = ("instance", "generator", "dimension", "value")
@@ -44,24 +44,13 @@ def csv(path: Path, board: Board, campaign: str) -> JudgmentSource:
     The values in a table; dimensions that the board does not declare are taken as they are.
     """
     problems = Problems()
-    rows = list(read_delimited(path, ","))
-    need_columns(path, rows[0][1] if rows else (), NEEDED, "table of judgments")
+    rows = read_delimited(path, ",", NEEDED, "table of judgments")
     given = tuple(
         judgment for line, row in rows if (judgment := _given(path, line, row, campaign, problems)) is not None
     )
     refuse_errors(problems)
-    names = dict.fromkeys(name for judgment in given for name in judgment.values)
-    dimensions = tuple(board.dimensions.get(name, Dimension(name)) for name in names)
-    aggregate = Aggregate(campaign, tuple(names), (campaign,))
     about = f"Campaign {campaign}: read from a table of judgments."
-    return JudgmentSource(
-        path=str(path),
-        dimensions=dimensions,
-        aggregates=(aggregate,),
-        judgments=_joined(given),
-        about=about,
-        complete=False,
-    )
+    return JudgmentSource.of_campaign(path, board, campaign, _joined(given), about)
 
 
 def _given(path: Path, line: int, row: dict[str, str], campaign: str, problems: Problems) -> SourceJudgment | None:

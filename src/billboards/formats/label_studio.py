@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from billboards.board import Aggregate, Board, Dimension, Judgment
+from billboards.board import Board, Judgment
 from billboards.board.judgment_sources import JudgmentSource, SourceJudgment
 from billboards.errors import ImportRefused
 from billboards.formats._format import judged_text, judgment_format, single_generator
@@ -32,13 +32,7 @@ def label_studio(path: Path, board: Board, campaign: str) -> JudgmentSource:
     problems = Problems()
     given = tuple(_each(path, _tasks(path), campaign, problems))
     refuse_errors(problems)
-    names = dict.fromkeys(name for judgment in given for name in judgment.values)
-    dimensions = tuple(board.dimensions.get(name, Dimension(name)) for name in names)
-    aggregate = Aggregate(campaign, tuple(names), (campaign,))
-    about = f"Campaign {campaign}: annotated in Label Studio."
-    return JudgmentSource(
-        path=str(path), dimensions=dimensions, aggregates=(aggregate,), judgments=given, about=about, complete=False
-    )
+    return JudgmentSource.of_campaign(path, board, campaign, given, f"Campaign {campaign}: annotated in Label Studio.")
 
 
 def _tasks(path: Path) -> list[Any]:

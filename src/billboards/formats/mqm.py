@@ -19,7 +19,6 @@ from billboards.board.judgment_sources import MQM, JudgmentSource, SourceJudgmen
 from billboards.formats._format import (
     judged_text,
     judgment_format,
-    need_columns,
     read_delimited,
     single_generator,
     write_delimited,
@@ -50,10 +49,8 @@ def mqm(path: Path, board: Board, campaign: str) -> JudgmentSource:
     A score with its spans for every rater's segment; `seg_id` is an instance's id, or its place from 1.
     """
     problems = Problems()
-    rows = list(read_delimited(path, "\t"))
-    need_columns(path, rows[0][1] if rows else (), COLUMNS, "file of MQM ratings")
     errors: dict[tuple[str, str, str], list[tuple[int, dict[str, str]]]] = {}
-    for line, row in rows:
+    for line, row in read_delimited(path, "\t", COLUMNS, "file of MQM ratings"):
         errors.setdefault((row["system"], _instance(board, row["seg_id"]), row["rater"]), []).append((line, row))
     given = tuple(_given(path, key, lines, campaign, problems) for key, lines in errors.items())
     refuse_errors(problems)

@@ -18,7 +18,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from billboards.errors import InvalidInput
+from billboards.errors import ImportRefused, InvalidInput
 from billboards.options import Option, check_options, options_of
 from billboards.registry import first_line
 
@@ -59,6 +59,8 @@ class Importer:
 
         result = self.function(Path(source), **check_options(self.name, self.options, options))
         imported = result if isinstance(result, Imported) else Imported(result)
+        if not imported.board.instances:
+            raise ImportRefused(f"{source}: holds nothing to import; fetch it again")
         return imported if self.card is None else replace(imported, board=_stating(imported.board, self.card))
 
 

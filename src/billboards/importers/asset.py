@@ -42,15 +42,15 @@ COMPARED = tuple(
     Dimension(name, definition=f"{text} Which of the two does so better?", kind="preference")
     for name, text in ASPECTS.items()
 )
-_SOURCE = "https://github.com/facebookresearch/asset"
-_CITATION = "Alva-Manchego et al. (2020): ASSET: A Dataset for Tuning and Evaluation of Sentence Simplification Models"
-_LICENCE = "CC-BY-NC-4.0"
+CARD = DataCard(
+    task="Rewrite a sentence so that it is easier to understand",
+    source="https://github.com/facebookresearch/asset",
+    licence="CC-BY-NC-4.0",
+    citation="Alva-Manchego et al. (2020): ASSET: A Dataset for Tuning and Evaluation of Sentence Simplification "
+    "Models",
+)
 RATINGS = DataCard(
     title="ASSET, ratings of simplified sentences",
-    task="Rewrite a sentence so that it is easier to understand",
-    source=_SOURCE,
-    licence=_LICENCE,
-    citation=_CITATION,
     protocol="Workers saw original and simplification and said on a slider how far they agree with a statement on each "
     "aspect, from 0 (strongly disagree) to 100 (strongly agree)",
     annotators="15 workers of Amazon Mechanical Turk per aspect and sentence, who passed a qualification test",
@@ -58,10 +58,6 @@ RATINGS = DataCard(
 )
 PAIRS = DataCard(
     title="ASSET, human simplifications compared",
-    task=RATINGS.task,
-    source=_SOURCE,
-    licence=_LICENCE,
-    citation=_CITATION,
     protocol="Workers saw an original with a simplification from ASSET and one from TurkCorpus or HSplit, and said for "
     "each aspect which is better, or that they are similar",
     annotators="Workers of Amazon Mechanical Turk who passed a qualification test, one per pair and aspect",
@@ -72,7 +68,7 @@ OUTCOMES = {"asset": 0, "turkcorpus": 1, "hsplit": 1}
 SIMILAR = "similar"
 
 
-@importer()
+@importer(card=CARD)
 def asset(
     source: Path,
     *,

@@ -1,0 +1,106 @@
+"""Packages of somebody else's, installed as people install them and used through the real command line."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from judged_boards import judged_board
+
+from billboards.board.folder import open_board
+from billboards.board.writing import write_board
+
+ROOT = Path(__file__).resolve().parents[2]
+LINES = "a\teins\tX\tone\t5\na\teins\tY\tun\t2\nb\tzwei\tX\ttwo\t4\nb\tzwei\tY\tdeux\t1\n"
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder into which both packages are installed."""
+    home = tmp_path_factory.mktemp("packages")
+    for name in ("third_party_importer", "third_party_format"):
+        shutil.copytree(ROOT / "examples" / name, home / name)
+        pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-build-isolation", "--no-deps", "--no-index"]
+        quiet = ["--disable-pip-version-check", "--target", str(home / "site")]
+        subprocess.run([*pip, *quiet, str(home / name)], check=True, capture_output=True)
+    return home / "site"
+
+
+def run(installed: Path, *command: str, cwd: Path = ROOT) -> str:
+    """What a command prints, with the packages installed."""
+    path = os.pathsep.join([str(installed), str(ROOT / "src"), *filter(None, [os.environ.get("PYTHONPATH")])])
+    done = subprocess.run(
+        [sys.executable, *command],
+        cwd=cwd,
+        env={**os.environ, "PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr + done.stdout
+    return done.stdout + done.stderr
+
+
+def billboards(installed: Path, *arguments: str) -> str:
+    return run(installed, "-W", "error", "-m", "billboards", *arguments)
+
+
+def test_an_importer_is_listed_explained_and_used(installed: Path, tmp_path: Path) -> None:
+    summary = "Rated outputs as tab-separated lines of id, input, system, output and rating"
+    assert summary in " ".join(billboards(installed, "import", "--help").split())
+    explained = " ".join(billboards(installed, "import", "rated-lines", "--help").split())
+    assert "--best BEST the highest rating" in explained
+    source, out = tmp_path / "rated.tsv", tmp_path / "board"
+    source.write_text(LINES, encoding="utf-8")
+    printed = billboards(installed, "import", "rated-lines", str(source), "--best", "9", "-o", str(out))
+    assert f"note: {source}: 2 instances, 4 outputs, 4 judgments" in printed
+    board = open_board(out)
+    assert board.dimensions["quality"].range == (1.0, 9.0)
+    assert board.row("Y").texts == ("un", "deux")
+    assert board.card.title == "Rated lines"
+
+
+def test_an_importer_is_called_from_python(installed: Path, tmp_path: Path) -> None:
+    source = tmp_path / "rated.tsv"
+    source.write_text(LINES, encoding="utf-8")
+    program = f"import billboards as bb; print(bb.import_board('rated-lines', {str(source)!r}, best=7).ranks)"
+    assert run(installed, "-c", program) == "quality\n"
+
+
+def test_a_format_is_written_and_read(installed: Path, tmp_path: Path) -> None:
+    board = write_board(judged_board("csv"), tmp_path / "board")
+    votes = tmp_path / "votes.tsv"
+    billboards(installed, "judgments", "write", str(board), "--format", "vote-lines", "--key", "k", "-o", str(votes))
+    header, *lines = votes.read_text(encoding="utf-8").splitlines()
+    assert header.split("\t") == ["instance", "generator", "annotator", "dimension", "value"]
+    assert [line.split("\t")[:2] for line in lines] == [["s1", "A"], ["s2", "B"], ["s3", "A"]]
+    added = ("judgments", "add", str(board), str(votes), "--format", "vote-lines", "--campaign", "votes")
+    billboards(installed, *added, "-o", str(tmp_path / "both"))
+    assert len(open_board(tmp_path / "both").judgments) == 6
+
+
+def test_both_are_held_to_the_contracts_once_they_are_installed(installed: Path) -> None:
+    files = ("tests/contracts/test_importers.py", "tests/contracts/test_formats.py")
+    options = ("-rp", "-p", "no:cacheprovider", "-p", "no:xdist", "-k", "rated-lines or vote-lines")
+    printed = run(installed, "-m", "pytest", *options, *files)
+    held = re.findall(r"^PASSED .*\[.*(rated-lines|vote-lines)\]", printed, re.MULTILINE)
+    assert (held.count("rated-lines"), held.count("vote-lines")) == (10, 5)
+
+
+@pytest.mark.parametrize(
+    ("page", "example", "first"),
+    [
+        ("how-to-add-an-importer.md", "third_party_importer/rated_lines.py", "from pathlib"),
+        ("how-to-add-a-format.md", "third_party_format/vote_lines.py", "from collections"),
+    ],
+)
+def test_the_how_to_pages_show_the_examples_as_they_are(page: str, example: str, first: str) -> None:
+    module = (ROOT / "examples" / example).read_text(encoding="utf-8")
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+    assert module[module.index(first) :].strip() in text
+    assert len(module.splitlines()) < 40
