@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from scipy.special import gammaln, logsumexp, psi
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-from billboards.analyses.annotators import assumed_questions
+from billboards.analyses._annotators import assumed_questions
 from billboards.stats.annotator_posterior import posterior, probability_noisy
 from billboards.stats.annotator_priors import PSEUDO_RIGHT, PSEUDO_WRONG, learned_prior
 from billboards.stats.annotator_results import AnnotatorModel, BetaMixture

@@ -21,8 +21,7 @@ from measuring import shared_data
 from numpy.typing import NDArray
 from scipy.stats import pearsonr, spearmanr
 
-from billboards.analyses.annotator_tables import corruption_table, mixture_table
-from billboards.analyses.annotators import PUBLISHED, check_annotators
+from billboards.analyses._annotators import PUBLISHED, check_annotators, corruption_table, mixture_table
 from billboards.show.terminal import print_table
 from billboards.stats.annotator_results import AnnotatorModel
 from billboards.stats.annotators import judge_annotators

@@ -228,7 +228,7 @@ def _print_wmt(ours: dict[Cell, list[float]]) -> None:
 
 def default_cells(data: Path, chosen: Sequence[str]) -> dict[Cell, float]:
     """The same cells as the suite gives them: every reference, best of them, tokenizers of the language."""
-    from billboards.api.suites import open_suite
+    from billboards.analyses.suite.open import open_suite
 
     suite = Path(__file__).resolve().parents[1] / "examples" / "suite" / "beametrics.toml"
     with tempfile.TemporaryDirectory() as folder:

@@ -152,7 +152,7 @@ def area(scores: Floats, positive: NDArray[np.bool_]) -> float:
 def study_matchings(folder: Path) -> None:
     """`billboards bertscore ablation` on every pair as a board."""
     import billboards as bb
-    from billboards.analyses.matchings import MatchingStudy, ablate_matching
+    from billboards.analyses._matchings import MatchingStudy, ablate_matching
     from billboards.metrics.neural.bertscore import BERTScore
 
     studies: dict[str, MatchingStudy] = {}
@@ -184,8 +184,8 @@ def with_numbers(path: Path, out: Path) -> Path:
 def study_board(data: Path, part: str) -> None:
     """BERTScore among the released metrics of a board, and whether it really correlates better than BLEU."""
     import billboards as bb
-    from billboards.analyses.home import home_of
-    from billboards.analyses.view import view_board
+    from billboards.analyses._archive import home_of
+    from billboards.analyses._view import judged_matrix
     from billboards.board.scoring import score_board
     from billboards.metrics.neural.bertscore import BERTScore
     from billboards.run.local import executor
@@ -199,7 +199,7 @@ def study_board(data: Path, part: str) -> None:
     with tempfile.TemporaryDirectory(prefix="billboards-study-") as work:
         imported = bb.import_board("billboard", data / "billboard", board=name, **given)
         board = bb.save(imported, Path(work) / name)
-        view = view_board(board, None)
+        view = judged_matrix(board, None)
         rows = [row for row, judged in zip(board.rows, view.judged, strict=True) if judged]
         # Named with its layer, so that the released column of the same name stands beside it.
         metric = BERTScore(layer=BERTScore().used_layer)

@@ -18,9 +18,9 @@ import numpy as np
 from measuring import shared_data
 from numpy.typing import NDArray
 
-from billboards.analyses.designs import study_designs
-from billboards.analyses.implausible import find_implausible
-from billboards.analyses.rating_sources import RatingColumns, TableColumns, table_ratings
+from billboards.analyses.ratings._ratings import RatingColumns, TableColumns, table_ratings
+from billboards.analyses.ratings.designs import study_designs
+from billboards.analyses.ratings.doubts import find_implausible
 from billboards.api.boards import import_board
 from billboards.board import Dimension, human_scores
 from billboards.stats.aggregation import METHODS, aggregate_ratings

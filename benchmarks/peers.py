@@ -98,12 +98,12 @@ def _leave_one_out(human: Floats, scores: dict[str, Floats], lam: float) -> floa
 def rank_own(root: Path, lam: float, draws: int) -> dict[str, Any]:
     """The same numbers by billboards, without the rest of what `billboards rank` finds out."""
     import billboards as bb
-    from billboards.analyses.ranking import fit_view
-    from billboards.analyses.view import view_board
+    from billboards.analyses._view import judged_matrix
+    from billboards.analyses.ensemble import fit_view
     from billboards.stats.correlation import pearson_with_intervals
 
     board = bb.open(root)
-    view = view_board(board, None)
+    view = judged_matrix(board, None)
     start = time.perf_counter()
     found = pearson_with_intervals(view.scores.values, view.judged_human, draws=draws)
     drawn = time.perf_counter() - start
@@ -137,7 +137,7 @@ def bleu_peer(root: Path) -> dict[str, Any]:
 
 def _from_kept_cells(root: Path, scores: dict[str, list[float]]) -> float:
     import billboards as bb
-    from billboards.analyses.home import home_of
+    from billboards.analyses._archive import home_of
     from billboards.board.scoring import column_key
 
     board = bb.open(root)

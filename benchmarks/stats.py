@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import billboards as bb
-from billboards.analyses.view import view_board
+from billboards.analyses._view import judged_matrix
 from billboards.stats.bootstrap import bootstrap_pearson
 from billboards.stats.correlation import resampling_weights
 from billboards.stats.ensemble import fit_ensemble, gather_blocks, held_out_correlation
@@ -77,7 +77,7 @@ def main() -> int:
         judgments=data / "wmt-mqm-human-evaluation",
         references=data / "wmt20_references",
     )
-    view = view_board(board, None)
+    view = judged_matrix(board, None)
     scores, human = view.scores.values[:, view.judged], view.human[view.judged]
     title = "wmt20-zh-en, " + " × ".join(map(str, scores.shape))
     print(f"{title:46} {'ours s':>9} {'peer s':>9} {'ratio':>9} {'of cpu':>9}   same numbers")

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import billboards as bb
-from billboards.analyses.view import View, view_board
+from billboards.analyses._view import JudgedMatrix, judged_matrix
 from billboards.stats.ensemble import apply_linear, fit_ensemble, gather_blocks
 from billboards.stats.estimate import Coverage, simulate_coverage
 
@@ -41,12 +41,12 @@ def main() -> None:
     kept = True
     for name, parts in boards.items():
         folders: dict[str, Any] = {part: shared / folder for part, folder in parts.items()}
-        view = view_board(bb.import_board("billboard", shared / "billboard", board=name, **folders), None)
+        view = judged_matrix(bb.import_board("billboard", shared / "billboard", board=name, **folders), None)
         kept = study(name, view) and kept
     sys.exit(0 if kept else f"from {PROMISED_FROM} labels on, an interval covers less or more than promised")
 
 
-def study(name: str, view: View) -> bool:
+def study(name: str, view: JudgedMatrix) -> bool:
     """Print one board's table; whether the promise was kept."""
     start, kept = time.perf_counter(), True
     print(f"{name}: {view.judged.sum()} generators, {view.human.shape[1]} instances, {DRAWS} draws each")
@@ -64,7 +64,7 @@ def study(name: str, view: View) -> bool:
     return kept
 
 
-def control_variates(view: View) -> dict[str, Floats]:
+def control_variates(view: JudgedMatrix) -> dict[str, Floats]:
     """What stands in for people: two metrics, and the ensemble that has not seen the generator."""
     chosen = {name: view.scores.values[view.scores.names.index(name)] for name in ("COMET", "BLEU")}
     ensemble = np.full(view.human.shape, np.nan)
@@ -73,7 +73,7 @@ def control_variates(view: View) -> dict[str, Floats]:
     return {**chosen, "ensemble": ensemble}
 
 
-def held_out_ensembles(view: View) -> Iterator[tuple[int, Floats]]:
+def held_out_ensembles(view: JudgedMatrix) -> Iterator[tuple[int, Floats]]:
     for row in np.flatnonzero(view.judged):
         others = view.judged_human.copy()
         others[row] = np.nan

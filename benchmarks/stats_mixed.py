@@ -27,8 +27,8 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 import billboards as bb
+from billboards.analyses._view import judged_matrix
 from billboards.analyses.overrating import rows_compared
-from billboards.analyses.view import view_board
 from billboards.board.cells import MemoryCells
 from billboards.board.matrix import board_scores
 from billboards.board.scoring import score_board
@@ -96,7 +96,7 @@ def main() -> None:
 def cnndm(shared: Path) -> Work:
     """The released metrics and the ensemble of three of them; Human-H is the person."""
     board = bb.import_board("billboard", shared / "billboard", board="cnndm", judgments=shared / "THumB")
-    view = view_board(board, None)
+    view = judged_matrix(board, None)
     ensemble = fit_ensemble(gather_blocks(view.scores.values, view.judged_human)).linear
     scores = np.concatenate((view.scores.values, apply_linear(ensemble, view.scores.values)[None]))
     rows = [board.row_position[row.name] for row in rows_compared(board, "Human-H")]
@@ -124,7 +124,7 @@ def zh_en(shared: Path) -> Work:
         own = [columns.names.index(metric.name) for metric in metrics]
         np.save(kept, columns.values[own][:, rows])
     machine = np.array([row.name != "Human-B" for row in compared])
-    return Work(np.load(kept), view_board(board, None).human[rows], machine, fraction=1)
+    return Work(np.load(kept), judged_matrix(board, None).human[rows], machine, fraction=1)
 
 
 def timed(call: Callable[[], tuple[Floats, Floats]], *, runs: int) -> Result:

@@ -23,7 +23,7 @@ from measuring import shared_data
 from numpy.typing import NDArray
 
 import billboards as bb
-from billboards.analyses.view import view_board
+from billboards.analyses._view import judged_matrix
 from billboards.stats.grouped import correlation
 from billboards.stats.pairwise import acc_eq
 from billboards.stats.system_pairs import soft_pairwise_accuracy
@@ -78,7 +78,7 @@ def main() -> None:
 
 def load(data: Path) -> tuple[list[str], Floats, Floats]:
     """Metric names, scores and judgments of the systems that are not references."""
-    view = view_board(bb.import_board("mtme", data / "mtme_wmt23_en-de"), None)
+    view = judged_matrix(bb.import_board("mtme", data / "mtme_wmt23_en-de"), None)
     return list(view.scores.names), view.scores.values[:, view.judged], view.human[view.judged]
 
 

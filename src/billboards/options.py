@@ -39,6 +39,8 @@ class Named:
     name: str = ""
     #: What stands for the value in a command's help.
     metavar: str = ""
+    #: Whether the command line takes it by its place, without a flag.
+    positional: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -60,6 +62,8 @@ class Option:
     choices: tuple[Any, ...] = ()
     limits: tuple[Any, ...] = ()
     metavar: str = ""
+    #: Whether the command line takes it by its place, without a flag.
+    argument: bool = False
     #: The whole type, for schemas.
     annotation: Any = None
 
@@ -177,6 +181,7 @@ def _option(parameter: inspect.Parameter, hint: Any) -> Option:
         choices=choices,
         limits=tuple(extra for extra in extras if not isinstance(extra, str | Named)),
         metavar=named.metavar,
+        argument=named.positional,
         annotation=annotation,
     )
 

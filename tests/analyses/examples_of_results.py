@@ -2,18 +2,10 @@
 
 from __future__ import annotations
 
-from billboards.analyses.ranking_results import (
-    Ablation,
-    Ensemble,
-    EnsembleStudy,
-    GeneratorStanding,
-    MetricStanding,
-    OverratingEstimate,
-    OverratingReport,
-    Ranking,
-    ReferenceEffect,
-    ReferencePoint,
-)
+from billboards.analyses.ensemble import Ablation, Ensemble, EnsembleStudy
+from billboards.analyses.overrating import OverratingEstimate, OverratingReport
+from billboards.analyses.rank import GeneratorStanding, MetricStanding, Ranking
+from billboards.analyses.references import ReferenceEffect, ReferencePoint
 
 BOTH = ("Human-A", "Human-B")
 

@@ -11,10 +11,9 @@ import pytest
 from small_boards import small_board
 
 import billboards as bb
-from billboards.analyses.applying import apply_ensemble, read_metric_scores
-from billboards.analyses.home import Home, open_home
-from billboards.analyses.keeping import keep
-from billboards.analyses.ranking import rank_board
+from billboards.analyses._archive import Home, keep, open_home
+from billboards.analyses.ensemble import apply_ensemble, read_metric_scores
+from billboards.analyses.rank import rank_board
 from billboards.board.matrix import board_scores
 from billboards.board.writing import write_board
 from billboards.errors import InvalidInput, UnknownName

@@ -10,10 +10,8 @@ import pytest
 from edge_boards import EDGES, ordinary_board, with_scores
 
 import billboards as bb
-from billboards.analyses.board_studies import study_board
-from billboards.analyses.ranking import rank_board
-from billboards.analyses.report_page import report_html
-from billboards.analyses.study_results import BoardStudies
+from billboards.analyses._report import BoardStudies, report_html, study_board
+from billboards.analyses.rank import rank_board
 from billboards.board import Aggregate, Board
 
 

@@ -9,10 +9,15 @@ import pytest
 from small_boards import noisy_board
 
 import billboards as bb
-from billboards.analyses.compare import compare_generators, compare_metrics
-from billboards.analyses.comparison_results import GeneratorComparison, MetricComparison, Unit
-from billboards.analyses.metric_pairs import compare_all_metrics
-from billboards.analyses.view import view_board
+from billboards.analyses._view import judged_matrix
+from billboards.analyses.compare import (
+    GeneratorComparison,
+    MetricComparison,
+    Unit,
+    compare_all_metrics,
+    compare_generators,
+    compare_metrics,
+)
 from billboards.errors import InvalidInput, NotEnoughData, UnknownName
 from billboards.stats.clusters import benjamini_hochberg, holm
 from billboards.stats.pairs_permutation import permute_decisions
@@ -35,7 +40,7 @@ def test_a_better_metric_is_found_better_and_the_interval_holds_the_difference()
 def test_acc_eq_of_both_stands_beside_the_correlations_with_its_p_values() -> None:
     board = noisy_board({"good": 5, "poor": 200})
     found = compare_metrics(board, None, "good", "poor", draws=200, seed=2)
-    view = view_board(board, None)
+    view = judged_matrix(board, None)
     pair, human = view.scores.values[:, view.judged], view.human[view.judged]
     expected = acc_eq(pair, human)
     accuracy = found.accuracy
@@ -86,7 +91,7 @@ def test_what_the_permutation_test_exchanges_can_be_chosen(unit: Unit, name: str
     board = noisy_board({"a": 20, "b": 60})
     result = bb.compare(board, "a", "b", unit=unit, draws=100, seed=1)
     assert isinstance(result.value, MetricComparison)
-    view = view_board(board, None)
+    view = judged_matrix(board, None)
     tests = permute_correlations(view.scores.values, view.judged_human, unit=unit, draws=100, seed=1)
     assert result.value.p_permutation == tests.p[0, 1]
     assert f"PERM-{name}" in str(result)
@@ -100,7 +105,7 @@ def test_all_pairs_carry_p_values_corrected_for_their_number() -> None:
     assert p.tolist() == sorted(p)
     assert [pair.holm for pair in found.compared] == pytest.approx(holm(p).tolist())
     assert [pair.bh for pair in found.compared] == pytest.approx(benjamini_hochberg(p).tolist())
-    view = view_board(board, None)
+    view = judged_matrix(board, None)
     tests = permute_correlations(view.scores.values, view.judged_human, draws=2000)
     pair = next(one for one in found.compared if {one.first, one.second} == {"b", "c"})
     ahead, behind = (view.scores.column(name) for name in (pair.first, pair.second))

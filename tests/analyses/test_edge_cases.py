@@ -17,8 +17,8 @@ from edge_boards import EDGES, METRICS
 from small_boards import Overlap
 
 import billboards as bb
-from billboards.analyses.documents import dumps
 from billboards.errors import InvalidInput, NotEnoughData, UnknownName
+from billboards.show.documents import dumps
 
 FEW = 20
 

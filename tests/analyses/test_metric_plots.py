@@ -10,7 +10,8 @@ import pytest
 from drawn_charts import data_of, data_sets, subtitle_of, title_of
 from examples_of_results import RANKING, STUDY
 
-from billboards.analyses.metric_plots import correlation_bars, metric_correlations, scatter
+from billboards.analyses.ensemble import metric_correlations
+from billboards.analyses.rank import correlation_bars, scatter
 from billboards.errors import NotEnoughData
 
 NAMES = ("A", "B", "Human-C")

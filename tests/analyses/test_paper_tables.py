@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from examples_of_results import RANKING
 
-from billboards.analyses.paper_tables import score_table, summary_table
+from billboards.analyses._paper_tables import score_table, summary_table
 from billboards.show.table import shown
 
 

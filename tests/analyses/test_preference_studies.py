@@ -10,7 +10,7 @@ import pytest
 from compared_boards import LONGER, compared_board
 
 import billboards as bb
-from billboards.analyses.comparison_results import GeneratorComparison, MetricComparison
+from billboards.analyses.compare import GeneratorComparison, MetricComparison
 from billboards.board import Board
 from billboards.board.writing import write_board
 from billboards.errors import InvalidInput, NotEnoughData
@@ -44,6 +44,7 @@ def test_two_metrics_are_compared_on_the_pairs_that_both_decide(compared: Board)
 
 def test_the_pairs_that_decide_between_metrics_are_shown_with_both_texts(compared: Board) -> None:
     found = bb.compare(compared, "BLEU", "length").value
+    assert isinstance(found, MetricComparison)
     assert {(one.instance, one.generator, one.other_generator) for one in found.for_first} == {
         ("1", "A", "B"),
         ("2", "A", "B"),

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from small_boards import Characters, Errors, Overlap, small_board
 
-from billboards.analyses.ranking import rank_board
+from billboards.analyses.rank import rank_board
 from billboards.board import (
     Board,
     Generator,

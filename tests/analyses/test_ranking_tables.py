@@ -8,7 +8,7 @@ from dataclasses import replace
 from examples_of_results import RANKING
 from shown_columns import column
 
-from billboards.analyses.ranking_tables import generator_table, metric_table
+from billboards.analyses.rank import generator_table, metric_table
 from billboards.show.table import shown
 
 

@@ -10,14 +10,13 @@ import pytest
 from crowded_boards import SEVERITY, crowded_board
 from small_boards import small_board
 
-from billboards.analyses.annotator_agreement import study_annotators
-from billboards.analyses.consensus import study_consensus
-from billboards.analyses.designs import study_designs
-from billboards.analyses.estimates import estimate_generators
-from billboards.analyses.implausible import find_implausible
-from billboards.analyses.next_items import choose_next, estimate_drawn
-from billboards.analyses.rating_sources import TableColumns, board_ratings, seconds, table_ratings
-from billboards.analyses.severity import study_severity
+from billboards.analyses.estimate import choose_next, estimate_drawn, estimate_generators
+from billboards.analyses.ratings._ratings import TableColumns, board_ratings, seconds, table_ratings
+from billboards.analyses.ratings.agreement import study_annotators
+from billboards.analyses.ratings.consensus import study_consensus
+from billboards.analyses.ratings.designs import study_designs
+from billboards.analyses.ratings.doubts import find_implausible
+from billboards.analyses.ratings.severity import study_severity
 from billboards.board import Board
 from billboards.board.judgments import JudgmentColumns, join_judgments
 from billboards.errors import ImportRefused, InvalidInput, NotEnoughData, UnknownName

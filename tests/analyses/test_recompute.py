@@ -10,7 +10,7 @@ import pytest
 from small_boards import Errors, Overlap, small_board
 
 import billboards as bb
-from billboards.analyses.recompute import recompute
+from billboards.analyses._recompute import recompute
 from billboards.board import Board, ImportedColumn
 from billboards.board.cells import MemoryCells
 from billboards.board.matrix import board_scores

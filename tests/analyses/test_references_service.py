@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from small_boards import Characters, Overlap, small_board
 
+from billboards.analyses._view import judged_matrix
 from billboards.analyses.references import reference_effect
-from billboards.analyses.view import view_board
 from billboards.board import Board, Judgments, Reference
 from billboards.board.cells import MemoryCells
 from billboards.errors import NotEnoughData
@@ -50,7 +50,7 @@ def test_points_for_every_size_with_all_subsets() -> None:
 def test_the_mean_over_single_references_is_that_of_scoring_each_alone() -> None:
     board, store = three_references(), MemoryCells()
     effect = reference_effect(board, store, [OverlapAll()], InProcess())
-    people = view_board(board, store).human[:4]
+    people = judged_matrix(board, store).human[:4]
     alone = []
     for name in range(3):
         words = [set(i.references[name].text.split()) for i in board.instances]

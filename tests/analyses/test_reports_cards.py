@@ -10,8 +10,7 @@ import pytest
 from public_sets import make_okvqa_eval
 
 import billboards as bb
-from billboards.analyses.card import measure_card
-from billboards.analyses.card_tables import card_html, card_markdown, card_tables
+from billboards.analyses.card import card_html, card_markdown, card_tables, measure_card
 from billboards.board import Board, DataCard
 from billboards.board.judgments import JudgmentColumns
 from billboards.board.writing import write_board

@@ -10,19 +10,11 @@ from typing import Any
 import pytest
 from examples_of_results import EFFECT, ENSEMBLE, OVERRATING, RANKING, STUDY
 
-from billboards.analyses.documents import (
-    dumps,
-    ensemble_document,
-    ensemble_from_document,
-    overrating_document,
-    overrating_from_document,
-    power_document,
-    ranking_document,
-    ranking_from_document,
-    reference_document,
-    study_document,
-)
+from billboards.analyses.ensemble import Ensemble
+from billboards.analyses.overrating import OverratingReport
+from billboards.analyses.rank import Ranking
 from billboards.errors import InvalidInput
+from billboards.show.documents import document_of, dumps, result_of
 
 
 def through_text(document: dict[str, Any]) -> dict[str, Any]:
@@ -40,11 +32,11 @@ class Kinded:
 
 def test_a_field_named_as_the_documents_head_is_refused_rather_than_lost() -> None:
     with pytest.raises(InvalidInput, match="a power has a field named 'kind'"):
-        power_document(Kinded())  # type: ignore[arg-type]
+        document_of(Kinded())
 
 
 def test_a_ranking_has_the_keys_that_scripts_rely_on() -> None:
-    document = through_text(ranking_document(RANKING))
+    document = through_text(document_of(RANKING))
     assert document["schema"] == 1
     assert document["kind"] == "ranking"
     assert (document["statistic"], document["grouping"]) == ("pearson", "pooled")
@@ -76,7 +68,7 @@ def test_a_ranking_has_the_keys_that_scripts_rely_on() -> None:
 
 
 def test_overrating_has_the_keys_that_scripts_rely_on() -> None:
-    document = through_text(overrating_document(OVERRATING))
+    document = through_text(document_of(OVERRATING))
     assert (document["schema"], document["human"], document["references"]) == (1, "Human-B", ["Human-A"])
     assert document["metrics"][0] == {
         "name": "BLEU",
@@ -90,15 +82,15 @@ def test_overrating_has_the_keys_that_scripts_rely_on() -> None:
         "components": {},
     }
     assert document["crossed"] is False
-    assert overrating_from_document(document) == OVERRATING
+    assert result_of(OverratingReport, document) == OVERRATING
     assert document["missing"] == {"Prism-ref": "scored only against Human-B itself; score it against Human-A"}
 
 
 def test_references_and_studies_have_documents_too() -> None:
-    references = through_text(reference_document(EFFECT))
+    references = through_text(document_of(EFFECT))
     assert references["curves"]["BLEU"][0] == {"size": 1, "correlation": 0.25, "low": 0.22, "high": 0.28, "subsets": 2}
     assert references["reference_free"] == {"COMET-QE": 0.541}
-    document = through_text(study_document(STUDY))
+    document = through_text(document_of(STUDY))
     assert document["ablations"][0]["removed"] == "COMET-QE"
     assert document["ablations"][0]["lambda"] == 3.65
     assert document["gains"]["METEOR"] is None
@@ -106,51 +98,51 @@ def test_references_and_studies_have_documents_too() -> None:
 
 
 def test_a_ranking_read_back_equals_the_one_written() -> None:
-    assert ranking_from_document(through_text(ranking_document(RANKING))) == RANKING
+    assert result_of(Ranking, through_text(document_of(RANKING))) == RANKING
     without = replace(RANKING, ensemble=None, ranked_by=None)
-    assert ranking_from_document(through_text(ranking_document(without))) == without
+    assert result_of(Ranking, through_text(document_of(without))) == without
 
 
 def test_an_ensemble_read_back_equals_the_one_written() -> None:
-    assert ensemble_from_document(through_text(ensemble_document(ENSEMBLE))) == ENSEMBLE
+    assert result_of(Ensemble, through_text(document_of(ENSEMBLE))) == ENSEMBLE
     unbounded = replace(ENSEMBLE, lam_range=None, correlation=None, part="domain news")
-    assert ensemble_from_document(through_text(ensemble_document(unbounded))) == unbounded
+    assert result_of(Ensemble, through_text(document_of(unbounded))) == unbounded
 
 
 def test_what_is_not_a_number_is_null() -> None:
     odd = replace(RANKING.metrics[0], correlation=math.nan, interval=(-math.inf, 0.5))
-    document = through_text(ranking_document(replace(RANKING, metrics=(odd,))))
+    document = through_text(document_of(replace(RANKING, metrics=(odd,))))
     assert document["metrics"][0]["correlation"] is None
     assert document["metrics"][0]["interval"] == [None, 0.5]
 
 
 def test_half_a_character_survives_the_way_through_a_file() -> None:
     odd = replace(RANKING, notes=("half \ud83d 翻译",))
-    text = dumps(ranking_document(odd))
+    text = dumps(document_of(odd))
     assert "翻译" in text
-    assert ranking_from_document(json.loads(text.encode("utf-8"))) == odd
+    assert result_of(Ranking, json.loads(text.encode("utf-8"))) == odd
 
 
 def test_a_document_of_another_schema_or_kind_is_refused() -> None:
     with pytest.raises(InvalidInput, match="schema 2; this version of billboards reads schema 1"):
-        ranking_from_document(ranking_document(RANKING) | {"schema": 2})
+        result_of(Ranking, document_of(RANKING) | {"schema": 2})
     with pytest.raises(InvalidInput, match="kind 'ensemble' where a ranking was expected"):
-        ranking_from_document(ensemble_document(ENSEMBLE))
+        result_of(Ranking, document_of(ENSEMBLE))
 
 
 def test_an_incomplete_document_is_refused_by_the_name_of_what_it_lacks() -> None:
-    document = ensemble_document(ENSEMBLE)
+    document = document_of(ENSEMBLE)
     del document["centres"]
     with pytest.raises(InvalidInput, match="ensemble document without 'centres'"):
-        ensemble_from_document(document)
+        result_of(Ensemble, document)
 
 
 def test_a_document_from_before_a_field_existed_gets_its_default() -> None:
-    document = ensemble_document(ENSEMBLE)
+    document = document_of(ENSEMBLE)
     del document["slice"]
-    assert ensemble_from_document(document) == ENSEMBLE
+    assert result_of(Ensemble, document) == ENSEMBLE
 
 
 def test_what_is_no_object_is_no_document() -> None:
     with pytest.raises(InvalidInput, match="a ranking document is a JSON object, not list"):
-        ranking_from_document([])  # type: ignore[arg-type]
+        result_of(Ranking, [])

@@ -6,7 +6,9 @@ from dataclasses import replace
 
 from examples_of_results import OVERRATING, RANKING
 
-from billboards.analyses.findings import best_metric, findings, overrating_words, popular_metric
+from billboards.analyses._report import findings
+from billboards.analyses.overrating import overrating_words
+from billboards.analyses.rank import best_metric, popular_metric
 
 
 def test_a_board_says_its_findings_in_four_sentences() -> None:

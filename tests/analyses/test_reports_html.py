@@ -15,11 +15,10 @@ import numpy as np
 import pytest
 from examples_of_results import EFFECT, OVERRATING, RANKING, STUDY
 
-from billboards.analyses.documents import ranking_from_document
-from billboards.analyses.ranking_results import MetricStanding
-from billboards.analyses.report_page import report_html
-from billboards.analyses.report_sections import JudgedScores
+from billboards.analyses._report import JudgedScores, report_html
+from billboards.analyses.rank import MetricStanding, Ranking
 from billboards.board import Board, DataCard, Dimension, Generator, Instance, row_of
+from billboards.show.documents import result_of
 
 VOID = {"meta", "img", "source", "br", "link", "hr", "input"}
 
@@ -147,7 +146,7 @@ def test_the_ranking_can_be_taken_from_the_page_as_it_was(
 ) -> None:
     link = next(a for a in Outline(page).all("a") if "download" in a)
     encoded = str(link["href"]).removeprefix("data:application/json;base64,")
-    assert ranking_from_document(json.loads(base64.b64decode(encoded))) == RANKING
+    assert result_of(Ranking, json.loads(base64.b64decode(encoded))) == RANKING
 
 
 def test_a_ranking_alone_makes_a_page_without_the_sections_it_lacks() -> None:

@@ -9,11 +9,10 @@ import pytest
 from edge_boards import EDGES, ordinary_board
 
 import billboards as bb
-from billboards.analyses.comparison_results import MetricComparison
-from billboards.analyses.ranking import rank_board
-from billboards.analyses.ranking_results import Resampled
-from billboards.analyses.view import view_board
-from billboards.stats.bootstrap import bootstrap_pearson
+from billboards.analyses._view import judged_matrix
+from billboards.analyses.compare import MetricComparison
+from billboards.analyses.rank import rank_board
+from billboards.stats.bootstrap import Resampled, bootstrap_pearson
 
 
 def in_documents() -> bb.Board:
@@ -26,7 +25,7 @@ def in_documents() -> bb.Board:
 def test_intervals_are_quantiles_of_what_the_statistics_draw(resampled: Resampled) -> None:
     board = in_documents()
     ranking = rank_board(board, None, resampled=resampled, draws=200, seed=3)
-    view = view_board(board, None)
+    view = judged_matrix(board, None)
     documents = [instance.document or "" for instance in board.instances]
     drawn = bootstrap_pearson(
         view.scores.values, view.judged_human, unit=resampled, documents=documents, draws=200, seed=3
@@ -55,7 +54,7 @@ def test_a_difference_is_resampled_in_the_same_way_and_says_so() -> None:
     board = in_documents()
     result = bb.compare(board, "first", "second", resampled="both", draws=200, seed=3)
     assert isinstance(result.value, MetricComparison)
-    view = view_board(board, None)
+    view = judged_matrix(board, None)
     drawn = bootstrap_pearson(view.scores.values[:2], view.judged_human, unit="both", draws=200, seed=3)
     expected = np.quantile(drawn[:, 0] - drawn[:, 1], (0.025, 0.975))
     assert result.value.interval == pytest.approx(tuple(expected))

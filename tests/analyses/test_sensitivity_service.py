@@ -10,9 +10,8 @@ import pytest
 from small_boards import Errors, Overlap, small_board
 
 import billboards as bb
-from billboards.analyses.comparison_tables import values_table
-from billboards.analyses.sensitivity import measure_sensitivity
-from billboards.analyses.view import view_board
+from billboards.analyses._view import judged_matrix
+from billboards.analyses.sensitivity import measure_sensitivity, values_table
 from billboards.board import Judgments
 from billboards.board.cells import MemoryCells
 from billboards.board.scoring import score_board
@@ -55,7 +54,7 @@ def test_values_stand_with_their_p_and_the_pairs_they_rest_on() -> None:
     score_board(board, store, [Overlap(), Errors()], InProcess())
     report = measure_sensitivity(board, store, draws=50)
     by_name = {condition.name: condition for condition in report.conditions}
-    view = view_board(board, store)
+    view = judged_matrix(board, store)
     scores, human = view.scores.values[:, view.judged], view.human[view.judged]
     expected = correlation(scores, human, statistic="kendall-c", grouping="by-item")
     found = by_name["kendall-c, by item"]
@@ -78,7 +77,7 @@ def test_a_board_of_two_labels_has_the_area_under_the_curve() -> None:
     labelled = replace(board.judgments, values=np.where(board.judgments.values > 3, 5.0, 1.0))
     report = measure_sensitivity(replace(board, judgments=labelled), store, draws=10)
     by_name = {condition.name: condition for condition in report.conditions}
-    view = view_board(replace(board, judgments=labelled), store)
+    view = judged_matrix(replace(board, judgments=labelled), store)
     expected = area_under_curve(view.scores.values, view.judged_human)
     assert by_name["AUC"].values["overlap"] == pytest.approx(expected.value[0])
     assert by_name["AUC"].n["overlap"] == 80

@@ -11,13 +11,12 @@ import pytest
 from small_boards import noisy_board, small_board
 
 import billboards as bb
+from billboards.analyses._view import judged_matrix
 from billboards.analyses.agreement import study_agreement
-from billboards.analyses.ensemble import ensemble_scores
-from billboards.analyses.estimating import estimate_generator
+from billboards.analyses.ensemble import ensemble_scores, fit_view
+from billboards.analyses.estimate import MeanEstimate, estimate_generator
 from billboards.analyses.hybrids import study_hybrids
 from billboards.analyses.power import power_of_generators, power_of_metrics
-from billboards.analyses.ranking import fit_view
-from billboards.analyses.view import view_board
 from billboards.board import Aggregate, Board, Dimension, Judgments, human_scores
 from billboards.board.judgments import JudgmentColumns
 from billboards.errors import InvalidInput, NotEnoughData, UnknownName
@@ -55,7 +54,7 @@ def two_sources(seed: int = 3) -> Board:
 def test_hybrids_hold_what_the_statistics_give_best_metric_first() -> None:
     board = noisy_board({"poor": 60, "good": 10})
     study = study_hybrids(board, None, mixtures=500, sample=20, seed=4)
-    view = view_board(board, None)
+    view = judged_matrix(board, None)
     hybrids = mix_hybrids(view.scores.values, view.judged_human, count=500, parents=2, seed=4)
     found, picked = correlate_hybrids(hybrids), select_models(hybrids, sample=20, seed=4)
     assert [one.name for one in study.metrics] == ["good", "poor"]
@@ -111,7 +110,7 @@ def test_what_has_no_judgments_or_no_scores_has_no_hybrids() -> None:
 def test_an_estimate_is_the_statistic_on_the_labels_that_the_seed_draws() -> None:
     board = noisy_board({"m": 10})
     found = estimate_generator(board, None, "g2", labels=12, metric="m", seed=5)
-    view = view_board(board, None)
+    view = judged_matrix(board, None)
     people = view.human[2]
     labels = np.full(50, np.nan)
     chosen = np.random.default_rng(5).permutation(50)[:12]
@@ -139,7 +138,7 @@ def test_the_ensemble_never_saw_the_generator_it_estimates() -> None:
     board = noisy_board({"a": 10, "b": 30})
     found = estimate_generator(board, None, "g1", labels=20, seed=1)
     assert found.fitted_on == ("g0", "g2", "g3")
-    view = view_board(board, None)
+    view = judged_matrix(board, None)
     blind = replace(view, judged=view.judged & (np.arange(6) != 1))
     scores = ensemble_scores(fit_view(board, blind).ensemble, view.scores)[1]
     labels = np.full(50, np.nan)
@@ -150,6 +149,7 @@ def test_the_ensemble_never_saw_the_generator_it_estimates() -> None:
 
 def test_a_metric_without_scores_leaves_the_plain_mean_and_the_table_says_so() -> None:
     result = bb.estimate(without(noisy_board({"m": 10}), "m", "g2"), "g2", labels=12, metric="m")
+    assert isinstance(result.value, MeanEstimate)
     assert (result.value.scored, result.value.weight) == (0, 0)
     assert result.value.with_metric == result.value.plain
     assert "m has no score of g2, so the plain mean stands." in str(result)
@@ -170,7 +170,7 @@ def test_estimates_that_can_t_be_made_are_refused() -> None:
 def test_power_of_two_generators_by_people_and_by_every_metric() -> None:
     board = noisy_board({"m": 20})
     study = power_of_generators(board, None, "g0", "g1")
-    view = view_board(board, None)
+    view = judged_matrix(board, None)
     people, scores = view.human[:2], view.scores.of("m")[:2]
     assert [(need.name, need.unit, need.units) for need in study.needs] == [
         ("people", "instances", 50),
@@ -188,7 +188,7 @@ def test_power_of_two_generators_by_people_and_by_every_metric() -> None:
 def test_power_of_two_metrics_in_instances_and_in_generators() -> None:
     board = noisy_board({"good": 10, "poor": 60})
     study = power_of_metrics(board, None, "good", "poor")
-    view = view_board(board, None)
+    view = judged_matrix(board, None)
     closed = tell_metrics_apart(view.scores.of("good"), view.scores.of("poor"), view.judged_human)
     assert [(need.unit, need.units) for need in study.needs] == [("instances", 50), ("generators", 4)]
     assert study.needs[0].needed == closed.needed
@@ -315,11 +315,14 @@ def test_direct_assessment_against_mqm_on_wmt20_zh_en(zh_en: Board, shared_data:
 @pytest.mark.data
 def test_what_a_metric_saves_on_wmt20_zh_en(zh_en: Board) -> None:
     found = bb.estimate(zh_en, "DeepMind.381", labels=100).value
+    assert isinstance(found, MeanEstimate)
     assert found.with_metric.interval is not None
     assert found.with_metric.interval[0] < found.mean_of_all < found.with_metric.interval[1]
     assert (found.saved or 0) > 20
     # Human-A is a reference: no metric scores it, so its labels stand alone.
-    assert bb.estimate(zh_en, "Human-A", labels=50).value.scored == 0
+    reference = bb.estimate(zh_en, "Human-A", labels=50).value
+    assert isinstance(reference, MeanEstimate)
+    assert reference.scored == 0
 
 
 @pytest.mark.data

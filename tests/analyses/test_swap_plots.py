@@ -8,7 +8,7 @@ import pytest
 from drawn_charts import data_of, subtitle_of, title_of
 from examples_of_results import RANKING
 
-from billboards.analyses.swap_plots import rank_swaps
+from billboards.analyses._rank_swaps import rank_swaps
 from billboards.errors import NotEnoughData, UnknownName
 
 

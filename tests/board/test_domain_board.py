@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from billboards.analyses.ranking_results import Ensemble
+from billboards.analyses.ensemble import Ensemble
 from billboards.board import (
     Aggregate,
     Board,

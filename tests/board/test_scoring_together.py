@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import billboards as bb
-from billboards.analyses.home import home_of
+from billboards.analyses._archive import home_of
 from billboards.board import scoring
 from billboards.board.scoring import Progress, column_key, score_board
 from billboards.metrics.base import Batch, Floats, Metric, MetricCard

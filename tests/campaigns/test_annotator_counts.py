@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from billboards.analyses.annotator_counts import read_annotator_counts
+from billboards.analyses._annotators import read_annotator_counts
 from billboards.errors import ImportRefused
 
 

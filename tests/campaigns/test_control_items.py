@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from billboards.analyses.control_items import control_items
+from billboards.analyses._annotators import control_items
 from billboards.formats.appraise import AppraiseAnswer, read_appraise
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from billboards.analyses.annotators import assumed_questions, check_annotators
+from billboards.analyses._annotators import assumed_questions, check_annotators
 from billboards.cli.main import main
 from billboards.stats.annotator_results import AnnotatorModel
 

@@ -12,8 +12,7 @@ import pytest
 from rich.console import Console
 
 import billboards as bb
-from billboards.analyses.ranking_results import Ranking
-from billboards.analyses.ranking_tables import generator_table, metric_table
+from billboards.analyses.rank import Ranking, generator_table, metric_table
 from billboards.demo.build import build_board
 from billboards.show.terminal import print_table
 

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from billboards.analyses.home import home_of
 from small_boards import small_board
 from small_suites import SUITE, written_suite
 
 import billboards as bb
-from billboards.analyses.home import home_of
 from billboards.board.scoring import column_key
 from billboards.cli.main import main
 from billboards.errors import InvalidInput, UnknownName

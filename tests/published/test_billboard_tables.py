@@ -11,7 +11,7 @@ import pytest
 
 import billboards as bb
 from billboards.analyses.ensemble import ensemble_scores
-from billboards.analyses.ranking_results import Ranking
+from billboards.analyses.rank import Ranking
 from billboards.board.matrix import board_scores
 
 pytestmark = pytest.mark.data

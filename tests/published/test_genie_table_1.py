@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pytest
 
-from billboards.analyses.annotators import simulate_annotators
+from billboards.analyses._annotators import simulate_annotators
 from billboards.stats.annotator_results import Detection, DetectionStudy
 
 

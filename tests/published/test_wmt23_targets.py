@@ -20,7 +20,7 @@ import pytest
 from numpy.typing import NDArray
 
 import billboards as bb
-from billboards.analyses.view import view_board
+from billboards.analyses._view import judged_matrix
 from billboards.stats.grouped import correlation
 from billboards.stats.pairwise import acc_eq, held_out_acc_eq
 from billboards.stats.system_pairs import soft_pairwise_accuracy
@@ -35,7 +35,7 @@ class Wmt23:
     """The matrices, and the published values in the order of the metrics."""
 
     def __init__(self, data: Path) -> None:
-        view = view_board(bb.import_board("mtme", data / "mtme_wmt23_en-de"), None)
+        view = judged_matrix(bb.import_board("mtme", data / "mtme_wmt23_en-de"), None)
         self.names = list(view.scores.names)
         self.scores, self.human = view.scores.values[:, view.judged], view.human[view.judged]
         self.systems = [name for name, judged in zip(view.scores.rows, view.judged, strict=True) if judged]

@@ -10,7 +10,7 @@ import pytest
 from small_boards import small_board
 
 import billboards as bb
-from billboards.analyses.home import home_of
+from billboards.analyses._archive import home_of
 from billboards.board.scoring import column_key
 from billboards.cli.main import main
 from billboards.errors import InvalidInput, MetricFailed, MissingPart, StoreFailed, UnknownName

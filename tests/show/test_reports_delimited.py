@@ -7,8 +7,8 @@ import io
 
 from examples_of_results import OVERRATING, RANKING
 
-from billboards.analyses.effect_tables import overrating_table
-from billboards.analyses.ranking_tables import generator_table, metric_table
+from billboards.analyses.overrating import overrating_table
+from billboards.analyses.rank import generator_table, metric_table
 from billboards.show.csv import to_csv
 
 

@@ -7,7 +7,7 @@ import sys
 import pytest
 from examples_of_results import RANKING
 
-from billboards.analyses.ranking_tables import generator_table, metric_table
+from billboards.analyses.rank import generator_table, metric_table
 from billboards.errors import MissingPart
 from billboards.show.frames import table_html, to_pandas, to_polars
 

@@ -8,10 +8,10 @@ from dataclasses import replace
 import pytest
 from examples_of_results import OVERRATING, RANKING, STUDY
 
-from billboards.analyses.effect_tables import overrating_latex
-from billboards.analyses.ensemble_tables import ablation_table
-from billboards.analyses.paper_tables import score_table, summary_table
-from billboards.analyses.ranking_tables import generator_table
+from billboards.analyses._paper_tables import score_table, summary_table
+from billboards.analyses.ensemble import ablation_table
+from billboards.analyses.overrating import overrating_latex
+from billboards.analyses.rank import generator_table
 from billboards.show.latex import escape_latex, to_latex
 
 

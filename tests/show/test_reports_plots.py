@@ -10,9 +10,11 @@ from drawn_charts import data_of
 from examples_of_results import EFFECT, OVERRATING, RANKING, STUDY
 from test_metric_plots import NAMES
 
-from billboards.analyses.effect_plots import overrating_forest, reference_curves
-from billboards.analyses.metric_plots import correlation_bars, metric_correlations, scatter
-from billboards.analyses.swap_plots import rank_swaps
+from billboards.analyses._rank_swaps import rank_swaps
+from billboards.analyses.ensemble import metric_correlations
+from billboards.analyses.overrating import overrating_forest
+from billboards.analyses.rank import correlation_bars, scatter
+from billboards.analyses.references import reference_curves
 from billboards.show.plot import PALETTES, to_svg
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from examples_of_results import RANKING
 
-from billboards.analyses.ranking_tables import generator_table, metric_table
+from billboards.analyses.rank import generator_table, metric_table
 from billboards.show.table import mean_digits, records
 
 

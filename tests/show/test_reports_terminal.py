@@ -8,9 +8,8 @@ from dataclasses import replace
 from examples_of_results import OVERRATING, RANKING
 from rich.console import Console
 
-from billboards.analyses.effect_tables import overrating_table
-from billboards.analyses.ranking_results import MetricStanding, Ranking
-from billboards.analyses.ranking_tables import generator_table, metric_table
+from billboards.analyses.overrating import overrating_table
+from billboards.analyses.rank import MetricStanding, Ranking, generator_table, metric_table
 from billboards.show.table import Table
 from billboards.show.terminal import print_table
 

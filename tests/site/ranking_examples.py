@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from billboards.analyses.ranking_results import (
-    GeneratorStanding,
-    MetricStanding,
-    OverratingEstimate,
-    OverratingReport,
-    Ranking,
-)
+from billboards.analyses.overrating import OverratingEstimate, OverratingReport
+from billboards.analyses.rank import GeneratorStanding, MetricStanding, Ranking
 
 
 def metric(name: str, rank: int | None, r: float | None, *, cluster: int | None = None) -> MetricStanding:

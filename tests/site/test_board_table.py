@@ -9,8 +9,8 @@ import pytest
 from ranking_examples import OVERRATING, RANKING
 from starlette.datastructures import QueryParams
 
-from billboards.analyses.ranking import NOT_ALONE
-from billboards.analyses.ranking_results import Ensemble
+from billboards.analyses.ensemble import Ensemble
+from billboards.analyses.rank import NOT_ALONE
 from billboards.errors import InvalidInput
 from billboards.site.pages.board_table import BoardTable, board_table
 from billboards.site.pages.board_view import ranked_by_words, table_context

@@ -19,7 +19,7 @@ from fastapi.routing import APIRoute
 from page_sites import ODD, SECRET, PageSite, page_board, page_site
 from starlette.routing import Route
 
-from billboards.api.suites import open_suite
+from billboards.analyses.suite.open import open_suite
 from billboards.board import Generator, row_of
 from billboards.campaigns.plan import CampaignPlan
 from billboards.site.boards import snapshots

@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 from small_sites import DECLARED, SHARED_WORDS, Harbour, MakeHarbour, all_cells, make_board
 
-from billboards.analyses.ranking import METHOD, rank_board
-from billboards.analyses.ranking_results import Ranking
+from billboards.analyses.rank import METHOD, Ranking, rank_board
 from billboards.board import digest
 from billboards.board.cells import MemoryCells
 from billboards.board.scoring import score_board

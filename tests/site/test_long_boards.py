@@ -11,7 +11,7 @@ from page_sites import PageSite, page_site
 from ranking_examples import RANKING, generator
 from starlette.datastructures import QueryParams
 
-from billboards.analyses.ranking_results import Ranking
+from billboards.analyses.rank import Ranking
 from billboards.errors import InvalidInput
 from billboards.site.pages.board_rows import MOST_NAMED, MOST_ROWS
 from billboards.site.pages.board_table import BoardTable, board_table

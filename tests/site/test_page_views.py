@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from page_sites import ODD, SLASHED, page_board
 from ranking_examples import RANKING, generator, metric
 
-from billboards.analyses.view import view_board
+from billboards.analyses._view import judged_matrix
 from billboards.board import Column, Scores
 from billboards.errors import InvalidInput, UnknownName
 from billboards.site.pages.badges import badge, generator_words, metric_words
@@ -69,7 +69,7 @@ def test_what_was_searched_for_is_marked_whatever_its_case() -> None:
 @pytest.fixture(scope="module")
 def matrix() -> Matrix:
     board = page_board()
-    view = view_board(board, None)
+    view = judged_matrix(board, None)
     scores = np.full((1, len(board.rows), len(board.instances)), np.nan)
     scores[0, :3] = np.arange(24).reshape(3, 8)
     made = Scores(

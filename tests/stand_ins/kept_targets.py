@@ -20,24 +20,17 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 from page_sites import page_board
 from target import Target, in_place
 
-from billboards.analyses.applying import read_metric_scores
-from billboards.analyses.archive import Archive
+from billboards.analyses._archive import Archive, open_home
 from billboards.analyses.audit.bench import Bench
 from billboards.analyses.audit.extracting import Extraction
 from billboards.analyses.audit.reranking import read_candidates
 from billboards.analyses.audit.results import MetricAudit
 from billboards.analyses.audit.tables import audit_tables
-from billboards.analyses.documents import (
-    dumps,
-    ensemble_document,
-    overrating_document,
-    overrating_from_document,
-    ranking_document,
-)
-from billboards.analyses.home import open_home
-from billboards.analyses.ranking import rank_board
-from billboards.analyses.ranking_results import Ensemble, OverratingReport, Ranking
-from billboards.analyses.rating_sources import TableColumns, table_ratings
+from billboards.analyses.ensemble import Ensemble, read_metric_scores
+from billboards.analyses.estimate import read_chances
+from billboards.analyses.overrating import OverratingReport
+from billboards.analyses.rank import Ranking, rank_board
+from billboards.analyses.ratings._ratings import TableColumns, table_ratings
 from billboards.analyses.suite.keeping import Kept, kept_document, read_results
 from billboards.analyses.suite.results import Suite, SuiteRanking, SuiteResult
 from billboards.analyses.suite.shown_tables import suite_ranking_table
@@ -47,7 +40,6 @@ from billboards.board.cells import MemoryCells
 from billboards.board.folder import open_board
 from billboards.board.scoring import score_board
 from billboards.board.writing import write_board
-from billboards.cli.estimate import read_chances
 from billboards.metrics.discovery import metric
 from billboards.metrics.judges.answers import Answers, question_key
 from billboards.metrics.judges.endpoint import Answer
@@ -57,6 +49,7 @@ from billboards.metrics.wordnet import WordNet
 from billboards.run.environments import RECORD, _place_digest, find_environment, made_environments, parse_requirements
 from billboards.run.local import InProcess
 from billboards.run.packs import built_packs, pack_state
+from billboards.show.documents import document_of, dumps, result_of
 from billboards.show.table import shown
 
 
@@ -93,11 +86,11 @@ def _results(home: Path, folder: Path) -> Iterator[Target]:
 
     def read_rankings() -> None:
         for each in archive.rankings():
-            dumps(ranking_document(archive.ranking(each)))
+            dumps(document_of(archive.ranking(each)))
 
     def read_ensembles() -> None:
         for each in archive.ensembles():
-            dumps(ensemble_document(archive.ensemble(each.signature)))
+            dumps(document_of(archive.ensemble(each.signature)))
         archive.versioned(example(Ensemble))
 
     yield in_place("kept ranking", archive.home / "rankings" / f"{name}.json", read_rankings)
@@ -105,8 +98,8 @@ def _results(home: Path, folder: Path) -> Iterator[Target]:
     yield in_place(
         "kept audit", audit, lambda: [shown(table) for one in archive.audits() for table in audit_tables(one)]
     )
-    overrating = json.dumps(overrating_document(example(OverratingReport))).encode()
-    yield Target("kept overrating", overrating, lambda raw: overrating_from_document(_json(raw)))
+    overrating = json.dumps(document_of(example(OverratingReport))).encode()
+    yield Target("kept overrating", overrating, lambda raw: result_of(OverratingReport, _json(raw)))
 
 
 def _json(raw: bytes) -> Any:

@@ -26,7 +26,7 @@ from page_sites import page_board
 from site_targets import sites
 from target import Target, in_place
 
-from billboards.analyses.annotator_counts import read_annotator_counts
+from billboards.analyses._annotators import read_annotator_counts
 from billboards.analyses.suite.settings import read_suite
 from billboards.board.check import check_board
 from billboards.board.folder import open_board

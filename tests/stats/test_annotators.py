@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from billboards.analyses.annotators import PUBLISHED
+from billboards.analyses._annotators import PUBLISHED
 from billboards.errors import InvalidInput
 from billboards.stats.annotator_priors import FIXED_2, UNIFORM
 from billboards.stats.annotator_results import AnnotatorModel

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 import billboards as bb
-from billboards.analyses.view import view_board
+from billboards.analyses._view import judged_matrix
 from billboards.errors import InvalidInput, NotEnoughData
 from billboards.stats.estimate import Target, estimate_mean, simulate_coverage
 
@@ -190,7 +190,7 @@ def test_labelling_everything_always_covers() -> None:
 @pytest.mark.data
 def test_intervals_cover_on_a_real_board(shared_data: Path) -> None:
     board = bb.import_board("billboard", shared_data / "billboard", board="cnndm", judgments=shared_data / "THumB")
-    view = view_board(board, None)
+    view = judged_matrix(board, None)
     metric = view.scores.values[view.scores.names.index("COMET")]
     found = [
         simulate_coverage(metric[row], view.human[row], labels=50, draws=400, seed=int(row))

@@ -14,8 +14,8 @@ import pytest
 from numpy.typing import NDArray
 
 import billboards as bb
+from billboards.analyses._view import judged_matrix
 from billboards.analyses.overrating import rows_compared
-from billboards.analyses.view import view_board
 from billboards.stats.crossed import CrossedFit, fit_crossed
 from billboards.stats.crossed import likelihood_ratio as crossed_likelihood_ratio
 from billboards.stats.mixed import MixedFit, fit_random_intercept, likelihood_ratio
@@ -93,7 +93,7 @@ GENERATED = {
 def released(shared_data: Path) -> dict[str, Case]:
     """Every released metric of cnndm with the experts' judgments; Human-H is the person."""
     board = bb.import_board("billboard", shared_data / "billboard", board="cnndm", judgments=shared_data / "THumB")
-    view = view_board(board, None)
+    view = judged_matrix(board, None)
     rows = [board.row_position[row.name] for row in rows_compared(board, "Human-H")]
     machine = np.array([board.rows[k].name != "Human-H" for k in rows])
     return {

@@ -11,7 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 import billboards as bb
-from billboards.analyses.view import view_board
+from billboards.analyses._view import judged_matrix
 from billboards.errors import NotEnoughData
 from billboards.stats import subsets
 from billboards.stats.ensemble import gather_blocks
@@ -121,7 +121,7 @@ def test_it_beats_the_papers_ensemble_and_the_best_single_metric(
 ) -> None:
     """The paper has .61 and .29; the best single metrics .551 and .407."""
     paths: dict[str, Any] = {key: shared_data / value for key, value in options.items()}
-    view = view_board(bb.import_board("billboard", shared_data / "billboard", board=name, **paths), None)
+    view = judged_matrix(bb.import_board("billboard", shared_data / "billboard", board=name, **paths), None)
     fit = fit_best_subset(gather_blocks(view.scores.values, view.judged_human))
     assert np.count_nonzero(fit.linear.weights) == 3
     assert fit.correlation > better_than

@@ -6,18 +6,72 @@ among them: who wrote a text doesn't matter where no metric looks at it.
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
+from annotated_types import Ge
 from numpy.typing import NDArray
 
-from billboards.analyses.study_results import AgreementLevel, AgreementStudy, Disagreement
+from billboards.analyses._analysis import analysis
+from billboards.analyses._view import View
 from billboards.board import Board, Slice, human_scores
 from billboards.errors import NotEnoughData
+from billboards.options import Named
+from billboards.show.table import Table, TableColumn
+from billboards.show.words import clipped, part_note, value_text
 from billboards.stats.agreement import Association, Corner, disagreement_corners, measure_agreement
 
-Floats = NDArray[np.float64]
 
+@dataclass(frozen=True, slots=True)
+class AgreementLevel:
+    """Correlations of two sources of judgments over single outputs, or over generators' means."""
+
+    level: Literal["outputs", "generators"]
+    pearson: float | None
+    spearman: float | None
+    kendall: float | None
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
+class Disagreement:
+    """One output that two sources judge differently; `difference` is that of their z-scores, first - second."""
+
+    instance: str
+    generator: str
+    difference: float
+    first: float
+    second: float
+    output: str
+    input: str = ""
+    reference: str = ""
+
+
+@dataclass(frozen=True)
+class AgreementStudy:
+    """Two sources of judgments on the outputs that both judged, and the outputs on which they differ most.
+
+    `bias` is the mean of first - second and `distance` the mean of |first - second| on the scale of 0-100;
+    `standardised_distance` is that of z-scores, None where a source doesn't vary: then there are no corners either.
+    """
+
+    DOCUMENT: ClassVar[str] = "agreement"
+
+    board: str
+    first: str
+    second: str
+    part: str
+    levels: tuple[AgreementLevel, ...]
+    bias: float
+    distance: float
+    standardised_distance: float | None
+    first_above: tuple[Disagreement, ...]
+    second_above: tuple[Disagreement, ...]
+
+
+Floats = NDArray[np.float64]
 #: What a person can read through.
 SHOWN = 10
 
@@ -85,3 +139,106 @@ def _disagreements(
         )
 
     return tuple(map(output, corner.row.tolist(), corner.instance.tolist(), corner.difference.tolist()))
+
+
+def agreement_table(study: AgreementStudy) -> Table:
+    """Correlations of two sources over outputs and over generators."""
+    columns = (
+        TableColumn("level", "over", "left"),
+        TableColumn("pearson", "Pearson", digits=3),
+        TableColumn("spearman", "Spearman", digits=3),
+        TableColumn("kendall", "Kendall", digits=3),
+        TableColumn("n", "n"),
+    )
+    rows = tuple(
+        {"level": one.level, "pearson": one.pearson, "spearman": one.spearman, "kendall": one.kendall, "n": one.n}
+        for one in study.levels
+    )
+    notes = (
+        f"{study.first} is {abs(study.bias):.2f} {'above' if study.bias >= 0 else 'below'} {study.second} on average; "
+        f"they are {study.distance:.2f} apart, {value_text(study.standardised_distance, 2)} standard deviations.",
+        *part_note(study.part),
+    )
+    return Table(f"{study.board}: {study.first} against {study.second}", columns, rows, notes)
+
+
+def corner_tables(study: AgreementStudy) -> tuple[Table, Table]:
+    """The outputs that one source puts high and the other low, with their texts; both corners."""
+    names = (study.first, study.second)
+    return (
+        _corner(f"Outputs that {study.first} puts highest above {study.second}", study.first_above, names),
+        _corner(f"Outputs that {study.second} puts highest above {study.first}", study.second_above, names),
+    )
+
+
+def _corner(title: str, outputs: Sequence[Disagreement], names: tuple[str, str]) -> Table:
+    columns = (
+        TableColumn("instance", "instance", "left"),
+        TableColumn("generator", "generator", "left", priority=2),
+        TableColumn("first", names[0], digits=1),
+        TableColumn("second", names[1], digits=1),
+        TableColumn("difference", "z", digits=2, priority=5),
+        TableColumn("output", "output", "left"),
+        TableColumn("reference", "reference", "left", priority=4),
+        TableColumn("input", "input", "left", visible=False),
+    )
+    rows = tuple(
+        {
+            "instance": one.instance,
+            "generator": one.generator,
+            "first": one.first,
+            "second": one.second,
+            "difference": one.difference,
+            "output": clipped(one.output),
+            "reference": clipped(one.reference),
+            "input": clipped(one.input),
+        }
+        for one in outputs
+    )
+    return Table(title, columns, rows)
+
+
+@analysis(view=("part",), paper="Billboards, section 2.5 and Figure 2")
+def agreement(
+    view: View,
+    first: Annotated[
+        str | None,
+        Named(metavar="FIRST", positional=True),
+        "an aggregate or dimension of judgments (default: a second source)",
+    ] = None,
+    second: Annotated[
+        str | None, Named(metavar="SECOND", positional=True), "another one (default: the one that ranks the board)"
+    ] = None,
+    *,
+    shown: Annotated[int, Ge(1), Named(name="show", metavar="N"), "outputs to show of each corner"] = 5,
+) -> AgreementStudy:
+    """Hold two sources of judgments against each other, such as crowd against experts: do they agree, and where not?"""
+    second = second or view.board.ranks
+    first = first or (None if second is None else other_source(view.counted, second))
+    if first is None or second is None:
+        raise NotEnoughData(f"board {view.board.name} has no two sources of judgments to hold against each other")
+    return readable(view, study_agreement(view.counted, first, second, part=view.part, shown=shown))
+
+
+@agreement.table
+def _agreement_tables(study: AgreementStudy) -> tuple[Table, ...]:
+    return (agreement_table(study), *corner_tables(study))
+
+
+def other_source(board: Board, aggregate: str) -> str | None:
+    """Another aggregate, or a dimension that is no part of this one: a source of judgments to hold against it."""
+    own = board.aggregate(aggregate)
+    aggregates = [name for name in board.aggregates if name != aggregate]
+    dimensions = [name for name in board.dimensions if name not in own.dimensions and name != aggregate]
+    return next(iter((*aggregates, *dimensions)), None)
+
+
+def readable(view: View, study: AgreementStudy) -> AgreementStudy:
+    """The study with the texts that may be read."""
+    if view.board is view.counted:
+        return study
+
+    def masked(outputs: tuple[Disagreement, ...]) -> tuple[Disagreement, ...]:
+        return tuple(replace(output, **view.texts(output.instance, output.generator)) for output in outputs)
+
+    return replace(study, first_above=masked(study.first_above), second_above=masked(study.second_above))

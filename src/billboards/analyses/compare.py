@@ -9,36 +9,279 @@ one that scores higher.
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Callable
-from typing import Literal
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
+from annotated_types import Ge
 from numpy.typing import NDArray
 
-from billboards.analyses.compare_preferences import check_unit, compare_on_pairs
-from billboards.analyses.comparison_results import (
-    AccuracyComparison,
-    DecidingOutput,
-    GeneratorComparison,
-    MetricComparison,
-    ScoreDifference,
-    Unit,
-)
-from billboards.analyses.preferences import shares_between
-from billboards.analyses.ranking_results import Resampled
-from billboards.analyses.resampling import resampled_correlations
-from billboards.analyses.view import View, view_board
-from billboards.board import Board, Slice
+from billboards.analyses._analysis import analysis
+from billboards.analyses._entries import are_generators
+from billboards.analyses._preferences import shares_between, units_of
+from billboards.analyses._view import JudgedMatrix, View, judged_matrix
+from billboards.analyses.rank import resampled_correlations, resampled_text
+from billboards.board import Board, Preferences, Slice
 from billboards.board.cells import CellStore
 from billboards.errors import InvalidInput, NotEnoughData
+from billboards.options import Named
+from billboards.show.table import Table, TableColumn
+from billboards.show.words import COMPARISONS_WON, clipped, interval_text, p_text, value_text
+from billboards.stats.bootstrap import Interval, Resampled
+from billboards.stats.clusters import benjamini_hochberg, holm
 from billboards.stats.correlation import pearson
-from billboards.stats.pairs_permutation import permute_decisions
+from billboards.stats.pairs_permutation import AccuracyTests, permute_decisions
 from billboards.stats.pairwise import acc_eq
-from billboards.stats.power import Needed, tell_generators_apart, tell_metrics_apart
-from billboards.stats.significance import permute_correlations, permute_values, williams
+from billboards.stats.power import Needed, tell_generators_apart, tell_metrics_apart, tell_preferences_apart
+from billboards.stats.preference_tests import decisions, exchange_decisions, preference_correlations
+from billboards.stats.significance import PairTests, permute_correlations, permute_values, williams
+
+#: What a permutation test exchanges together: single scores, or all of an instance or of a generator.
+Unit = Literal["both", "instances", "generators"]
+#: Pooled Pearson where people gave values, WMT's Kendall over pairs where they compared outputs.
+Agreement = Literal["pearson", "kendall"]
+
+
+@dataclass(frozen=True, slots=True)
+class DecidingOutput:
+    """One output that speaks for a side, with the texts to look at."""
+
+    instance: str
+    generator: str
+    weight: float
+    human: float | None
+    first: float | None
+    second: float | None
+    output: str
+    other: str = ""
+    reference: str = ""
+    #: Who wrote the other output, where people compared the two.
+    other_generator: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class AccuracyComparison:
+    """acc_eq of two metrics over the pairs of outputs that both decide, each at its best epsilon, and its p-values.
+
+    `p_pairs` is the WMT metrics task's: decisions change sides pair by pair. `p_instances` lets all decisions about an
+    instance change sides together, because they share outputs.
+    """
+
+    values: tuple[float, float]
+    epsilons: tuple[float, float]
+    difference: float
+    p_pairs: float | None
+    p_instances: float | None
+    pairs: int
+    instances: int
+
+
+@dataclass(frozen=True)
+class MetricComparison:
+    """Two metrics on the same judged outputs: does the first agree better with people?
+
+    `unit` says what PERM-BOTH and its kin exchange. `accuracy` is None where no two outputs of an instance are judged.
+    P-values are one-sided, that the one ahead here is better. Where people compared outputs the `statistic` is WMT's
+    Kendall over pairs, `n` counts these, and what needs values (`between`, `p_williams`, `accuracy`) is None.
+    """
+
+    DOCUMENT: ClassVar[str] = "comparison"
+
+    board: str
+    first: str
+    second: str
+    correlations: tuple[float | None, float | None]
+    between: float | None
+    difference: float | None
+    interval: Interval | None
+    p_permutation: float | None
+    p_williams: float | None
+    n: int
+    draws: int
+    seed: int
+    needed: int | None
+    for_first: tuple[DecidingOutput, ...]
+    for_second: tuple[DecidingOutput, ...]
+    accuracy: AccuracyComparison | None = None
+    unit: Unit = "both"
+    resampled: Resampled = "instances"
+    statistic: Agreement = "pearson"
+
+
+@dataclass(frozen=True, slots=True)
+class MetricPair:
+    """Two of all metrics, the one ahead first: does it agree better with people?
+
+    `p` is two-sided (PERM-BOTH), `holm` and `bh` are p corrected for all pairs: for the chance of any false finding
+    (Holm), and for the share of false ones among the findings (Benjamini-Hochberg). `accuracy` is the difference in
+    acc_eq and `p_accuracy` the pairs permutation's two-sided p.
+    """
+
+    first: str
+    second: str
+    difference: float | None
+    p: float | None
+    holm: float | None
+    bh: float | None
+    n: int
+    accuracy: float | None
+    p_accuracy: float | None
+    pairs: int
+
+
+@dataclass(frozen=True)
+class MetricPairs:
+    """Every two metrics of a board compared, the surest difference first; no acc_eq where people compared outputs."""
+
+    DOCUMENT: ClassVar[str] = "metric_pairs"
+
+    board: str
+    aggregate: str
+    part: str
+    unit: Unit
+    draws: int
+    seed: int
+    compared: tuple[MetricPair, ...]
+    statistic: Agreement = "pearson"
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreDifference:
+    """One score's difference between two generators on the instances both have."""
+
+    name: str
+    means: tuple[float, float]
+    difference: float
+    p: float
+    wins: int
+    ties: int
+    losses: int
+    n: int
+
+
+@dataclass(frozen=True)
+class GeneratorComparison:
+    """Two generators under people and every metric, with the instances that decide it under one of them.
+
+    With `preferences`, people's scores are the shares of comparisons between the two that each won.
+    """
+
+    DOCUMENT: ClassVar[str] = "comparison"
+
+    board: str
+    first: str
+    second: str
+    scores: tuple[ScoreDifference, ...]
+    decided_by: str
+    needed: int | None
+    draws: int
+    seed: int
+    for_first: tuple[DecidingOutput, ...]
+    for_second: tuple[DecidingOutput, ...]
+    missing: Mapping[str, str] = field(default_factory=dict)
+    preferences: bool = False
+
 
 Floats = NDArray[np.float64]
+
+
+def check_unit(board: Board, unit: Unit) -> None:
+    """Pairs can't be exchanged generator by generator: a pair has two."""
+    if unit == "generators":
+        raise InvalidInput(
+            f"the judgments of {board.name} that rank compare outputs: what two metrics decide is exchanged "
+            "instance by instance, not by generators"
+        )
+
+
+def compare_on_pairs(
+    board: Board,
+    view: JudgedMatrix,
+    pairs: Preferences,
+    names: tuple[str, str],
+    *,
+    resampled: Resampled,
+    draws: int,
+    seed: int,
+    shown: int,
+) -> MetricComparison:
+    """Does the first metric agree with more of people's preferences than the second?"""
+    scores, decided = np.stack([view.scores.of(name) for name in names]), pairs.decided
+    said = decisions(scores, decided.better, decided.worse, decided.instance)
+    both = np.isfinite(said[0]) & np.isfinite(said[1])
+    if not both.any():
+        raise NotEnoughData(f"{names[0]} and {names[1]} have both scored no pair of outputs that people compared")
+    said, decided = said[:, both], decided.where(both)
+    units = units_of(board, view.part, decided.instance, resampled)
+    each = preference_correlations(said, units, draws=0).r
+    found = preference_correlations((said[0] - said[1])[None], units, draws=draws, seed=seed)
+    ahead = (0, 1) if each[0] >= each[1] else (1, 0)
+    return MetricComparison(
+        board.name,
+        *names,
+        (float(each[0]), float(each[1])),
+        None,
+        float(found.r[0]),
+        None if np.isnan(found.low[0]) else (float(found.low[0]), float(found.high[0])),
+        float(exchange_decisions(said, units, draws=draws, seed=seed)[ahead]) if draws else None,
+        None,
+        len(decided),
+        draws,
+        seed,
+        _needed(said, decided.instance),
+        *_deciding_pairs(board, view, scores, decided, shown),
+        None,
+        "instances",
+        resampled,
+        "kendall",
+    )
+
+
+def _needed(said: Floats, instance: NDArray[np.int32]) -> int | None:
+    try:
+        needed = tell_preferences_apart(said[0], said[1], instance).needed
+    except NotEnoughData:
+        return None
+    return int(needed) if math.isfinite(needed) else None
+
+
+def _deciding_pairs(
+    board: Board, view: JudgedMatrix, scores: Floats, decided: Preferences, shown: int
+) -> tuple[tuple[DecidingOutput, ...], tuple[DecidingOutput, ...]]:
+    """The pairs that one metric has right and the other wrong; a pair that many have judged is shown once."""
+    places = np.unique(np.stack((decided.better, decided.worse, decided.instance)), axis=1)
+    better, worse, instance = places
+    margins = scores[:, better, instance] - scores[:, worse, instance]
+    spread = margins.std(axis=1, keepdims=True)
+    pull = margins / np.where(spread > 0, spread, 1.0)
+    weight = pull[0] - pull[1]
+    keep = board.select(view.part)
+
+    def output(k: int) -> DecidingOutput:
+        good, bad, place = board.rows[better[k]], board.rows[worse[k]], keep[instance[k]]
+        shown_instance = board.instances[place]
+        return DecidingOutput(
+            shown_instance.id,
+            good.name,
+            float(weight[k]),
+            None,
+            float(margins[0, k]),
+            float(margins[1, k]),
+            good.texts[place] or "",
+            bad.texts[place] or "",
+            shown_instance.references[0].text if shown_instance.references else "",
+            bad.name,
+        )
+
+    def most(right: Floats, wrong: Floats, pulled: Floats) -> tuple[DecidingOutput, ...]:
+        order = np.argsort(-pulled, kind="stable")
+        return tuple(output(int(k)) for k in order[(right[order] > 0) & (wrong[order] <= 0)][:shown])
+
+    return most(margins[0], margins[1], weight), most(margins[1], margins[0], -weight)
+
 
 #: What a person can read through; the paper looks at 20 or 25 of each kind.
 SHOWN = 10
@@ -61,7 +304,7 @@ def compare_metrics(
     shown: int = SHOWN,
 ) -> MetricComparison:
     """Does the first metric agree better with people than the second?"""
-    view = view_board(board, store, aggregate=aggregate, part=part)
+    view = judged_matrix(board, store, aggregate=aggregate, part=part)
     if view.pairs is not None:
         check_unit(board, unit)
         how = {"draws": draws, "seed": seed, "shown": shown}
@@ -141,7 +384,7 @@ def _difference_drawn(found: Floats | None) -> Floats | None:
 
 
 def _deciding_outputs(
-    board: Board, view: View, pair: Floats, people: Floats, shown: int
+    board: Board, view: JudgedMatrix, pair: Floats, people: Floats, shown: int
 ) -> tuple[tuple[DecidingOutput, ...], tuple[DecidingOutput, ...]]:
     """The outputs that most raise the first correlation above the second, and the reverse."""
     z = np.stack([_standardised(one) for one in (*pair, people)])
@@ -183,7 +426,7 @@ def compare_generators(
     shown: int = SHOWN,
 ) -> GeneratorComparison:
     """How two generators differ under people and every metric."""
-    view = view_board(board, store, aggregate=aggregate, part=part)
+    view = judged_matrix(board, store, aggregate=aggregate, part=part)
     rows = [board.row_position[board.generator(name).name] for name in (first, second)]
     columns = {"people": people_of(view, rows)} | {n: view.scores.of(n)[rows] for n in view.scores.names}
     found, missing = [], {}
@@ -212,7 +455,7 @@ def compare_generators(
     )
 
 
-def people_of(view: View, rows: list[int]) -> Floats:
+def people_of(view: JudgedMatrix, rows: list[int]) -> Floats:
     """What people say of two generators, instance by instance: their scores, or the comparisons that each won."""
     return view.human[rows] if view.pairs is None else shares_between(view.pairs, rows[0], rows[1], view.human.shape)
 
@@ -244,7 +487,7 @@ def _whole(needed: Callable[[], Needed]) -> int | None:
 
 
 def _deciding_instances(
-    board: Board, view: View, rows: list[int], columns: dict[str, Floats], decided_by: str, shown: int
+    board: Board, view: JudgedMatrix, rows: list[int], columns: dict[str, Floats], decided_by: str, shown: int
 ) -> tuple[tuple[DecidingOutput, ...], tuple[DecidingOutput, ...]]:
     """The instances where one generator is furthest above the other, with both texts."""
     weight = columns[decided_by][0] - columns[decided_by][1]
@@ -278,3 +521,360 @@ def _standardised(values: Floats) -> Floats:
 
 def _defined(value: float) -> float | None:
     return None if np.isnan(value) else float(value)
+
+
+def compare_all_metrics(
+    board: Board,
+    store: CellStore | None,
+    *,
+    aggregate: str | None = None,
+    part: Slice | None = None,
+    unit: Unit = "both",
+    draws: int = 10_000,
+    seed: int = 0,
+) -> MetricPairs:
+    """All pairs of metrics by pooled Pearson and by acc_eq, the surest difference first."""
+    view = judged_matrix(board, store, aggregate=aggregate, part=part)
+    names = view.scores.names
+    if len(names) < 2 or not (view.judged.any() or view.pairs):
+        raise NotEnoughData(f"board {board.name} needs judged outputs and scores of two metrics before they compare")
+    if draws < 1:
+        raise InvalidInput(f"comparing all metrics is testing them, which needs at least 1 draw; got {draws}")
+    if view.pairs is not None:
+        check_unit(board, unit)
+        compared = _compared(names, _tests_on_pairs(view.scores.values, view.pairs.decided, draws, seed), None)
+        return MetricPairs(board.name, view.aggregate, str(view.part), "instances", draws, seed, compared, "kendall")
+    scores, human = view.scores.values[:, view.judged], view.human[view.judged]
+    tests = permute_correlations(scores, human, unit=unit, draws=draws, seed=seed)
+    accuracy = permute_decisions(scores, human, draws=draws, seed=seed, most=MOST_PAIRS)
+    return MetricPairs(board.name, view.aggregate, str(view.part), unit, draws, seed, _compared(names, tests, accuracy))
+
+
+def _tests_on_pairs(scores: Floats, decided: Preferences, draws: int, seed: int) -> PairTests:
+    """Every two metrics by WMT's Kendall on the pairs that both decide."""
+    said = decisions(scores, decided.better, decided.worse, decided.instance)
+    there = np.isfinite(said)
+    n = there.astype(np.int64) @ there.T
+    sums = np.where(there, said, 0.0) @ there.T
+    with np.errstate(invalid="ignore"):
+        difference = (sums - sums.T) / n
+    return PairTests(difference, exchange_decisions(said, decided.instance, draws=draws, seed=seed), n)
+
+
+def _compared(names: tuple[str, ...], tests: PairTests, accuracy: AccuracyTests | None) -> tuple[MetricPair, ...]:
+    pairs = [(a, b) if _leads(tests, a, b) else (b, a) for a, b in itertools.combinations(range(len(names)), 2)]
+    p = np.array([_two_sided(tests.p, a, b) for a, b in pairs])
+    corrected = holm(p), benjamini_hochberg(p)
+    found = [
+        MetricPair(
+            names[a],
+            names[b],
+            _defined(tests.difference[a, b]),
+            _defined(p[k]),
+            _defined(corrected[0][k]),
+            _defined(corrected[1][k]),
+            int(tests.n[a, b]),
+            *((None, None, 0) if accuracy is None else _in_accuracy(accuracy, a, b)),
+        )
+        for k, (a, b) in enumerate(pairs)
+    ]
+    return tuple(sorted(found, key=_surest))
+
+
+def _in_accuracy(tests: AccuracyTests, a: int, b: int) -> tuple[float | None, float | None, int]:
+    return _defined(tests.difference[a, b]), _defined(_two_sided(tests.p, a, b)), int(tests.n[a, b])
+
+
+def _leads(tests: PairTests, a: int, b: int) -> bool:
+    return not tests.difference[a, b] < 0
+
+
+def _two_sided(p: Floats, a: int, b: int) -> float:
+    """Twice the smaller one-sided p-value: nobody said before the test who would be ahead."""
+    return float(min(2 * min(p[a, b], p[b, a]), 1.0)) if np.isfinite(p[a, b]) else np.nan
+
+
+def _surest(pair: MetricPair) -> tuple[float, float]:
+    return (2.0 if pair.p is None else pair.p, -abs(pair.difference or 0.0))
+
+
+#: The statistic that ranks metrics where people compared outputs.
+WMT_KENDALL = "WMT's Kendall"
+_PERMUTED = {"both": "PERM-BOTH", "instances": "PERM-INPUTS", "generators": "PERM-SYSTEMS"}
+
+
+def metric_comparison_table(found: MetricComparison) -> Table:
+    """Two metrics side by side."""
+    if found.statistic == "kendall":
+        return _preference_comparison_table(found)
+    columns = (TableColumn("what", "", align="left"), TableColumn("value", "value", align="right"))
+    first, second = found.correlations
+    rows: list[dict[str, object]] = [
+        {"what": f"correlation of {found.first}", "value": value_text(first, 3)},
+        {"what": f"correlation of {found.second}", "value": value_text(second, 3)},
+        {"what": "difference", "value": value_text(found.difference, 3)},
+        {
+            "what": f"95% interval (bootstrap over {resampled_text(found.resampled)})",
+            "value": interval_text(found.interval, 3),
+        },
+        {"what": f"p, one-sided ({_PERMUTED[found.unit]})", "value": p_text(found.p_permutation)},
+        {"what": "p, one-sided (Williams)", "value": p_text(found.p_williams)},
+        {"what": "correlation between the two", "value": value_text(found.between, 3)},
+        {"what": "judged outputs", "value": f"{found.n:,}"},
+        {"what": "instances for 80% power", "value": "–" if found.needed is None else f"{found.needed:,}"},
+        *_accuracy_rows(found),
+    ]
+    return Table(f"{found.board}: {found.first} against {found.second}", columns, tuple(rows), _accuracy_notes(found))
+
+
+def _preference_comparison_table(found: MetricComparison) -> Table:
+    """Two metrics on the pairs that people compared."""
+    columns = (TableColumn("what", "", align="left"), TableColumn("value", "value", align="right"))
+    units = resampled_text(found.resampled)
+    rows: tuple[dict[str, object], ...] = (
+        {"what": f"{WMT_KENDALL} of {found.first}", "value": value_text(found.correlations[0], 3)},
+        {"what": f"{WMT_KENDALL} of {found.second}", "value": value_text(found.correlations[1], 3)},
+        {"what": "difference", "value": value_text(found.difference, 3)},
+        {"what": f"95% interval (bootstrap over {units})", "value": interval_text(found.interval, 3)},
+        {"what": f"p, one-sided (whole {units} exchanged)", "value": p_text(found.p_permutation)},
+        {"what": "pairs of outputs that people compared", "value": f"{found.n:,}"},
+        {"what": "instances for 80% power", "value": "–" if found.needed is None else f"{found.needed:,}"},
+    )
+    notes = (
+        f"{WMT_KENDALL}: (C - D)/(C + D) over the pairs of which people found one better and that both metrics score; "
+        "a metric that ties a pair has it wrong.",
+        "In the lists of outputs, a metric's number is its score of the output that people preferred less that of the "
+        "other: above 0, it agrees with them.",
+    )
+    return Table(f"{found.board}: {found.first} against {found.second}", columns, rows, notes)
+
+
+def _accuracy_rows(found: MetricComparison) -> list[dict[str, object]]:
+    """acc_eq of both and how sure its difference is, where instances have pairs of judged outputs."""
+    accuracy = found.accuracy
+    if accuracy is None:
+        return []
+    first, second = accuracy.values
+    return [
+        {"what": f"acc_eq of {found.first}", "value": value_text(first, 3)},
+        {"what": f"acc_eq of {found.second}", "value": value_text(second, 3)},
+        {"what": "difference in acc_eq", "value": value_text(accuracy.difference, 3)},
+        {"what": "p, one-sided (pairs permutation)", "value": p_text(accuracy.p_pairs)},
+        {"what": "p, one-sided (whole instances exchanged)", "value": p_text(accuracy.p_instances)},
+        {"what": "pairs of outputs", "value": f"{accuracy.pairs:,}"},
+    ]
+
+
+def _accuracy_notes(found: MetricComparison) -> tuple[str, ...]:
+    if found.accuracy is None:
+        return ("acc_eq needs two judged outputs of one instance, and there are none.",)
+    if not any(found.accuracy.epsilons):
+        return ("acc_eq: only equal scores count as ties; no epsilon does better on these pairs.",)
+    ties = " and ".join(f"{epsilon:.3g}" for epsilon in found.accuracy.epsilons)
+    return (f"acc_eq: differences up to {ties} count as ties, each metric's best epsilon on these pairs.",)
+
+
+def metric_pairs_table(found: MetricPairs) -> Table:
+    """Every two metrics, with p-values corrected for all of them."""
+    with_accuracy = found.statistic == "pearson"
+    columns = (
+        TableColumn("first", "ahead", "left"),
+        TableColumn("second", "behind", "left"),
+        TableColumn("difference", "difference", digits=3),
+        TableColumn("p", "p", kind="p"),
+        TableColumn("holm", "Holm", kind="p"),
+        TableColumn("bh", "BH", kind="p"),
+        TableColumn("n", "n", priority=4),
+        TableColumn("accuracy", "in acc_eq", digits=3, priority=2, visible=with_accuracy),
+        TableColumn("p_accuracy", "p (pairs)", kind="p", priority=2, visible=with_accuracy),
+        TableColumn("pairs", "pairs", priority=4, visible=with_accuracy),
+    )
+    rows = tuple({column.key: getattr(pair, column.key) for column in columns} for pair in found.compared)
+    what = "pooled Pearson" if with_accuracy else f"{WMT_KENDALL} over the n pairs of outputs that people compared"
+    permuted = _PERMUTED[found.unit] if with_accuracy else "whole instances exchanged"
+    notes = [
+        f"Two-sided p of the difference in {what} ({permuted}, {found.draws:,} draws); Holm and Benjamini-Hochberg "
+        f"correct it for {len(rows):,} pairs of metrics."
+        + (" p (pairs): the pairs permutation for acc_eq." if with_accuracy else ""),
+    ]
+    if 2 * len(rows) / (1 + found.draws) > 0.05:
+        notes.append(f"{found.draws:,} draws are too few for any pair to pass Holm's at .05; take {40 * len(rows):,}.")
+    return Table(f"{found.board}: every two metrics ({found.aggregate})", columns, rows, tuple(notes))
+
+
+def generator_comparison_table(found: GeneratorComparison) -> Table:
+    """Two generators under people and every metric."""
+    columns = (
+        TableColumn("name", "score", align="left"),
+        TableColumn("first", found.first, digits=3),
+        TableColumn("second", found.second, digits=3),
+        TableColumn("difference", "difference", digits=3),
+        TableColumn("p", "p", kind="p"),
+        TableColumn("wins", "wins", priority=2),
+        TableColumn("ties", "ties", priority=3),
+        TableColumn("losses", "losses", priority=2),
+        TableColumn("n", "n", priority=4),
+    )
+    rows = tuple(
+        {
+            "name": s.name,
+            "first": s.means[0],
+            "second": s.means[1],
+            "difference": s.difference,
+            "p": s.p,
+            "wins": s.wins,
+            "ties": s.ties,
+            "losses": s.losses,
+            "n": s.n,
+        }
+        for s in found.scores
+    )
+    notes = [f"p: one-sided paired permutation test that the higher one is higher, {found.draws:,} draws."]
+    if found.needed is not None:
+        notes.append(f"By {found.decided_by}, {found.needed:,} instances like these give 80% power.")
+    if found.preferences:
+        notes.append(f"people: {COMPARISONS_WON}")
+    notes += [f"Not compared: {name}: {reason}" for name, reason in found.missing.items()]
+    return Table(f"{found.board}: {found.first} against {found.second}", columns, rows, tuple(notes))
+
+
+def deciding_table(title: str, outputs: Sequence[DecidingOutput], names: tuple[str, str]) -> Table:
+    """The outputs that speak most for a side, with the texts to look at."""
+    compared = any(o.other_generator for o in outputs)
+    # Of two generators both texts stand here, the first one's first, whichever of them an instance speaks for.
+    of_both = not compared and any(o.other for o in outputs)
+    columns = (
+        TableColumn("instance", "instance", align="left"),
+        TableColumn("generator", "generator", align="left", priority=2, visible=not of_both),
+        TableColumn("other_generator", "preferred to", align="left", priority=2, visible=compared),
+        TableColumn("human", "people", digits=1, visible=not compared),
+        TableColumn("first", names[0], digits=3),
+        TableColumn("second", names[1], digits=3),
+        TableColumn("output", f"output of {names[0]}" if of_both else "output", align="left"),
+        TableColumn(
+            "other",
+            f"output of {names[1]}" if of_both else "the other output",
+            align="left",
+            priority=0 if of_both else 3,
+            visible=compared or of_both,
+        ),
+        TableColumn("reference", "reference", align="left", priority=4),
+    )
+    rows = tuple(
+        {
+            "instance": o.instance,
+            "generator": o.generator,
+            "other_generator": o.other_generator,
+            "human": o.human,
+            "first": o.first,
+            "second": o.second,
+            "output": clipped(o.output),
+            "other": clipped(o.other),
+            "reference": clipped(o.reference),
+        }
+        for o in outputs
+    )
+    return Table(title, columns, rows)
+
+
+@analysis()
+def compare(
+    view: View,
+    first: Annotated[
+        str | None, Named(metavar="A", positional=True), "a metric or a generator (default: every two metrics)"
+    ] = None,
+    second: Annotated[str | None, Named(metavar="B", positional=True), "another of the same kind"] = None,
+    *,
+    unit: Annotated[
+        Unit, "what permutation tests of metrics exchange: single scores (PERM-BOTH), or whole units"
+    ] = "both",
+    by: Annotated[
+        str | None, Named(metavar="SCORE"), "what decides between generators (default: people, else a metric)"
+    ] = None,
+    shown: Annotated[int, Ge(1), Named(name="show", metavar="N"), "outputs to show"] = 5,
+    draws: Annotated[int | None, Ge(1), Named(metavar="N"), "draws (default 1000; 10000 for every two metrics)"] = None,
+    resampled: Annotated[
+        Resampled, Named(name="resample"), "what intervals draw again and again: others of which they are about"
+    ] = "instances",
+    seed: Annotated[int, Ge(0), Named(metavar="N"), "seed of what is random"] = 0,
+) -> MetricComparison | GeneratorComparison | MetricPairs:
+    """Compare two metrics, or two generators: is the difference real, which outputs decide it? Or every two metrics."""
+    if first is None:
+        return compare_all_metrics(
+            view.counted,
+            view.cells,
+            aggregate=view.aggregate,
+            part=view.part,
+            unit=unit,
+            draws=draws or 10_000,
+            seed=seed,
+        )
+    if second is None:
+        raise InvalidInput(f"{first} must be compared with another: name two metrics or two generators")
+    if are_generators(view.board, first, second):
+        pair = compare_generators(
+            view.counted,
+            view.cells,
+            first,
+            second,
+            by=by,
+            aggregate=view.aggregate,
+            part=view.part,
+            draws=draws or 1000,
+            seed=seed,
+            shown=shown,
+        )
+        return _readable_pair(view, pair)
+    comparison = compare_metrics(
+        view.counted,
+        view.cells,
+        first,
+        second,
+        unit=unit,
+        resampled=resampled,
+        aggregate=view.aggregate,
+        part=view.part,
+        draws=draws or 1000,
+        seed=seed,
+        shown=shown,
+    )
+    return _readable_comparison(view, comparison)
+
+
+@compare.table
+def _comparison_tables(result: MetricComparison | GeneratorComparison | MetricPairs) -> tuple[Table, ...]:
+    if isinstance(result, MetricPairs):
+        return (metric_pairs_table(result),)
+    whole = (
+        generator_comparison_table(result)
+        if isinstance(result, GeneratorComparison)
+        else metric_comparison_table(result)
+    )
+    names = (result.first, result.second)
+    return (
+        whole,
+        deciding_table(f"Outputs that speak most for {result.first}", result.for_first, names),
+        deciding_table(f"Outputs that speak most for {result.second}", result.for_second, names),
+    )
+
+
+def _readable_pair(view: View, pair: GeneratorComparison) -> GeneratorComparison:
+    """Two generators, with the texts that may be read."""
+    if view.board is view.counted:
+        return pair
+
+    def masked(outputs: tuple[DecidingOutput, ...]) -> tuple[DecidingOutput, ...]:
+        return tuple(replace(o, **view.texts(o.instance, pair.first, pair.second)) for o in outputs)
+
+    return replace(pair, for_first=masked(pair.for_first), for_second=masked(pair.for_second))
+
+
+def _readable_comparison(view: View, comparison: MetricComparison) -> MetricComparison:
+    """Two metrics, with the texts that may be read."""
+    if view.board is view.counted:
+        return comparison
+
+    def masked(outputs: tuple[DecidingOutput, ...]) -> tuple[DecidingOutput, ...]:
+        return tuple(replace(o, **view.texts(o.instance, o.generator, o.other_generator or None)) for o in outputs)
+
+    return replace(comparison, for_first=masked(comparison.for_first), for_second=masked(comparison.for_second))

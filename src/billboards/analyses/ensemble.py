@@ -6,20 +6,123 @@ outputs; one that lacks many is left out by name, because keeping it would throw
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
+from annotated_types import Ge
 
-from billboards.analyses.ranking_results import Ablation, Ensemble, EnsembleStudy, Method
-from billboards.board import Board, Scores
-from billboards.errors import InvalidInput, NotEnoughData
+from billboards.analyses._analysis import analysis
+from billboards.analyses._view import Floats, JudgedMatrix, View, only_rows
+from billboards.board import Board, Generator, Outputs, Scores, row_of
+from billboards.board.cells import MemoryCells
+from billboards.board.folder import read_texts
+from billboards.board.score_files import read_score_table
+from billboards.board.scoring import Progress, column_key, score_board
+from billboards.errors import InvalidInput, MetricFailed, NotEnoughData
+from billboards.metrics.base import Metric
+from billboards.metrics.discovery import installed_metric, metric_names
+from billboards.metrics.executor import Executor
+from billboards.options import Named
+from billboards.reading import Problems
+from billboards.show.table import Table, TableColumn, column_digits, finite
+from billboards.show.words import linear_combination, value_text
 from billboards.stats.correlation import between_metrics
 from billboards.stats.ensemble import Blocks, EnsembleFit, Linear, apply_linear, fit_ensemble, gather_blocks
 from billboards.stats.subsets import fit_best_subset
 
-Floats = NDArray[np.float64]
+if TYPE_CHECKING:
+    import altair as alt
+
+    from billboards.show.plot import Points, Theme
+
+
+Method = Literal["lasso", "best-subset"]
+
+
+@dataclass(frozen=True)
+class Ensemble:
+    """A linear combination of metrics, complete enough to be recomputed from this alone (§2.2).
+
+    A score is intercept + Σ weight · (score - centre) / scale, on the judgments' 0-100 scale.
+    """
+
+    DOCUMENT: ClassVar[str] = "ensemble"
+    ALSO: ClassVar[tuple[str, ...]] = ("signature",)
+
+    board: str
+    board_version: str
+    version: int
+    references: tuple[str, ...]
+    lam: float
+    lam_range: tuple[float, float] | None
+    k: int
+    weights: Mapping[str, float]
+    centres: Mapping[str, float]
+    scales: Mapping[str, float]
+    signatures: Mapping[str, str]
+    intercept: float
+    correlation: float | None
+    n: int
+    aggregate: str
+    candidates: tuple[str, ...]
+    left_out: Mapping[str, str] = field(default_factory=dict)
+    part: str = ""
+    method: Method = "lasso"
+
+    def __post_init__(self) -> None:
+        if not self.weights.keys() == self.centres.keys() == self.scales.keys() == self.signatures.keys():
+            raise InvalidInput("an ensemble whose weights, centres, scales and signatures are of different metrics")
+
+    @property
+    def signature(self) -> str:
+        part = f"+part.{self.part}" if self.part else ""
+        method = "" if self.method == "lasso" else f"+{self.method}"
+        return f"ensemble.{self.board}{part}{method}+refs.{_short(self.references)}+version.{self.version}"
+
+
+def _short(references: tuple[str, ...]) -> str:
+    """Names in as few letters as tell them apart: Human-A, Human-B become AB."""
+    if not references:
+        return "none"
+    if len(references) > 4:
+        return f"{len(references)}"
+    prefix = 0
+    while len(references) > 1 and all(len(r) > prefix + 1 and r[prefix] == references[0][prefix] for r in references):
+        prefix += 1
+    tails = [r[prefix:] for r in references]
+    return "".join(tails) if all(len(t) == 1 for t in tails) else ",".join(tails)
+
+
+@dataclass(frozen=True, slots=True)
+class Ablation:
+    """The ensemble without one of its metrics, tuned and measured anew (Table 11)."""
+
+    removed: str
+    correlation: float | None
+    weights: Mapping[str, float]
+    lam: float
+
+
+@dataclass(frozen=True)
+class EnsembleStudy:
+    """What each metric is worth to the ensemble.
+
+    `gains` says, for every candidate, how much the leave-one-generator-out correlation falls when the metric is not
+    among the candidates; `correlations` is the Pearson correlation of every pair of metrics on the judged outputs.
+    """
+
+    DOCUMENT: ClassVar[str] = "ensemble_study"
+
+    ensemble: Ensemble
+    ablations: tuple[Ablation, ...]
+    gains: Mapping[str, float | None]
+    names: tuple[str, ...]
+    correlations: tuple[tuple[float | None, ...], ...]
+
 
 #: The name under which the ensemble's scores stand beside the metrics'.
 ENSEMBLE = "ensemble"
@@ -188,3 +291,300 @@ def _by_weight(weights: Mapping[str, float]) -> dict[str, float]:
 
 def _defined(value: float) -> float | None:
     return None if np.isnan(value) else float(value)
+
+
+@dataclass(frozen=True)
+class Applied:
+    """An ensemble's scores of new outputs."""
+
+    signature: str
+    instances: tuple[str, ...]
+    scores: Floats
+
+    @property
+    def n(self) -> int:
+        return int(np.isfinite(self.scores).sum())
+
+    @property
+    def mean(self) -> float:
+        return float(np.nanmean(self.scores))
+
+    def document(self) -> dict[str, Any]:
+        pairs = zip(self.instances, self.scores.tolist(), strict=True)
+        scores = {instance: None if np.isnan(score) else score for instance, score in pairs}
+        return {"schema": 1, "signature": self.signature, "mean": self.mean, "n": self.n, "scores": scores}
+
+
+def apply_ensemble(
+    ensemble: Ensemble,
+    board: Board,
+    outputs: Path,
+    executor: Executor,
+    *,
+    given: Mapping[str, Floats] | None = None,
+    on_progress: Callable[[Progress], None] | None = None,
+) -> Applied:
+    """The ensemble's score of every output in a file."""
+    given = given or {}
+    row = _read_row(outputs, board)
+    metrics = {name: _metric(ensemble, name) for name in ensemble.weights if name not in given}
+    store = MemoryCells()
+    references = board.check_references(ensemble.references)
+    report = score_board(
+        board, store, list(metrics.values()), executor, references=references, rows=[row], on_progress=on_progress
+    )
+    for name, reason in report.failures.items():
+        raise MetricFailed(f"{name}: {reason}")
+    own = {
+        name: store.load(column_key(board, one, references), [row.version])[row.version]
+        for name, one in metrics.items()
+    }
+    return Applied(ensemble.signature, tuple(i.id for i in board.instances), combine(ensemble, {**given, **own}))
+
+
+def read_metric_scores(path: Path, board: Board, ensemble: Ensemble) -> dict[str, Floats]:
+    """Scores of metrics that can't run here: a line per instance, a metric per column, higher is better."""
+    problems = Problems()
+    found = read_score_table(_bytes(path), path.name, board.position, ensemble.weights.__contains__, problems)
+    _refuse(problems)
+    return found
+
+
+def _metric(ensemble: Ensemble, name: str) -> Metric:
+    signature = ensemble.signatures[name]
+    if signature.startswith("imported:") or name.partition("(")[0] not in metric_names():
+        raise InvalidInput(
+            f"{ensemble.signature} uses {name} ({signature}), which can't be computed here; "
+            f"compute it where you can and give its scores with --scores FILE.tsv"
+        )
+    found = installed_metric(name)
+    if found.signature != signature:
+        raise InvalidInput(
+            f"{ensemble.signature} was fitted with {signature}, but this installation has {found.signature}; "
+            "install that version, or give the scores with --scores FILE.tsv"
+        )
+    return found
+
+
+def _read_row(path: Path, board: Board) -> Outputs:
+    problems = Problems()
+    texts = read_texts(_bytes(path), path.name, board.position, problems)
+    _refuse(problems)
+    if not any(text is not None for text in texts):
+        raise InvalidInput(f'{path}: holds no outputs; write a line {{"instance": …, "text": …}} for each instance')
+    return row_of(Generator(path.stem), board.instances, texts)
+
+
+def _refuse(problems: Problems) -> None:
+    if problems.errors:
+        more = f" (and {len(problems.errors) - 1} more)" if len(problems.errors) > 1 else ""
+        raise InvalidInput(f"{problems.errors[0]}{more}")
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise InvalidInput(f"{path}: can't be read: {error.strerror}") from error
+
+
+def ensemble_table(ensemble: Ensemble) -> Table:
+    """The metrics of an ensemble: weight, and the centre and scale that standardise each."""
+    heaviest = sorted(ensemble.weights, key=lambda name: -abs(ensemble.weights[name]))
+    rows = tuple(
+        {
+            "name": name,
+            "weight": finite(ensemble.weights[name]),
+            "centre": finite(ensemble.centres.get(name)),
+            "scale": finite(ensemble.scales.get(name)),
+            "signature": ensemble.signatures.get(name),
+        }
+        for name in heaviest
+    )
+    columns = (
+        TableColumn("name", "metric", "left"),
+        TableColumn("weight", "weight", digits=3),
+        TableColumn("centre", "centre", digits=column_digits(rows, "centre"), priority=1),
+        TableColumn("scale", "scale", digits=column_digits(rows, "scale"), priority=1),
+        TableColumn("signature", "signature", "left", priority=2),
+    )
+    return Table(ensemble.signature, columns, rows, _ensemble_facts(ensemble))
+
+
+def ablation_table(study: EnsembleStudy) -> Table:
+    """The ensemble without each of its metrics, tuned and measured anew (Table 11)."""
+    whole = study.ensemble
+    kept = Ablation("nothing", whole.correlation, whole.weights, whole.lam)
+    rows = (_ablation_row(kept, None), *(_ablation_row(ablation, whole.correlation) for ablation in study.ablations))
+    columns = (
+        TableColumn("removed", "removed", "left"),
+        TableColumn("correlation", "correlation", digits=3),
+        TableColumn("change", "change", digits=3, kind="change"),
+        TableColumn("combination", "what is left, tuned anew", "left", priority=1),
+        TableColumn("lambda", "lambda", digits=3, priority=2),
+    )
+    note = "A fall says that the other metrics can't stand in for the one removed."
+    return Table(f"{study.ensemble.board}: the ensemble without each of its metrics", columns, rows, (note,))
+
+
+def gains_table(study: EnsembleStudy) -> Table:
+    """What each candidate adds to the ensemble, and the metric it resembles most."""
+    rows = tuple(_gain_row(study, name) for name in sorted(study.gains, key=lambda name: _gain_order(study, name)))
+    columns = (
+        TableColumn("name", "metric", "left"),
+        TableColumn("gain", "adds", digits=3, kind="change"),
+        TableColumn("weight", "weight", digits=3),
+        TableColumn("nearest", "most like", "left"),
+        TableColumn("similarity", "their correlation", digits=3),
+    )
+    note = "What a metric adds: how much the ensemble's correlation falls when the metric is not among the candidates."
+    return Table(f"{study.ensemble.board}: what each metric adds to the ensemble", columns, rows, (note,))
+
+
+def _how_fitted(ensemble: Ensemble) -> str:
+    among = f"{len(ensemble.weights)} of {len(ensemble.candidates)} metrics"
+    if ensemble.method == "best-subset":
+        return f"The best subset of {among}, nothing shrunk."
+    if ensemble.lam_range is None:
+        return f"lambda {value_text(ensemble.lam)} as given, which selects {among}."
+    low, high = map(value_text, ensemble.lam_range)
+    return f"lambda {value_text(ensemble.lam)} (the same metrics from {low} to {high}), chosen for {among}."
+
+
+def _ensemble_facts(ensemble: Ensemble) -> tuple[str, ...]:
+    facts = [
+        f"Score = {ensemble.intercept:.4g} + the sum of weight × (score − centre) / scale, "
+        f"on the 0-100 scale of {ensemble.aggregate}.",
+        _how_fitted(ensemble),
+        f"Correlation on generators it has not seen: {value_text(ensemble.correlation, 3)} (n = {ensemble.n:,}).",
+    ]
+    facts += [f"{name} was no candidate: {reason}" for name, reason in sorted(ensemble.left_out.items())]
+    return tuple(facts)
+
+
+def _ablation_row(ablation: Ablation, whole: float | None) -> Mapping[str, object]:
+    left, whole = finite(ablation.correlation), finite(whole)
+    return {
+        "removed": ablation.removed,
+        "correlation": left,
+        "change": None if left is None or whole is None else left - whole,
+        "combination": linear_combination(ablation.weights),
+        "lambda": finite(ablation.lam),
+    }
+
+
+def _gain_row(study: EnsembleStudy, name: str) -> Mapping[str, object]:
+    nearest, similarity = _nearest(study, name)
+    weight = study.ensemble.weights.get(name)
+    gain = study.gains[name]
+    return {"name": name, "gain": finite(gain), "weight": weight, "nearest": nearest, "similarity": similarity}
+
+
+def _gain_order(study: EnsembleStudy, name: str) -> float:
+    gain = finite(study.gains[name])
+    return math.inf if gain is None else -gain
+
+
+def _nearest(study: EnsembleStudy, name: str) -> tuple[str | None, float | None]:
+    """The other metric with the highest correlation, where one is defined."""
+    if name not in study.names:
+        return None, None
+    row = study.correlations[study.names.index(name)]
+    others = [(r, other) for other, r in zip(study.names, row, strict=True) if other != name and finite(r) is not None]
+    if not others:
+        return None, None
+    similarity, nearest = max(others, key=lambda pair: pair[0] or 0.0)
+    return nearest, similarity
+
+
+def metric_correlations(study: EnsembleStudy, *, theme: Theme = "light") -> alt.LayerChart:
+    """Which metrics say the same: the correlation of every pair on the judged outputs, in hundredths."""
+    import altair as alt
+
+    from billboards.show.plot import PALETTES, distinct, themed
+
+    names = distinct(study.names)
+    cells: Points = [
+        {"row": names[i], "column": names[j], "value": r, "label": f"{round(100 * r)}"}
+        for i, row in enumerate(study.correlations)
+        for j, r in enumerate(row)
+        if i != j and r is not None and np.isfinite(r)
+    ]
+    if not cells:
+        raise NotEnoughData(f"{study.ensemble.board}: no two metrics can be compared; nothing to draw")
+    colours = PALETTES[theme]
+    x = alt.X("column:N", sort=names, title=None, axis=alt.Axis(orient="top", labelAngle=-60, domain=False))
+    y = alt.Y("row:N", sort=names, title=None, axis=alt.Axis(domain=False))
+    scale = alt.Scale(domain=[-1, 0, 1], range=[colours.people, colours.grid, colours.accent])
+    weak, strong = (alt.value(colour) for colour in colours.figures)
+    legible = alt.condition(f"abs(datum.value) > {colours.turn}", strong, weak)
+    base = alt.Chart(alt.InlineData(values=cells)).encode(x, y)
+    tooltip = ["row:N", "column:N", alt.Tooltip("value:Q", format=".3f")]
+    squares = base.mark_rect().encode(alt.Color("value:Q", scale=scale, legend=None), tooltip=tooltip)
+    figures = base.mark_text(fontSize=10).encode(text="label:N", color=legible)
+    side = max(20, min(34, 360 // len(names))) * len(names)
+    most, least = max(cells, key=lambda cell: cell["value"]), min(cells, key=lambda cell: cell["value"])
+    title = f"{most['row']} and {most['column']} are most alike ({value_text(most['value'], 2)})"
+    words = f"Least alike are {least['row']} and {least['column']} ({value_text(least['value'], 2)})"
+    subtitle = "Correlation of each pair of metrics on the judged outputs, × 100."
+    return themed((squares + figures).properties(width=side, height=side), theme, title, subtitle, words)
+
+
+def fit_view(
+    board: Board, view: JudgedMatrix, *, k: int = 3, lam: float | None = None, method: Method = "lasso"
+) -> FittedEnsemble:
+    """The ensemble on what a view looks at; only generators take part, since one of them is held out at a time."""
+    if view.pairs is not None:
+        raise NotEnoughData(f"people compared outputs on {view.aggregate} and gave no values to fit")
+    generators = np.array([row.generator is not None for row in board.rows], bool)
+    human = only_rows(view.judged_human, generators)
+    return fit_board_ensemble(
+        board,
+        view.scores,
+        human,
+        aggregate=view.aggregate,
+        references=view.references,
+        part=str(view.part) if view.part else "",
+        k=k,
+        lam=lam,
+        method=method,
+    )
+
+
+@analysis(paper="Billboards, section 2.2 and Table 11")
+def ensemble(
+    view: View,
+    *,
+    k: Annotated[int, Ge(1), Named(metavar="N"), "tune lambda so that N metrics take part"] = 3,
+    lam: Annotated[
+        float | None, Ge(0), Named(name="lambda", metavar="X"), "use this lambda (scikit-learn's alpha) instead"
+    ] = None,
+    method: Annotated[
+        Method,
+        Named(name="ensemble"),
+        "the paper's lasso, or the best subset of N metrics, chosen and refitted without shrinking",
+    ] = "lasso",
+) -> EnsembleStudy:
+    """Study the ensemble of a few metrics: its weights, itself without each of them, and what each metric adds."""
+    matrix = view.matrix()
+    fitted = fit_view(view.counted, matrix, k=k, lam=lam, method=method)
+    if view.archive is not None:
+        fitted = replace(fitted, ensemble=view.archive.versioned(fitted.ensemble))
+    return study_ensemble(fitted, matrix.scores, matrix.judged_human)
+
+
+@ensemble.table
+def _ensemble_tables(study: EnsembleStudy) -> tuple[Table, ...]:
+    return ensemble_table(study.ensemble), ablation_table(study), gains_table(study)
+
+
+@ensemble.chart
+def _alike(study: EnsembleStudy, theme: Theme) -> alt.LayerChart | None:
+    others = (r for i, row in enumerate(study.correlations) for r in (*row[:i], *row[i + 1 :]))
+    return metric_correlations(study, theme=theme) if any(r is not None for r in others) else None
+
+
+@ensemble.keep
+def _keep_ensemble(view: View, study: EnsembleStudy) -> EnsembleStudy:
+    assert view.archive is not None
+    return replace(study, ensemble=view.archive.keep_ensemble(study.ensemble))

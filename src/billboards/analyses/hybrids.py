@@ -7,17 +7,65 @@ reason, by the rule that also decides who may join an ensemble.
 
 from __future__ import annotations
 
-import numpy as np
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, ClassVar
 
+import numpy as np
+from annotated_types import Ge
+
+from billboards.analyses._analysis import analysis
+from billboards.analyses._preferences import check_values
+from billboards.analyses._view import View, judged_matrix
 from billboards.analyses.ensemble import candidates
-from billboards.analyses.preferences import check_values
-from billboards.analyses.standings import places
-from billboards.analyses.study_results import HybridStanding, HybridStudy
-from billboards.analyses.view import view_board
+from billboards.analyses.rank import places
 from billboards.board import Board, Slice
 from billboards.board.cells import CellStore
 from billboards.errors import InvalidInput, NotEnoughData
+from billboards.options import Named
+from billboards.reading import whole_number
+from billboards.show.table import Table, TableColumn, reason_notes
+from billboards.show.words import part_note
 from billboards.stats.hybrid import HybridCorrelations, ModelSelection, correlate_hybrids, mix_hybrids, select_models
+
+
+@dataclass(frozen=True, slots=True)
+class HybridStanding:
+    """How well one metric orders hybrids, and what happens to those who choose among them by it.
+
+    `p` is Williams' one-sided p-value that the best metric correlates better; the best one itself has none. `hits` is
+    the chance that the metric's pick is people's, `difference` what people's score loses by it.
+    """
+
+    name: str
+    rank: int | None
+    cluster: int | None
+    correlation: float | None
+    kendall: float | None
+    p: float | None
+    hits: float | None
+    mrr: float | None
+    difference: float | None
+
+
+@dataclass(frozen=True)
+class HybridStudy:
+    """Metrics over random mixtures of a board's generators; `parents` is None where each mixes all of them."""
+
+    DOCUMENT: ClassVar[str] = "hybrids"
+
+    board: str
+    aggregate: str
+    part: str
+    mixtures: int
+    parents: int | None
+    sample: int
+    seed: int
+    instances: int
+    generators: tuple[str, ...]
+    metrics: tuple[HybridStanding, ...]
+    left_out: Mapping[str, str] = field(default_factory=dict)
+
 
 #: Williams' test compares two correlations over more than three systems.
 FEWEST = 4
@@ -37,7 +85,7 @@ def study_hybrids(
     """Metrics by their correlation with people over random mixtures, and what choosing by each would cost."""
     _check(mixtures, sample)
     check_values(board, aggregate, "a mixture of outputs has no mean to order it by")
-    view = view_board(board, store, aggregate=aggregate, part=part)
+    view = judged_matrix(board, store, aggregate=aggregate, part=part)
     mixed = view.judged & np.array([row.generator is not None for row in board.rows], bool)
     if not mixed.any():
         raise NotEnoughData(f"board {board.name} has no judged generator to mix; hybrids need judgments")
@@ -96,3 +144,81 @@ def _standings(names: list[str], found: HybridCorrelations, selected: ModelSelec
 
 def _defined(value: float) -> float | None:
     return None if np.isnan(value) else float(value)
+
+
+def hybrids_table(study: HybridStudy) -> Table:
+    """Metrics by their correlation over hybrids, with what choosing by each would give."""
+    columns = (
+        TableColumn("rank", "#", kind="rank"),
+        TableColumn("name", "metric", "left", kind="name"),
+        TableColumn("correlation", "correlation", digits=3),
+        TableColumn("kendall", "Kendall", digits=3, priority=3),
+        TableColumn("p", "p", kind="p", priority=2),
+        TableColumn("hits", "Hits@1", digits=3),
+        TableColumn("mrr", "MRR", digits=3),
+        TableColumn("difference", "people's loss", digits=3),
+        TableColumn("cluster", "cluster", visible=False),
+    )
+    rows = tuple(
+        {
+            "rank": one.rank,
+            "name": one.name,
+            "correlation": one.correlation,
+            "kendall": one.kendall,
+            "p": one.p,
+            "hits": one.hits,
+            "mrr": one.mrr,
+            "difference": one.difference,
+            "cluster": one.cluster,
+        }
+        for one in study.metrics
+    )
+    title = f"{study.board}: metrics over {study.mixtures:,} hybrid systems ({study.aggregate})"
+    return Table(title, columns, rows, (*_hybrid_facts(study), *part_note(study.part)))
+
+
+def _hybrid_facts(study: HybridStudy) -> tuple[str, ...]:
+    of = "all" if study.parents is None else f"{study.parents} of"
+    return (
+        f"Each hybrid mixes {of} {len(study.generators)} generators, instance by instance ({study.instances:,}).",
+        "p: Williams' one-sided test that the best metric correlates better; metrics it can't tell apart share a rank. "
+        "Hybrids of the same few generators say little about new ones.",
+        f"Hits@1, MRR and people's loss: expected when choosing among {study.sample:,} hybrids by the metric.",
+        *reason_notes("Left out:", study.left_out),
+    )
+
+
+@analysis(paper="Graham and Liu 2016; BERTScore, section 4 and Appendix F")
+def hybrids(
+    view: View,
+    *,
+    mixtures: Annotated[int, Ge(1), Named(metavar="N"), "hybrids to draw"] = 10_000,
+    parents: Annotated[
+        int | str | None, Named(metavar="N"), "generators that a hybrid mixes, drawn for it, or `all`"
+    ] = 2,
+    sample: Annotated[int, Ge(1), Named(metavar="N"), "hybrids to choose among"] = 100,
+    seed: Annotated[int, Ge(0), Named(metavar="N"), "seed of what is random"] = 0,
+) -> HybridStudy:
+    """Mix generators into thousands of hybrid systems: which metric orders them as people do, which picks the best?"""
+    return study_hybrids(
+        view.counted,
+        view.cells,
+        aggregate=view.aggregate,
+        part=view.part,
+        mixtures=mixtures,
+        parents=_parents(parents),
+        sample=sample,
+        seed=seed,
+    )
+
+
+hybrids.table(hybrids_table)
+
+
+def _parents(given: int | str | None) -> int | None:
+    if given is None or given == "all":
+        return None
+    number = whole_number(str(given))
+    if not number:
+        raise InvalidInput(f"parents: {given!r} is not a whole number above 0; say how many, or `all`")
+    return number

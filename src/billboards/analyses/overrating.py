@@ -2,25 +2,75 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import numpy as np
+from annotated_types import Ge
 from numpy.typing import NDArray
 
-from billboards.analyses.ensemble import ENSEMBLE, ensemble_scores
-from billboards.analyses.preferences import check_values
-from billboards.analyses.ranking import fit_view
-from billboards.analyses.ranking_results import Method, OverratingEstimate, OverratingReport
-from billboards.analyses.view import view_board
+from billboards.analyses._analysis import analysis
+from billboards.analyses._entries import named_references
+from billboards.analyses._preferences import check_values
+from billboards.analyses._view import View, judged_matrix
+from billboards.analyses.ensemble import ENSEMBLE, Method, ensemble_scores, fit_view
 from billboards.board import Board, Outputs, ReferenceSet, Scores, human_scores
 from billboards.board.cells import CellStore
 from billboards.board.matrix import board_scores
 from billboards.errors import InvalidInput, NotEnoughData
+from billboards.options import Named
+from billboards.show.latex import escape_latex, latex_float
+from billboards.show.table import Table, TableColumn, finite, reason_notes
+from billboards.show.words import listed, one_line, value_text
+from billboards.stats.bootstrap import Interval
 from billboards.stats.overrating import overrating_all, overrating_crossed
+
+if TYPE_CHECKING:
+    import altair as alt
+
+    from billboards.show.plot import Theme
+
+
+@dataclass(frozen=True, slots=True)
+class OverratingEstimate:
+    """How much one metric overrates machines over people, in its standard deviations (§2.3).
+
+    Where generators, too, count as a sample, `p` is Satterthwaite's two-sided one, and `components` holds the shares of
+    variance between instances, between generators, and left over.
+    """
+
+    name: str
+    signature: str
+    beta0: float
+    se: float
+    interval90: Interval
+    n: int
+    instances: int
+    p: float | None = None
+    components: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class OverratingReport:
+    """Overrating of every metric that can be measured, and why the others can't.
+
+    `crossed` says that generators were a second random effect: it is about machines like these, not these alone.
+    """
+
+    DOCUMENT: ClassVar[str] = "overrating"
+
+    board: str
+    human: str
+    references: tuple[str, ...]
+    aggregate: str
+    metrics: tuple[OverratingEstimate, ...]
+    missing: Mapping[str, str] = field(default_factory=dict)
+    crossed: bool = False
+
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
-
 #: What overrating can't say where people only compared outputs.
 NO_EQUAL_QUALITY = "machines and people can't be compared at equal quality"
 
@@ -151,7 +201,7 @@ def _ensemble_column(
 ) -> list[tuple[str, str, Floats]]:
     """The board's ensemble on these scores: its weights are the board's, its metrics see these references."""
     try:
-        fitted = fit_view(board, view_board(board, store, aggregate=aggregate), k=k, lam=lam, method=method)
+        fitted = fit_view(board, judged_matrix(board, store, aggregate=aggregate), k=k, lam=lam, method=method)
     except NotEnoughData as error:
         missing[ENSEMBLE] = str(error)
         return []
@@ -160,3 +210,233 @@ def _ensemble_column(
         missing[ENSEMBLE] = f"its metrics {', '.join(lacking)} have no scores with these references"
         return []
     return [(ENSEMBLE, fitted.ensemble.signature, ensemble_scores(fitted.ensemble, scores))]
+
+
+def overrating_table(report: OverratingReport) -> Table:
+    """How much each metric overrates machines over one human generator, least first, then why the others lack it."""
+    measured = sorted(report.metrics, key=lambda estimate: estimate.beta0)
+    rows: list[dict[str, object]] = [
+        {
+            "name": estimate.name,
+            "beta0": finite(estimate.beta0),
+            "interval90": estimate.interval90,
+            "se": finite(estimate.se),
+            "p": estimate.p,
+            "between_generators": estimate.components.get("generators"),
+            "verdict": verdict(estimate),
+            "n": estimate.n,
+            "instances": estimate.instances,
+            "signature": estimate.signature,
+        }
+        for estimate in measured
+    ]
+    rows += [{"name": name, "reason": reason} for name, reason in sorted(report.missing.items())]
+    columns = (
+        TableColumn("name", "metric", "left"),
+        TableColumn("beta0", "beta0", digits=2),
+        TableColumn("interval90", "90% interval", digits=2, kind="interval"),
+        TableColumn("se", "se", digits=4, visible=False),
+        TableColumn("p", "p", kind="p", visible=report.crossed),
+        TableColumn("between_generators", "between generators", digits=2, priority=3, visible=report.crossed),
+        TableColumn("verdict", "verdict", "left", priority=1),
+        TableColumn("n", "n", priority=2),
+        TableColumn("instances", "instances", visible=False),
+        TableColumn("reason", "why not", "left", visible=False),
+        TableColumn("signature", "signature", "left", visible=False),
+    )
+    against = ", ".join(report.references) or "no references"
+    title = f"{report.board}: how much metrics overrate machines over {report.human} (references: {against})"
+    note = f"In standard deviations of the metric, at equal {report.aggregate}; above 0, machines are overrated."
+    notes = (note, _CROSSED) if report.crossed else (note,)
+    return Table(title, columns, tuple(rows), (*notes, *reason_notes("Not measured:", report.missing)))
+
+
+_CROSSED = (
+    "Generators count as a sample: intervals and p (Satterthwaite, two-sided) are about machines like these. "
+    "Between generators: the share of the variance that lies between generators of equal quality."
+)
+
+
+def verdict(estimate: OverratingEstimate) -> str:
+    """What a 90% interval says about a metric: whom it overrates, if it can be told."""
+    low, high = estimate.interval90
+    return "overrates machines" if low > 0 else "overrates people" if high < 0 else "neither"
+
+
+def overrating_latex(reports: Sequence[OverratingReport], *, per_line: int = 8, label: str | None = None) -> str:
+    """Overrating on one or more boards in the form of the paper's Table 12."""
+    blocks = [_overrating_lines(report, per_line) for report in reports]
+    widest = max((min(per_line, len(report.metrics)) for report in reports), default=0)
+    return latex_float("l" + "c" * widest, [], blocks, _overrating_caption(reports), label)
+
+
+def _overrating_lines(report: OverratingReport, per_line: int) -> list[str]:
+    estimates = sorted(report.metrics, key=lambda estimate: estimate.beta0)
+    lines = []
+    for start in range(0, len(estimates), per_line):
+        part = estimates[start : start + per_line]
+        name = escape_latex(report.board) if start == 0 else ""
+        lines.append(" & ".join((name, *(escape_latex(estimate.name) for estimate in part))))
+        lines.append(" & ".join(("", *map(_overrating_cell, part))))
+    return lines
+
+
+def _overrating_cell(estimate: OverratingEstimate) -> str:
+    low, high = estimate.interval90
+    value = value_text(estimate.beta0, 2).replace("-", "$-$")
+    cell = rf"{value}$_{{\pm {value_text((high - low) / 2, 2)}}}$"
+    colour = {"overrates machines": "red", "overrates people": "blue"}.get(verdict(estimate))
+    return rf"\textcolor{{{colour}}}{{{cell}}}" if colour else cell
+
+
+def _overrating_caption(reports: Sequence[OverratingReport]) -> str:
+    against = "; ".join(f"{r.board}: {r.human} against {', '.join(r.references) or 'no references'}" for r in reports)
+    return (
+        "Fixed-effect coefficients of the mixed-effects models: how much metrics overrate machines over people, in "
+        "their standard deviations. 0 is neutral, red significantly positive, blue significantly negative; subscripts "
+        f"are 90% confidence intervals. {against}."
+    )
+
+
+def overrating_forest(report: OverratingReport, *, theme: Theme = "light") -> alt.LayerChart:
+    """How much each metric overrates machines, with 90% intervals and a line at zero, least first."""
+    import altair as alt
+
+    from billboards.show.plot import PALETTES, ROW, WIDTH, distinct, role_colour, themed
+
+    if not report.metrics:
+        raise NotEnoughData(f"{report.board}: overrating was measured for no metric; nothing to draw")
+    colours = PALETTES[theme]
+    estimates = sorted(report.metrics, key=lambda estimate: estimate.beta0)
+    names = distinct(estimate.name for estimate in estimates)
+    rows = [
+        {"name": name, "beta0": e.beta0, "low": e.interval90[0], "high": e.interval90[1], "role": verdict(e)}
+        for name, e in zip(names, estimates, strict=True)
+    ]
+    kinds = ["overrates machines", "neither", "overrates people"]
+    roles = role_colour(dict(zip(kinds, (colours.people, colours.plain, colours.accent), strict=True)))
+    shapes = alt.Scale(domain=kinds, range=["circle", "diamond", "square"])
+    y = alt.Y("name:N", sort=names, title=None, axis=alt.Axis(grid=True))
+    x = alt.X("beta0:Q", title="beta0, in standard deviations of the metric")
+    base = alt.Chart(alt.InlineData(values=rows))
+    zero = (
+        alt.Chart(alt.InlineData(values=[{"zero": 0}]))
+        .mark_rule(color=colours.text, strokeDash=[3, 3])
+        .encode(x="zero:Q")
+    )
+    whiskers = base.mark_rule(strokeWidth=2).encode(alt.X("low:Q"), y, alt.X2("high:Q"), roles)
+    dots = base.mark_point(filled=True, size=60, opacity=1).encode(
+        x, y, roles, alt.Shape("role:N", scale=shapes, legend=None), tooltip=["name:N", "beta0:Q", "role:N"]
+    )
+    chart = (zero + whiskers + dots).properties(width=WIDTH, height=ROW * len(rows))
+    subtitle = "Circles: machines overrated. Squares: people overrated. Diamonds: neither. Lines are 90% intervals."
+    words = "; ".join(f"{row['name']} {value_text(row['beta0'], 2)}" for row in rows)
+    return themed(chart, theme, overrating_words(report), subtitle, words)
+
+
+def overrating_words(report: OverratingReport) -> str:
+    """The finding of an overrating report in one line."""
+    over = sum(verdict(estimate) == "overrates machines" for estimate in report.metrics)
+    metrics = "metric" if len(report.metrics) == 1 else "metrics"
+    clearly = "overrates" if over == len(report.metrics) == 1 else "overrate"
+    return f"{over} of {len(report.metrics)} {metrics} significantly {clearly} machines over {one_line(report.human)}"
+
+
+def overrating_sentence(report: OverratingReport) -> str | None:
+    if not report.metrics:
+        return None
+    most = max(report.metrics, key=lambda estimate: estimate.beta0)
+    sentence = f"{overrating_words(report)}; the most is {value_text(most.beta0, 2)} standard deviations"
+    people = [estimate.name for estimate in report.metrics if verdict(estimate) == "overrates people"]
+    return f"{sentence} ({one_line(most.name)})." + (f" The other way round: {listed(people)}." if people else "")
+
+
+@analysis(view=("aggregate",), scores=True, paper="Billboards, section 2.3 and Table 12")
+def overrating(
+    view: View,
+    human: Annotated[str | None, Named(metavar="NAME"), "the human generator (default: the only judged one)"] = None,
+    *,
+    references: Annotated[
+        str | Sequence[str] | None,
+        Named(metavar="A,B"),
+        "references to score with (default: all but the person's own)",
+    ] = None,
+    metrics: Annotated[
+        tuple[str, ...] | None,
+        Named(name="metric", metavar="NAME"),
+        "a metric, options in brackets as in 'chrF(beta=1)', a file, or pack:NAME; may be repeated (default: "
+        "the board's)",
+    ] = None,
+    score: Annotated[bool, "compute the scores that are missing first"] = True,
+    crossed: Annotated[bool, "let generators be a sample, too: intervals about machines like these"] = False,
+    k: Annotated[int, Ge(1), Named(metavar="N"), "tune lambda so that N metrics take part"] = 3,
+    lam: Annotated[
+        float | None, Ge(0), Named(name="lambda", metavar="X"), "use this lambda (scikit-learn's alpha) instead"
+    ] = None,
+    method: Annotated[
+        Method,
+        Named(name="ensemble"),
+        "the paper's lasso, or the best subset of N metrics, chosen and refitted without shrinking",
+    ] = "lasso",
+) -> OverratingReport:
+    """Measure how much each metric, and the ensemble, overrates machines over a person, beyond what people say.
+
+    The person's own text is kept out of the references. Scores that this needs and that can be computed here are
+    computed first; for the others the reason is given.
+    """
+    board = view.counted
+    human = human or _only_human(board)
+    used = references_without(board, human, named_references(references))
+    failures: Mapping[str, str] = {}
+    if score and (metrics or board.metrics):
+        rows = rows_compared(board, human, view.aggregate)
+        failures = view.score(view.metrics(metrics), references=used, rows=rows)
+    report = measure_overrating(
+        board,
+        view.cells,
+        human,
+        references=used,
+        aggregate=view.aggregate,
+        k=k,
+        lam=lam,
+        method=method,
+        crossed=crossed,
+    )
+    return replace(report, missing={**report.missing, **failures})
+
+
+overrating.table(overrating_table)
+
+
+@overrating.latex
+def _as_table_12(report: OverratingReport) -> str:
+    return overrating_latex([report])
+
+
+@overrating.chart
+def _forest(report: OverratingReport, theme: Theme) -> alt.LayerChart | None:
+    return overrating_forest(report, theme=theme) if report.metrics else None
+
+
+@overrating.words
+def _sentences(report: OverratingReport) -> list[str]:
+    sentence = overrating_sentence(report)
+    return [] if sentence is None else [sentence]
+
+
+def _only_human(board: Board) -> str:
+    people = human_generators(board)
+    if not people:
+        check_values(board, None, NO_EQUAL_QUALITY)
+        raise NotEnoughData(f"board {board.name} has no judged human generator, and overrating compares with one")
+    if len(people) > 1:
+        names = ", ".join(people)
+        raise InvalidInput(
+            f"board {board.name}: choose the human generator with --human (or human=…); judged ones: {names}"
+        )
+    return people[0]
+
+
+@overrating.in_report
+def _first_human(view: View) -> list[dict[str, str]]:
+    return [{"human": name} for name in human_generators(view.counted)[:1]] if view.counted.ranks else []

@@ -9,17 +9,24 @@ more instances.
 from __future__ import annotations
 
 import math
-from typing import Literal
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
+from annotated_types import Gt, Lt
 from numpy.typing import NDArray
 
+from billboards.analyses._analysis import analysis
+from billboards.analyses._entries import are_generators, best_metrics, judged_generators, two_entries
+from billboards.analyses._view import JudgedMatrix, View, judged_matrix
 from billboards.analyses.compare import people_of
-from billboards.analyses.study_results import PowerNeed, PowerStudy
-from billboards.analyses.view import View, view_board
 from billboards.board import Board, Preferences, Slice
 from billboards.board.cells import CellStore
 from billboards.errors import NotEnoughData
+from billboards.options import Named
+from billboards.show.table import Table, TableColumn, reason_notes
+from billboards.show.words import COMPARISONS_WON, part_note, value_text
 from billboards.stats.power import (
     Needed,
     generator_means,
@@ -30,8 +37,46 @@ from billboards.stats.power import (
 )
 from billboards.stats.preference_tests import decisions
 
-Floats = NDArray[np.float64]
 
+@dataclass(frozen=True, slots=True)
+class PowerNeed:
+    """What it takes to find a difference of the size seen here, by one score or in one unit.
+
+    `units` are there and find it with the chance `power_here`; `needed` would find it with the chance asked for, None
+    where there is no difference to find. `labels` is how many instances people must label to tell which of two
+    generators they prefer on all of them, with this score as control variate (for people: alone).
+    """
+
+    name: str
+    unit: Literal["instances", "generators"]
+    difference: float
+    units: int
+    power_here: float
+    needed: int | None
+    labels: int | None = None
+
+
+@dataclass(frozen=True)
+class PowerStudy:
+    """What it takes to tell two metrics or two generators apart, and why some of it can't be said."""
+
+    DOCUMENT: ClassVar[str] = "power"
+
+    board: str
+    first: str
+    second: str
+    entries: Literal["metrics", "generators"]
+    aggregate: str
+    part: str
+    power: float
+    level: float
+    needs: tuple[PowerNeed, ...]
+    missing: Mapping[str, str] = field(default_factory=dict)
+    #: Whether people compared outputs: their scores are then shares of comparisons won.
+    preferences: bool = False
+
+
+Floats = NDArray[np.float64]
 PEOPLE = "people"
 
 
@@ -48,7 +93,7 @@ def power_of_generators(
 ) -> PowerStudy:
     """Instances and labels it takes to tell two generators apart, by people and by every metric."""
     rows = [board.row_position[board.generator(name).name] for name in (first, second)]
-    view = view_board(board, store, aggregate=aggregate, part=part)
+    view = judged_matrix(board, store, aggregate=aggregate, part=part)
     people = people_of(view, rows)
     columns = {PEOPLE: people} | {name: view.scores.of(name)[rows] for name in view.scores.names}
     needs, missing = [], {}
@@ -100,7 +145,7 @@ def power_of_metrics(
     level: float = 0.05,
 ) -> PowerStudy:
     """Instances, or generators, it takes to tell two metrics' correlations with people apart."""
-    view = view_board(board, store, aggregate=aggregate, part=part)
+    view = judged_matrix(board, store, aggregate=aggregate, part=part)
     if view.pairs is not None:
         return _power_on_pairs(board, view, view.pairs, (first, second), power, level)
     scores = (view.scores.of(first), view.scores.of(second), view.judged_human)
@@ -120,7 +165,7 @@ def power_of_metrics(
 
 
 def _power_on_pairs(
-    board: Board, view: View, pairs: Preferences, names: tuple[str, str], power: float, level: float
+    board: Board, view: JudgedMatrix, pairs: Preferences, names: tuple[str, str], power: float, level: float
 ) -> PowerStudy:
     """Instances it takes to tell apart how far two metrics agree with people's preferences."""
     scores, decided = np.stack([view.scores.of(name) for name in names]), pairs.decided
@@ -135,3 +180,74 @@ def _power_on_pairs(
 def _need(name: str, unit: Literal["instances", "generators"], found: Needed, labels: int | None = None) -> PowerNeed:
     needed = int(found.needed) if math.isfinite(found.needed) else None
     return PowerNeed(name, unit, found.difference, found.units, found.power_here, needed, labels)
+
+
+def power_table(study: PowerStudy) -> Table:
+    """What it takes to tell two entries apart, a row per score or unit."""
+    columns = (
+        TableColumn("name", "told apart by", "left"),
+        TableColumn("difference", "difference", digits=4),
+        TableColumn("unit", "unit", "left", priority=2),
+        TableColumn("units", "there are"),
+        TableColumn("power_here", "power here", digits=3),
+        TableColumn("needed", f"needed for {study.power:.0%}"),
+        TableColumn("labels", "labels for it", visible=study.entries == "generators"),
+    )
+    rows = tuple(
+        {
+            "name": need.name,
+            "difference": need.difference,
+            "unit": need.unit,
+            "units": need.units,
+            "power_here": need.power_here,
+            "needed": need.needed,
+            "labels": need.labels,
+        }
+        for need in study.needs
+    )
+    title = f"{study.board}: what it takes to tell {study.first} from {study.second}"
+    return Table(title, columns, rows, (*_power_facts(study), *part_note(study.part)))
+
+
+def _power_facts(study: PowerStudy) -> tuple[str, ...]:
+    facts = [f"Two-sided tests at {value_text(study.level)}, if the true difference is the one seen here."]
+    if study.entries == "generators":
+        facts.append(
+            "Labels: instances on which people must judge both, to tell which they prefer on all that are here; "
+            "people's row alone, the others with that metric's help."
+        )
+        if study.preferences:
+            facts.append(f"people: {COMPARISONS_WON}")
+    if any(need.needed is None for need in study.needs):
+        facts.append("Where there is no difference, no number is enough.")
+    return (*facts, *reason_notes("Not said:", study.missing))
+
+
+@analysis()
+def power(
+    view: View,
+    first: Annotated[
+        str | None, Named(metavar="A", positional=True), "a metric or a generator (default: the two best metrics)"
+    ] = None,
+    second: Annotated[str | None, Named(metavar="B", positional=True), "another of the same kind"] = None,
+    *,
+    power: Annotated[float, Gt(0), Lt(1), Named(metavar="P"), "chance with which the difference should be found"] = 0.8,
+    level: Annotated[float, Gt(0), Lt(1), Named(metavar="P"), "chance of a false alarm that is accepted"] = 0.05,
+) -> PowerStudy:
+    """Say how many instances, labels or generators it takes to tell two metrics, or two generators, apart."""
+    first, second = two_entries(view, first, second)
+    measure = power_of_generators if are_generators(view.board, first, second) else power_of_metrics
+    return measure(
+        view.counted, view.cells, first, second, aggregate=view.aggregate, part=view.part, power=power, level=level
+    )
+
+
+power.table(power_table)
+
+
+@power.in_report
+def _power_in_report(view: View) -> list[dict[str, str]]:
+    """The two best metrics, and the two best judged generators."""
+    asked = [dict(zip(("first", "second"), best_metrics(view)[:2], strict=False))]
+    asked.append(dict(zip(("first", "second"), judged_generators(view)[:2], strict=False)))
+    return [names for names in asked if len(names) == 2]

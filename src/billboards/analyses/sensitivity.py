@@ -8,18 +8,22 @@ one statistic, WMT's Kendall over pairs, and all else is as before.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
-from typing import Literal
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
+from annotated_types import Ge
 from numpy.typing import NDArray
 
-from billboards.analyses.comparison_results import Condition, RankRange, Sensitivity
-from billboards.analyses.view import View, view_board
+from billboards.analyses._analysis import analysis
+from billboards.analyses._view import JudgedMatrix, View, judged_matrix
+from billboards.analyses.compare import WMT_KENDALL
 from billboards.board import Board, Preferences, ReferenceSet, Slice
 from billboards.board.cells import CellStore
 from billboards.errors import NotEnoughData
+from billboards.options import Named
+from billboards.show.table import Table, TableColumn
 from billboards.stats.correlation import pearson
 from billboards.stats.grouped import GROUPINGS, STATISTICS, Grouping, correlation
 from billboards.stats.paired_differences import pairwise_difference_pearson
@@ -28,9 +32,56 @@ from billboards.stats.preference_tests import decisions, preference_correlations
 from billboards.stats.preferences import area_under_curve, relative_ranking
 from billboards.stats.system_pairs import soft_pairwise_accuracy, system_pairwise_accuracy
 
+
+@dataclass(frozen=True)
+class Condition:
+    """One way to rank the same metrics: another statistic, dimension, or without one generator.
+
+    `n` counts what a value rests on: outputs, generators at system level, or pairs of either. `p` is two-sided, that
+    there is no association, for correlations that have such a test.
+    """
+
+    name: str
+    kind: Literal["statistic", "dimension", "without"]
+    values: Mapping[str, float | None]
+    ranks: Mapping[str, int | None]
+    n: Mapping[str, int] = field(default_factory=dict)
+    p: Mapping[str, float | None] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class RankRange:
+    """Where a metric stands by default, and the best and worst place it takes under any condition."""
+
+    name: str
+    rank: int | None
+    best: int | None
+    worst: int | None
+    moves: bool
+
+
+@dataclass(frozen=True)
+class Sensitivity:
+    """The same ranking under every statistic, grouping and dimension, and without each generator in turn.
+
+    `pulls` says, for each generator, by how much the metrics' correlations change without it (mean absolute change);
+    `outliers` are those whose pull stands far above the others'.
+    """
+
+    DOCUMENT: ClassVar[str] = "sensitivity"
+
+    board: str
+    aggregate: str
+    conditions: tuple[Condition, ...]
+    metrics: tuple[RankRange, ...]
+    pulls: Mapping[str, float]
+    outliers: tuple[str, ...]
+    #: Whether its tables are of every statistic's value instead of ranks.
+    shows_values: bool = False
+
+
 Floats = NDArray[np.float64]
 Kind = Literal["statistic", "dimension", "without"]
-
 #: A generator is an outlier when its pull is this many times the median of all.
 OUTLIER = 5.0
 #: Pairs of generators looked at per instance on boards with hundreds of them.
@@ -48,7 +99,7 @@ def measure_sensitivity(
     seed: int = 0,
 ) -> Sensitivity:
     """The metric ranking under every condition there is."""
-    view = view_board(board, store, aggregate=aggregate, references=references, part=part)
+    view = judged_matrix(board, store, aggregate=aggregate, references=references, part=part)
     if not (view.judged.any() or view.pairs) or not len(view.scores.columns):
         raise NotEnoughData(f"board {board.name} needs judged outputs and scores before a ranking can be sensitive")
     conditions = [
@@ -69,7 +120,7 @@ def measure_sensitivity(
 
 
 def _condition(
-    name: str, kind: Kind, view: View, values: Floats, n: NDArray[np.int64], p: Floats | None = None
+    name: str, kind: Kind, view: JudgedMatrix, values: Floats, n: NDArray[np.int64], p: Floats | None = None
 ) -> Condition:
     named = _named(view, values)
     # Values that differ by rounding alone share a rank.
@@ -80,11 +131,11 @@ def _condition(
     return Condition(name, kind, named, ranks, counts, {} if p is None else _named(view, p))
 
 
-def _named(view: View, values: Floats) -> dict[str, float | None]:
+def _named(view: JudgedMatrix, values: Floats) -> dict[str, float | None]:
     return {name: None if np.isnan(v) else float(v) for name, v in zip(view.scores.names, values, strict=True)}
 
 
-def _statistics(board: Board, view: View, draws: int, seed: int) -> Iterator[Condition]:
+def _statistics(board: Board, view: JudgedMatrix, draws: int, seed: int) -> Iterator[Condition]:
     """Every statistic and grouping on the judged rows; the one that ranks, pooled Pearson or WMT's Kendall, first."""
     if view.pairs is not None:
         yield _condition("WMT's Kendall", "statistic", view, *_agreement(view.scores.values, view))
@@ -106,7 +157,7 @@ def _statistics(board: Board, view: View, draws: int, seed: int) -> Iterator[Con
         yield from _pairs_of_generators(view, scores[:, generators], human[generators], draws, seed)
 
 
-def _pairs_of_outputs(view: View, scores: Floats, human: Floats, seed: int) -> Iterator[Condition]:
+def _pairs_of_outputs(view: JudgedMatrix, scores: Floats, human: Floats, seed: int) -> Iterator[Condition]:
     """Agreement on pairs of outputs of one instance."""
     accuracy = acc_eq(scores, human, most=MOST_PAIRS, seed=seed)
     yield _condition("acc_eq", "statistic", view, accuracy.accuracy, accuracy.n)
@@ -125,7 +176,9 @@ def _some_rows(rows: int, seed: int) -> NDArray[np.intp]:
     return np.sort(np.random.default_rng(seed).permutation(rows)[:most])
 
 
-def _pairs_of_generators(view: View, scores: Floats, human: Floats, draws: int, seed: int) -> Iterator[Condition]:
+def _pairs_of_generators(
+    view: JudgedMatrix, scores: Floats, human: Floats, draws: int, seed: int
+) -> Iterator[Condition]:
     """Agreement on pairs of generators."""
     spa = soft_pairwise_accuracy(scores, human, draws=max(draws, 1), seed=seed)
     yield _condition("SPA", "statistic", view, spa.value, spa.n)
@@ -138,18 +191,18 @@ def _words(grouping: Grouping) -> str:
 
 
 def _dimensions(
-    board: Board, store: CellStore | None, view: View, references: ReferenceSet | None
+    board: Board, store: CellStore | None, view: JudgedMatrix, references: ReferenceSet | None
 ) -> Iterator[Condition]:
     """Agreement with every other dimension and aggregate that has judgments, by the statistic that fits them."""
     for name in (*board.aggregates, *board.dimensions):
         if name == view.aggregate or board.aggregate(view.aggregate).dimensions == (name,):
             continue
-        other = view_board(board, store, aggregate=name, references=references, part=view.part)
+        other = judged_matrix(board, store, aggregate=name, references=references, part=view.part)
         if other.judged.any() or other.pairs:
             yield _condition(name, "dimension", view, *_agreement(view.scores.values, other))
 
 
-def _without(board: Board, view: View) -> Iterator[Condition]:
+def _without(board: Board, view: JudgedMatrix) -> Iterator[Condition]:
     """What ranks, without each judged generator in turn."""
     if view.pairs is not None:
         yield from _pairs_without(board, view, view.pairs.decided)
@@ -162,7 +215,7 @@ def _without(board: Board, view: View) -> Iterator[Condition]:
             yield _condition(board.rows[k].name, "without", view, *pearson(view.scores.values, rest))
 
 
-def _pairs_without(board: Board, view: View, decided: Preferences) -> Iterator[Condition]:
+def _pairs_without(board: Board, view: JudgedMatrix, decided: Preferences) -> Iterator[Condition]:
     """WMT's Kendall on the pairs that a generator takes no part in, for each one that leaves any."""
     for k in np.unique((decided.better, decided.worse)).tolist():
         rest = decided.where((decided.better != k) & (decided.worse != k))
@@ -171,7 +224,7 @@ def _pairs_without(board: Board, view: View, decided: Preferences) -> Iterator[C
             yield _condition(board.rows[k].name, "without", view, *found)
 
 
-def _agreement(scores: Floats, view: View) -> tuple[Floats, NDArray[np.int64]]:
+def _agreement(scores: Floats, view: JudgedMatrix) -> tuple[Floats, NDArray[np.int64]]:
     """Pooled Pearson with people's scores, or WMT's Kendall over the pairs they compared, and what it rests on."""
     if view.pairs is None:
         return pearson(scores, view.judged_human)
@@ -203,3 +256,100 @@ def _outliers(pulls: dict[str, float]) -> tuple[str, ...]:
         return ()
     typical = float(np.median(list(pulls.values())))
     return tuple(name for name, pull in pulls.items() if pull > OUTLIER * typical and pull > 0.005)
+
+
+def sensitivity_table(report: Sensitivity) -> Table:
+    """Every metric's place by default and the best and worst place it takes under any condition."""
+    columns = (
+        TableColumn("rank", "#", align="right"),
+        TableColumn("name", "metric", align="left"),
+        TableColumn("best", "best"),
+        TableColumn("worst", "worst"),
+        TableColumn("moves", "", align="left"),
+    )
+    rows = tuple(
+        {"rank": m.rank, "name": m.name, "best": m.best, "worst": m.worst, "moves": "moves" if m.moves else "stays"}
+        for m in report.metrics
+    )
+    return Table(
+        f"{report.board}: ranks of metrics under {len(report.conditions)} conditions", columns, rows, _notes(report)
+    )
+
+
+def _notes(report: Sensitivity) -> tuple[str, ...]:
+    pull = next(iter(report.pulls.items()), None)
+    said = [] if pull is None else [f"Correlations depend most on {pull[0]}: without it they change by {pull[1]:.3f}."]
+    if report.outliers:
+        said.append(f"Outlier: {', '.join(report.outliers)} pulls far more than any other generator.")
+    return tuple(said)
+
+
+def conditions_table(report: Sensitivity) -> Table:
+    """Every metric's rank under every condition, a row per condition."""
+    names = [metric.name for metric in report.metrics]
+    columns = (
+        TableColumn("kind", "kind", align="left", priority=2),
+        TableColumn("condition", "condition", align="left"),
+        *(TableColumn(f"rank of {name}", name, priority=3 + place) for place, name in enumerate(names)),
+    )
+    rows = tuple(
+        {
+            "kind": condition.kind,
+            "condition": f"without {condition.name}" if condition.kind == "without" else condition.name,
+            **{f"rank of {name}": condition.ranks[name] for name in names},
+        }
+        for condition in report.conditions
+    )
+    return Table(f"{report.board}: the rank of every metric under every condition", columns, rows)
+
+
+def values_table(report: Sensitivity) -> Table:
+    """Every metric under every statistic: its value, its p-value where there is a test, and on how much it rests."""
+    columns = (
+        TableColumn("statistic", "statistic", "left"),
+        TableColumn("name", "metric", "left"),
+        TableColumn("value", "value", digits=3),
+        TableColumn("p", "p", kind="p"),
+        TableColumn("n", "n"),
+    )
+    rows = tuple(
+        {"statistic": c.name, "name": name, "value": c.values[name], "p": c.p.get(name), "n": c.n.get(name)}
+        for c in report.conditions
+        if c.kind == "statistic"
+        for name in (metric.name for metric in report.metrics)
+    )
+    return Table(
+        f"{report.board}: every metric under every statistic ({report.aggregate})", columns, rows, _value_notes(report)
+    )
+
+
+def _value_notes(report: Sensitivity) -> tuple[str, ...]:
+    if report.conditions[0].name == WMT_KENDALL:
+        return (f"{WMT_KENDALL}: (C - D)/(C + D) over the pairs of which people found one better. n: these pairs.",)
+    return (
+        "p: two-sided, of no association. n: outputs; generators at system level; pairs of outputs or of generators "
+        "where pairs are compared. By system there is no p, because generators share their instances.",
+        f"{WMT_KENDALL}: (C - D)/(C + D) over the pairs that people put 25 of 100 points apart or more.",
+    )
+
+
+@analysis()
+def sensitivity(
+    view: View,
+    *,
+    values: Annotated[bool, "show every statistic's value, p and n instead of ranks"] = False,
+    draws: Annotated[int, Ge(1), Named(metavar="N"), "draws of tests between metrics"] = 1000,
+    seed: Annotated[int, Ge(0), Named(metavar="N"), "seed of what is random"] = 0,
+) -> Sensitivity:
+    """Rank the metrics under every statistic, grouping and dimension, and without each generator in turn."""
+    study = measure_sensitivity(
+        view.counted, view.cells, aggregate=view.aggregate, part=view.part, draws=draws, seed=seed
+    )
+    return replace(study, shows_values=values)
+
+
+@sensitivity.table
+def _sensitivity_tables(study: Sensitivity) -> tuple[Table, ...]:
+    if study.shows_values:
+        return (values_table(study),)
+    return sensitivity_table(study), conditions_table(study)

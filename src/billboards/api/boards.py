@@ -9,11 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from billboards.analyses import documents
-from billboards.analyses.card import measure_card
-from billboards.analyses.card_tables import card_tables
-from billboards.api.result import Result
-from billboards.board import Board, MeasuredCard
+from billboards.board import Board
 from billboards.board.folder import open_board
 from billboards.board.writing import write_board
 
@@ -44,9 +40,3 @@ def import_board(kind: str, source: str | Path, *, facts: Mapping[str, str] | No
     from billboards.importers import IMPORTERS
 
     return require_card(with_facts(IMPORTERS.load(kind)(source, **options).board, facts or {}))
-
-
-def card(board: Board) -> Result[MeasuredCard]:
-    """A board's data card: what its owner states, and everything about the data that can be counted."""
-    found = measure_card(board)
-    return Result(found, card_tables(found), documents.card_document(found))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
+from typing import ClassVar
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -112,6 +113,8 @@ class MeasuredCard:
 
     `missing` names the facts that nobody stated, `hidden` the parts that the reader may not see.
     """
+
+    DOCUMENT: ClassVar[str] = "data-card"
 
     board: str
     version: str

@@ -56,6 +56,12 @@ def _add(parser: ArgumentParser, option: Option) -> None:
         flag = "--no-" + option.flag.removeprefix("--") if option.default is True else option.flag
         parser.add_argument(flag, action="store_const", const=option.default is not True, **named)
         return
+    if option.argument:
+        del named["dest"]
+        nargs = None if option.required else "?"
+        place = option.metavar or option.outer.upper()
+        parser.add_argument(option.name, type=_converter(option), nargs=nargs, metavar=place, **named)
+        return
     parser.add_argument(
         option.flag,
         required=option.required,

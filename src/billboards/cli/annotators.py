@@ -89,22 +89,20 @@ def run(arguments: Namespace) -> int:
 
 
 def _fit(arguments: Namespace) -> int:
-    from billboards.analyses.annotator_tables import mixture_table, verdict_table
-    from billboards.analyses.annotators import fit_annotators
-    from billboards.analyses.documents import annotators_document
+    from billboards.analyses._annotators import fit_annotators, mixture_table, verdict_table
     from billboards.cli.output import emit
+    from billboards.show.documents import document_of
 
     report = fit_annotators(arguments.file, _model(arguments))
-    emit(arguments, [verdict_table(report), mixture_table(report)], lambda: annotators_document(report))
+    emit(arguments, [verdict_table(report), mixture_table(report)], lambda: document_of(report))
     return 0
 
 
 def _checks(arguments: Namespace) -> int:
-    from billboards.analyses.annotator_tables import control_tables
-    from billboards.analyses.annotators import check_annotators
-    from billboards.analyses.documents import annotator_checks_document
+    from billboards.analyses._annotators import check_annotators, control_tables
     from billboards.cli.output import emit, note
     from billboards.cli.progress import scoring_progress
+    from billboards.show.documents import document_of
 
     with scoring_progress() as show:
         study = check_annotators(
@@ -118,23 +116,28 @@ def _checks(arguments: Namespace) -> int:
         )
     if study.unpaired:
         note(f"{arguments.file}: {study.unpaired} BAD items have no original by the same annotator; they are left out")
-    emit(arguments, control_tables(study), lambda: annotator_checks_document(study))
+    emit(arguments, control_tables(study), lambda: document_of(study))
     return 0
 
 
 def _simulate(arguments: Namespace) -> int:
-    from billboards.analyses.annotator_tables import detection_overview, detection_table
-    from billboards.analyses.annotators import assumed_questions, questions_in, simulate_annotators
-    from billboards.analyses.documents import annotator_simulation_document
+    from billboards.analyses._annotators import (
+        assumed_questions,
+        detection_overview,
+        detection_table,
+        questions_in,
+        simulate_annotators,
+    )
     from billboards.cli.output import emit
     from billboards.cli.progress import scoring_progress
+    from billboards.show.documents import document_of
 
     made_up = assumed_questions(arguments.annotators, arguments.most)
     questions = made_up if arguments.counts is None else questions_in(arguments.counts)
     with scoring_progress() as show:
         study = simulate_annotators(rounds=arguments.rounds, seed=arguments.seed, questions=questions, tell=show)
     overview = () if arguments.format == "csv" else (detection_overview(study),)
-    emit(arguments, [*overview, detection_table(study)], lambda: annotator_simulation_document(study))
+    emit(arguments, [*overview, detection_table(study)], lambda: document_of(study))
     return 0
 
 

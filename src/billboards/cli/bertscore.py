@@ -94,8 +94,7 @@ def _fetch(arguments: Namespace) -> int:
 def _tune(arguments: Namespace) -> int:
     from dataclasses import asdict
 
-    from billboards.analyses.layer_tables import layers_table
-    from billboards.analyses.layers import tune_layer
+    from billboards.analyses._layers import layers_table, tune_layer
     from billboards.board.folder import open_board
     from billboards.cli.output import emit
     from billboards.metrics.neural.bertscore import BERTScore
@@ -111,8 +110,7 @@ def _tune(arguments: Namespace) -> int:
 def _ablate(arguments: Namespace) -> int:
     from dataclasses import asdict
 
-    from billboards.analyses.matching_tables import matchings_table
-    from billboards.analyses.matchings import ablate_matching
+    from billboards.analyses._matchings import ablate_matching, matchings_table
     from billboards.board.folder import open_board
     from billboards.cli.output import emit
     from billboards.metrics.neural.bertscore import BERTScore

@@ -17,23 +17,23 @@ from billboards.cli import options
 def add_arguments(parser: ArgumentParser) -> None:
     options.add_board(parser)
     group = parser.add_mutually_exclusive_group()
-    for name, words in (("json", "JSON"), ("markdown", "a Markdown page"), ("html", "one self-contained HTML page")):
-        group.add_argument(f"--{name}", dest="format", action="store_const", const=name, help=f"print {words}")
+    words = {"json": "JSON", "csv": "CSV", "latex": "LaTeX (booktabs)", "markdown": "a Markdown page"}
+    for name, text in (words | {"html": "one self-contained HTML page"}).items():
+        group.add_argument(f"--{name}", dest="format", action="store_const", const=name, help=f"print {text}")
     parser.add_argument("--wide", action="store_true", help="show every column, however wide the terminal is")
     parser.set_defaults(format="terminal")
 
 
 def run(arguments: Namespace) -> int:
-    from billboards.analyses.card_tables import card_html, card_markdown
-    from billboards.api.boards import card
-    from billboards.board.folder import open_board
-    from billboards.cli.output import note, show
+    from billboards.analyses.card import card, card_html, card_markdown
+    from billboards.cli import _analyses
+    from billboards.cli.output import note
 
-    found = card(open_board(arguments.board))
-    if arguments.format in ("markdown", "html"):
-        print((card_markdown if arguments.format == "markdown" else card_html)(found.value), end="")
-    else:
-        show(arguments, found)
-    if found.value.missing:
-        note(f"not stated: {', '.join(found.value.missing)}; `billboards check` says where each belongs")
+    result = _analyses.answer(arguments, card)
+    if arguments.format not in ("markdown", "html"):
+        _analyses.show(arguments, result)
+        return 0
+    print((card_markdown if arguments.format == "markdown" else card_html)(result.value), end="")
+    for text in result.notes:
+        note(text)
     return 0

@@ -14,7 +14,7 @@ from billboards.cli import options
 from billboards.errors import MissingPart
 
 if TYPE_CHECKING:
-    from billboards.analyses.recompute import Recomputed
+    from billboards.analyses._recompute import Recomputed
     from billboards.errors import Problem
     from billboards.metrics.base import Metric
 
@@ -50,7 +50,7 @@ def run(arguments: Namespace) -> int:
 
 
 def _recompute(arguments: Namespace) -> tuple[tuple[Recomputed, ...], tuple[str, ...]]:
-    from billboards.analyses.recompute import recompute
+    from billboards.analyses._recompute import recompute
     from billboards.board.folder import open_board
     from billboards.cli.output import note
     from billboards.metrics.discovery import metric, metric_names

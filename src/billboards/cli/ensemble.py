@@ -15,12 +15,12 @@ from billboards.cli import options
 
 
 def add_arguments(parser: ArgumentParser) -> None:
+    from billboards.analyses.ensemble import ensemble
+    from billboards.cli import _analyses
+
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
     study = actions.add_parser("study", help="weights, ablations, and what each metric adds")
-    options.add_board(study)
-    options.add_view(study)
-    options.add_ensemble(study)
-    options.add_format(study)
+    _analyses.add_arguments(study, ensemble)
     listing = actions.add_parser("list", help="every ensemble this board has kept")
     options.add_board(listing)
     apply = actions.add_parser("apply", help="score new outputs with a kept ensemble")
@@ -42,28 +42,14 @@ def run(arguments: Namespace) -> int:
 
 
 def _study(arguments: Namespace) -> int:
-    from dataclasses import replace
+    from billboards.analyses.ensemble import ensemble
+    from billboards.cli import _analyses
 
-    from billboards.analyses.documents import study_document
-    from billboards.analyses.ensemble import study_ensemble
-    from billboards.analyses.ensemble_tables import ablation_table, ensemble_table, gains_table
-    from billboards.analyses.home import open_home
-    from billboards.analyses.ranking import fit_view
-    from billboards.analyses.view import view_board
-    from billboards.cli.output import emit
-
-    home = open_home(arguments.board)
-    view = view_board(home.board, home.cells, aggregate=arguments.aggregate, part=options.chosen_slice(arguments))
-    fitted = fit_view(home.board, view, k=arguments.k, lam=arguments.lam, method=arguments.ensemble)
-    fitted = replace(fitted, ensemble=home.archive.keep_ensemble(fitted.ensemble))
-    study = study_ensemble(fitted, view.scores, view.judged_human)
-    tables = [ensemble_table(study.ensemble), ablation_table(study), gains_table(study)]
-    emit(arguments, tables, lambda: study_document(study))
-    return 0
+    return _analyses.run(arguments, ensemble)
 
 
 def _list(arguments: Namespace) -> int:
-    from billboards.analyses.home import open_home
+    from billboards.analyses._archive import open_home
     from billboards.show.words import linear_combination, value_text
 
     for ensemble in open_home(arguments.board).archive.ensembles():
@@ -73,8 +59,8 @@ def _list(arguments: Namespace) -> int:
 
 
 def _apply(arguments: Namespace) -> int:
-    from billboards.analyses.applying import apply_ensemble, read_metric_scores
-    from billboards.analyses.home import open_home
+    from billboards.analyses._archive import open_home
+    from billboards.analyses.ensemble import apply_ensemble, read_metric_scores
     from billboards.cli.output import note
     from billboards.cli.progress import scoring_progress
     from billboards.run.local import executor

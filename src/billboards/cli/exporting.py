@@ -18,7 +18,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    from billboards.analyses.home import open_home
+    from billboards.analyses._archive import open_home
     from billboards.board.matrix import with_own_scores
     from billboards.cli.output import note
     from billboards.importers.mtme import export_board

@@ -14,10 +14,10 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    from billboards.analyses.documents import ranking_document
-    from billboards.analyses.home import open_home
-    from billboards.analyses.ranking_tables import generator_table, metric_table
+    from billboards.analyses._archive import open_home
+    from billboards.analyses.rank import generator_table, metric_table
     from billboards.cli.output import emit
+    from billboards.show.documents import document_of
 
     archive = open_home(arguments.board).archive
     if arguments.ranking is None:
@@ -27,5 +27,5 @@ def run(arguments: Namespace) -> int:
             print(f"{name}  {created}  {ranking.part}  ranked by {ranking.ranked_by}  {signature}")
         return 0
     ranking = archive.ranking(arguments.ranking)
-    emit(arguments, [metric_table(ranking), generator_table(ranking)], lambda: ranking_document(ranking))
+    emit(arguments, [metric_table(ranking), generator_table(ranking)], lambda: document_of(ranking))
     return 0

@@ -23,26 +23,13 @@ COMMANDS = {
     "check": ("check", "explain every mistake in a board folder; compare imported scores with own ones"),
     "card": ("card", "print a board's data card: what is stated of its data, and what can be counted"),
     "score": ("score", "compute the scores that are missing"),
-    "rank": ("rank", "rank metrics by agreement with people, and generators by the best metric"),
     "ensemble": ("ensemble", "study the ensemble, list past ones, apply one to new outputs"),
-    "overrating": ("overrating", "measure how much each metric overrates machines over a person"),
-    "compare": ("compare", "compare two metrics or two generators: is the difference real?"),
-    "sensitivity": ("sensitivity", "rank metrics under every statistic, dimension, and without each generator"),
-    "hybrids": ("hybrids", "mix generators into thousands of hybrids: which metric orders and picks them best?"),
-    "estimate": (
-        "estimate",
-        "estimate people's mean scores from labels and a metric; say what to label next",
-    ),
-    "power": ("power", "say how much it takes to tell two metrics or two generators apart"),
-    "agreement": ("agreement", "hold two sources of judgments against each other, such as crowd and experts"),
     "ratings": ("ratings", "study single ratings: agreement, designs, severe annotators, doubtful ratings"),
     "judgments": ("judgments", "bring judgments from other tools' files to a board, or write a board's for them"),
     "annotators": ("annotators", "find noisy annotators by their test questions, and see how well they are found"),
-    "references": ("references", "measure what one more reference is worth to each metric"),
     "suite": ("suite", "judge metrics on several boards at once: tables, one ranking, a metric of your own"),
     "metric": ("metric", "report on one metric over several boards: where it works, where it fails, how fast"),
     "audit": ("audit", "find out what a metric rewards: make outputs for it, and ask everyone else about them"),
-    "challenge": ("challenge", "spoil references in known ways: which metrics notice?"),
     "report": ("report", "write one self-contained HTML page about a board"),
     "serve": ("serve", "open the site: boards on the web, submissions, and the workers that score them"),
     "worker": ("worker", "score what a site lacks, here or on a Dask cluster"),
@@ -68,9 +55,23 @@ OPENED = ("/dev/fd/", "/dev/std", "/proc/self/fd/", "/dev/null")
 def main(argv: list[str] | None = None) -> int:
     """Run a command; returns the exit code."""
     arguments = sys.argv[1:] if argv is None else argv
-    if not arguments or arguments[0] not in COMMANDS:
-        return _without_command(arguments)
-    return _run(arguments[0], arguments[1:])
+    if arguments and arguments[0] in COMMANDS:
+        return _run(arguments[0], arguments[1:])
+    if arguments and not arguments[0].startswith("-"):
+        from billboards.analyses import installed_analyses, own_analyses
+
+        if arguments[0] in own_analyses() or arguments[0] in installed_analyses():
+            return _ask(arguments[0], arguments[1:])
+    return _without_command(arguments)
+
+
+def every_command() -> dict[str, str]:
+    """What each command does, by name: those of the table, and analyses."""
+    from billboards.analyses import summaries
+
+    own = {name: text for name, (_, text) in COMMANDS.items()}
+    asked = {name: text.rstrip(".") for name, text in summaries().items() if name not in own and " " not in name}
+    return own | {name: text[:1].lower() + text[1:] for name, text in asked.items()}
 
 
 def _without_command(arguments: list[str]) -> int:
@@ -79,7 +80,7 @@ def _without_command(arguments: list[str]) -> int:
         usage="billboards COMMAND …",
         description="Bidimensional leaderboards: rank text generators and the metrics that judge them, hand in hand.",
         epilog="commands:\n"
-        + "\n".join(f"  {name:14}{text}" for name, (_, text) in COMMANDS.items())
+        + "\n".join(f"  {name:14}{text}" for name, text in every_command().items())
         + "\n\n`billboards COMMAND --help` says more about one of them.",
         formatter_class=RawDescriptionHelpFormatter,
     )
@@ -94,7 +95,7 @@ def _without_command(arguments: list[str]) -> int:
     if parsed.command is not None:
         from difflib import get_close_matches
 
-        near = get_close_matches(parsed.command, COMMANDS, n=1)
+        near = get_close_matches(parsed.command.lower(), every_command(), n=1)
         hint = f"did you mean {near[0]}?" if near else "`billboards --help` lists the commands"
         print(f"billboards: no command {parsed.command!r}; {hint}", file=sys.stderr)
         return 2
@@ -123,6 +124,27 @@ def _run(command: str, arguments: list[str]) -> int:
     )
     module.add_arguments(parser)
     return _guarded(module.run, parser.parse_args(arguments))
+
+
+def _ask(name: str, arguments: list[str]) -> int:
+    """Run the command of an analysis, which is made from its declaration."""
+    from billboards.analyses import analysis_named
+    from billboards.cli import _analyses
+
+    def run(_: Namespace) -> int:
+        asked = analysis_named(name)
+        parser = OneLineParser(
+            f"billboards {name}",
+            description=asked.explanation + (f"\n\nAfter {asked.paper}." if asked.paper else ""),
+            formatter_class=RawDescriptionHelpFormatter,
+            allow_abbrev=False,
+        )
+        _analyses.add_arguments(parser, asked)
+        parsed = parser.parse_args(arguments)
+        _refuse_endless(parsed)
+        return _analyses.run(parsed, asked)
+
+    return _guarded(run, Namespace())
 
 
 def _guarded(run: Callable[[Namespace], int], arguments: Namespace) -> int:

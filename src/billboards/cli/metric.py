@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from billboards.cli import options
 
 if TYPE_CHECKING:
-    from billboards.api.suites import OpenSuite
+    from billboards.analyses.suite.open import OpenSuite
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -59,7 +59,7 @@ def run(arguments: Namespace) -> int:
 
 
 def _suite(arguments: Namespace) -> OpenSuite:
-    from billboards.api.suites import open_suite, suite_of
+    from billboards.analyses.suite.open import open_suite, suite_of
     from billboards.errors import InvalidInput
 
     if (arguments.suite is None) == (not arguments.boards):

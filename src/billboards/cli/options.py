@@ -61,10 +61,15 @@ def add_format(parser: ArgumentParser) -> None:
 
 def add_view(parser: ArgumentParser) -> None:
     """Which judgments and which part of the board are looked at."""
+    add_aggregate(parser)
+    add_part(parser)
+
+
+def add_aggregate(parser: ArgumentParser) -> None:
+    """Which judgments are looked at."""
     parser.add_argument(
         "--aggregate", metavar="NAME", help="the aggregate or dimension of judgments to rank by (default: the board's)"
     )
-    add_part(parser)
 
 
 def add_part(parser: ArgumentParser) -> None:

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 from billboards.show.table import Table
 
 if TYPE_CHECKING:
-    from billboards.api.result import Result
+    from billboards.analyses._analysis import Result
 
 
 def emit(arguments: Namespace, tables: Sequence[Table], document: Callable[[], Mapping[str, Any]]) -> None:
     """Print tables, or the JSON document with the number of its schema, as the arguments ask."""
     if arguments.format == "json":
-        from billboards.analyses.documents import SCHEMA, dumps
+        from billboards.show.documents import SCHEMA, dumps
 
         print(dumps({"schema": SCHEMA, **document()}), end="")
     elif arguments.format == "csv":

@@ -19,12 +19,19 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--no-studies", action="store_true", help="leave out hybrids, power, means from few labels and second judges"
     )
+    parser.add_argument(
+        "--also",
+        action="append",
+        default=[],
+        metavar="ANALYSIS",
+        help="a further analysis, also a slow one; may repeat",
+    )
     options.add_jobs(parser)
     parser.add_argument("--open", action="store_true", help="open the page in a browser")
 
 
 def run(arguments: Namespace) -> int:
-    from billboards.api.report import report
+    from billboards.analyses._report import report
     from billboards.board.folder import open_board
     from billboards.cli.output import note
     from billboards.cli.progress import scoring_progress
@@ -43,6 +50,7 @@ def run(arguments: Namespace) -> int:
             seed=arguments.seed,
             with_references=not arguments.no_references,
             with_studies=not arguments.no_studies,
+            also=arguments.also,
             jobs=arguments.jobs,
             on_progress=show,
         )

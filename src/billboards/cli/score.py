@@ -22,7 +22,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    from billboards.analyses.home import open_home
+    from billboards.analyses._archive import open_home
     from billboards.board.scoring import chosen_metrics, score_board
     from billboards.cli.output import note
     from billboards.cli.progress import scoring_progress

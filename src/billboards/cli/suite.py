@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from billboards.cli import options
 
 if TYPE_CHECKING:
-    from billboards.api.suites import OpenSuite
+    from billboards.analyses.suite.open import OpenSuite
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -98,7 +98,7 @@ def _new(arguments: Namespace) -> int:
 
 
 def _judged(arguments: Namespace) -> OpenSuite:
-    from billboards.api.suites import open_suite
+    from billboards.analyses.suite.open import open_suite
 
     return open_suite(arguments.suite).judging(arguments.metric, arguments.add)
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Literal
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Literal
 
 from billboards.show.words import interval_text, listed, one_line, p_text, rank_texts, value_text
 
@@ -142,3 +142,8 @@ def _plain(column: TableColumn, row: Mapping[str, object]) -> Iterable[tuple[str
     if isinstance(value, tuple):
         return ((column.key, ";".join(map(str, value))),)
     return ((column.key, finite(value) if isinstance(value, float) else value),)
+
+
+def rows_of(some: Sequence[Any]) -> tuple[Mapping[str, object], ...]:
+    """The fields of results as rows of a table."""
+    return tuple(asdict(one) for one in some)

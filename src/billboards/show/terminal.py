@@ -6,7 +6,7 @@ see them. Names are written as they are, never as markup, so a generator called 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -23,8 +23,13 @@ GAP = 2
 WIDEST = 44
 
 
-def print_table(table: Table, console: Console | None = None, *, wide: bool = False) -> None:
-    """A table with its title and notes; `wide` shows every column, even beyond the terminal's edge."""
+def print_table(
+    table: Table, console: Console | None = None, *, wide: bool = False, hint: str = "--wide shows all"
+) -> None:
+    """A table with its title and notes; `wide` shows every column, even beyond the terminal's edge.
+
+    `hint` says how to see columns that don't fit.
+    """
     from rich.console import Console
     from rich.text import Text
 
@@ -33,9 +38,21 @@ def print_table(table: Table, console: Console | None = None, *, wide: bool = Fa
     console.print(Text(one_line(table.title), style="bold"))
     with _as_wide_as(console, _natural(table, columns) if wide else 0):
         console.print(rich_table(table, columns))
-    for note in (*_hidden_note(table, columns), *table.notes):
+    for note in (*_hidden_note(table, columns, hint), *table.notes):
         console.print(Text(one_line(note), style="dim"))
     console.print()
+
+
+def tables_text(tables: Sequence[Table], width: int = 120) -> str:
+    """Tables as they print, for `str()` of a result."""
+    import io
+
+    from rich.console import Console
+
+    text = io.StringIO()
+    for table in tables:
+        print_table(table, Console(file=text, width=width), hint="to_pandas() has all of them")
+    return text.getvalue().rstrip()
 
 
 def rich_table(table: Table, columns: tuple[TableColumn, ...]) -> RichTable:
@@ -89,8 +106,8 @@ def _natural(table: Table, columns: tuple[TableColumn, ...]) -> int:
     return sum(limits) + GAP * len(columns)
 
 
-def _hidden_note(table: Table, columns: tuple[TableColumn, ...]) -> tuple[str, ...]:
+def _hidden_note(table: Table, columns: tuple[TableColumn, ...], hint: str) -> tuple[str, ...]:
     hidden = len(table.visible) - len(columns)
     if not hidden:
         return ()
-    return (f"{hidden} of {len(table.visible)} columns don't fit here; --wide shows all.",)
+    return (f"{hidden} of {len(table.visible)} columns don't fit here; {hint}.",)

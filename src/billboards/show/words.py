@@ -76,3 +76,8 @@ def listed(names: Sequence[str], most: int = 3) -> str:
 def clipped(text: str, most: int = 160) -> str:
     """A text cut to what a table can hold."""
     return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def part_note(part: str) -> tuple[str, ...]:
+    """That a result speaks of a part of the board only."""
+    return () if part in ("", "whole board") else (f"Only {part}.",)

@@ -20,7 +20,7 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, ValidationInfo, field_validator
 from pydantic_core import ErrorDetails, PydanticCustomError
 
-from billboards.analyses.ranking_results import Method
+from billboards.analyses.ensemble import Method
 from billboards.board import ReferenceFree
 from billboards.errors import InvalidInput, InvalidSettings, Refused
 from billboards.reading import toml_document

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 from billboards.errors import InvalidInput
 from billboards.reading import whole_number
@@ -132,6 +132,8 @@ class AnnotatorVerdict:
 class AnnotatorReport:
     """The annotators of one task, with the prior of each kind of questions."""
 
+    DOCUMENT: ClassVar[str] = "annotators"
+
     model: AnnotatorModel
     mixtures: Mapping[str, BetaMixture]
     verdicts: tuple[AnnotatorVerdict, ...]
@@ -173,6 +175,8 @@ class DetectionStudy:
     `buckets` are the fewest and the most questions of each column; None is no limit.
     """
 
+    DOCUMENT: ClassVar[str] = "annotator_simulation"
+
     rounds: int
     seed: int
     questions: tuple[int, ...]
@@ -208,6 +212,8 @@ class CorruptionStudy:
 @dataclass(frozen=True)
 class ControlStudy:
     """A campaign's attention checks: verdicts, the items whose original is not there, and how noise would be found."""
+
+    DOCUMENT: ClassVar[str] = "annotator_checks"
 
     report: AnnotatorReport
     unpaired: int

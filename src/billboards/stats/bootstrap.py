@@ -22,9 +22,11 @@ from billboards.stats.correlation import (
     resampling_weights,
 )
 
+Interval = tuple[float, float]
+#: What a bootstrap draws again and again: which others a claim is about.
+Resampled = Literal["instances", "documents", "generators", "both"]
 Floats = NDArray[np.float64]
 Unit = Literal["instances", "documents", "generators", "both"]
-
 UNITS: tuple[Unit, ...] = ("instances", "documents", "generators", "both")
 
 

@@ -13,7 +13,7 @@ import pytest
 from small_audits import audit_board
 
 from billboards.analyses.audit.columns import audit_columns
-from billboards.analyses.ranking import rank_board
+from billboards.analyses.rank import rank_board
 from billboards.board import Aggregate, Board, Dimension, ImportedColumn, Judgments, Scores
 from billboards.board.folder import open_board
 from billboards.board.matrix import board_scores

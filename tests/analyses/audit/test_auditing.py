@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from small_audits import GENERATORS, Cheating, Honest, audit_board
 
-from billboards.analyses.archive import Archive
+from billboards.analyses._archive import Archive
 from billboards.analyses.audit.auditing import audit_metric
 from billboards.analyses.audit.bench import Bench
 from billboards.analyses.audit.boards import audit_board as audit_named
@@ -21,8 +21,7 @@ from billboards.analyses.audit.reranking import PoolReranking
 from billboards.analyses.audit.results import MetricAudit
 from billboards.analyses.audit.risk import MinimumRisk
 from billboards.analyses.audit.subject import program, released
-from billboards.analyses.documents import audit_document, audit_from_document
-from billboards.analyses.ranking import rank_board
+from billboards.analyses.rank import rank_board
 from billboards.board import Board, ImportedColumn
 from billboards.board.cells import MemoryCells
 from billboards.board.folder import open_board
@@ -30,6 +29,7 @@ from billboards.board.writing import write_board
 from billboards.errors import InvalidInput, NotEnoughData
 from billboards.metrics.base import Batch, Metric, score_checked
 from billboards.metrics.discovery import metric
+from billboards.show.documents import document_of, result_of
 
 JUDGES = [metric("ROUGE-1"), metric("chrF")]
 
@@ -158,7 +158,7 @@ def test_too_few_machines_are_refused() -> None:
 
 
 def test_an_audit_survives_as_a_document(cheat: MetricAudit, tmp_path: Path) -> None:
-    assert audit_from_document(audit_document(cheat)) == cheat
+    assert result_of(MetricAudit, document_of(cheat)) == cheat
     archive = Archive(tmp_path)
     archive.keep_audit(cheat)
     archive.keep_audit(cheat)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from small_suites import compared_board, valued_board
 
+from billboards.analyses.suite.open import OpenSuite, suite_of
 from billboards.analyses.suite.report_results import MetricReport
 from billboards.analyses.suite.report_tables import metric_report_html, metric_report_tables
-from billboards.api.suites import OpenSuite, suite_of
 from billboards.board.writing import write_board
 from billboards.errors import UnknownName
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from small_suites import valued_board, written_suite
 
-from billboards.api.suites import open_suite
+from billboards.analyses.suite.open import open_suite
 from billboards.board.cells import SqliteCells
 from billboards.board.scoring import Progress
 from billboards.board.writing import write_board

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from small_suites import valued_board, written_suite
 
-from billboards.analyses.home import open_home
-from billboards.analyses.ranking import rank_board
+from billboards.analyses._archive import open_home
+from billboards.analyses.rank import rank_board
+from billboards.analyses.suite.open import OpenSuite, open_suite, opened
 from billboards.analyses.suite.results import Suite, SuiteBoard
-from billboards.api.suites import OpenSuite, open_suite, opened
 from billboards.board.writing import write_board
 from billboards.errors import NotEnoughData
 

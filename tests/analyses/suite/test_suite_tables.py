@@ -12,15 +12,15 @@ from scipy.stats import kendalltau, pearsonr
 from small_suites import SUITE, valued_board, written_suite
 
 import billboards as bb
-from billboards.analyses.documents import dumps, suite_document, suite_from_document
 from billboards.analyses.suite.keeping import read_results
+from billboards.analyses.suite.open import OpenSuite, open_suite
 from billboards.analyses.suite.page import suite_html
 from billboards.analyses.suite.results import SuiteColumn, SuiteResult, SuiteRow
 from billboards.analyses.suite.shown_tables import suite_table
-from billboards.api.suites import OpenSuite, open_suite
 from billboards.board import ImportedColumn, human_scores
 from billboards.board.writing import write_board
 from billboards.metrics.discovery import metric
+from billboards.show.documents import document_of, dumps, result_of
 from billboards.show.table import records, shown
 
 
@@ -187,7 +187,7 @@ def test_scores_that_came_with_a_board_count_where_nothing_can_be_run(tmp_path: 
 
 
 def test_a_result_that_is_read_back_equals_the_one_written(ran: OpenSuite, result: SuiteResult) -> None:
-    assert suite_from_document(json.loads(dumps(suite_document(result)))) == result
+    assert result_of(SuiteResult, json.loads(dumps(document_of(result)))) == result
     kept = read_results(ran.suite)
     assert kept is not None
     assert kept.result == result

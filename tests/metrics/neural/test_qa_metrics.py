@@ -17,7 +17,7 @@ from question_oracles import by_search, step_by_step
 from small_boards import small_board
 
 import billboards as bb
-from billboards.analyses.home import home_of
+from billboards.analyses._archive import home_of
 from billboards.board import Generator, Instance, Reference, row_of
 from billboards.board.judgments import JudgmentColumns
 from billboards.board.scoring import column_key

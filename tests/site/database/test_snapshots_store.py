@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from billboards.analyses.documents import ranking_document
-from billboards.analyses.ranking_results import Ensemble, GeneratorStanding, MetricStanding, Ranking
+from billboards.analyses.ensemble import Ensemble
+from billboards.analyses.rank import GeneratorStanding, MetricStanding, Ranking
 from billboards.errors import UnknownName
+from billboards.show.documents import document_of
 from billboards.site.boards import snapshots
 from billboards.site.boards.snapshots import Snapshot
 from billboards.site.database import trail
@@ -47,7 +48,7 @@ def ensemble_of(weight: float, version: int = 0) -> Ensemble:
 
 
 def keep(database: Database, correlation: float, audience: Any = "public") -> Snapshot:
-    document = {"ranking": ranking_document(ranking(correlation)), "overrating": None}
+    document = {"ranking": document_of(ranking(correlation)), "overrating": None}
     with database.writing() as connection:
         return snapshots.keep(
             connection, "ferry", audience, document, basis="b", cause={}, moves=[], ensemble=None, now=7.0

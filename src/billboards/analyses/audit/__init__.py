@@ -1,1 +1,121 @@
-"""What a metric really rewards: make outputs for it, and see who else likes them (Deutsch, Dror and Roth 2022)."""
+"""Find out what a metric really rewards: make outputs for it, and ask everyone else about them.
+
+An audit optimises a metric, enters the result on the board as a generator that is shown and never ranked, and asks
+reference-based metrics and people about it (Deutsch, Dror and Roth 2022). The modules beside this one are its steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any
+
+from annotated_types import Ge
+
+from billboards.analyses._analysis import analysis
+from billboards.analyses._view import View
+from billboards.analyses.audit.bench import Bench, Budget
+from billboards.analyses.audit.boards import audit_board
+from billboards.analyses.audit.choosing import Method as SearchMethod
+from billboards.analyses.audit.choosing import Search
+from billboards.analyses.audit.entering import enter as enter_optimised
+from billboards.analyses.audit.results import MetricAudit
+from billboards.analyses.audit.tables import audit_tables, audits_table
+from billboards.board import Outputs
+from billboards.board.cells import MemoryCells
+from billboards.errors import NotEnoughData
+from billboards.options import Named
+from billboards.run.local import executor
+from billboards.show.documents import SCHEMA, document_of
+from billboards.show.table import Table
+
+
+@dataclass(frozen=True, kw_only=True)
+class Audits:
+    """Several metrics of one board, audited; `left_out` says which were not, and why."""
+
+    audits: tuple[MetricAudit, ...]
+    left_out: Mapping[str, str]
+    #: The outputs that were made for each metric, to be entered on the board.
+    rows: tuple[Outputs, ...] = field(default=(), repr=False, metadata={"document": False})
+
+    def document(self) -> dict[str, Any]:
+        """All audits as one JSON document."""
+        audits = [document_of(audit) for audit in self.audits]
+        return {"schema": SCHEMA, "kind": "audits", "audits": audits, "left_out": dict(self.left_out)}
+
+
+@analysis(view=(), scores=True, quick=False, paper="Deutsch, Dror and Roth 2022")
+def audit(
+    view: View,
+    metrics: Annotated[
+        tuple[str, ...] | None,
+        Named(name="metric", metavar="NAME"),
+        "a metric to audit, with its program or its released scores; may be repeated (default: every "
+        "reference-free one)",
+    ] = None,
+    *,
+    method: Annotated[
+        SearchMethod,
+        "decode with the metric's own model, extract sentences of the input greedily or by trying all, rerank "
+        "candidates, or minimum Bayes risk over the generators' outputs (default: what suits the metric)",
+    ] = "auto",
+    sentences: Annotated[int, Ge(1), Named(metavar="K"), "sentences to extract"] = 3,
+    candidates: Annotated[
+        Path | None, Named(metavar="FILE"), "rerank these: JSON lines of instance and text, or texts"
+    ] = None,
+    model: Annotated[str | None, Named(metavar="NAME"), "rerank the beams of this sequence-to-sequence model"] = None,
+    beams: Annotated[int, Ge(1), Named(metavar="N"), "beams of a beam search"] = 5,
+    against: Annotated[
+        tuple[str, ...] | None,
+        Named(metavar="NAME"),
+        "a reference-based metric to ask about the outputs; may be repeated (default: quick ones of the board)",
+    ] = None,
+    budget: Annotated[int | None, Ge(1), Named(metavar="N"), "score at most N pairs (default: no limit)"] = None,
+    draws: Annotated[int, Ge(1), Named(metavar="N"), "draws of intervals"] = 1000,
+    seed: Annotated[int, Ge(0), Named(metavar="N"), "seed of what is random"] = 0,
+) -> Audits:
+    """Find out what a metric really rewards: make outputs for it, and ask everyone else about them.
+
+    By default every reference-free metric of the board is audited. Where answers are kept, the outputs enter the board
+    as a generator that is shown and never ranked, and the verdict is kept in BOARD/audits.
+    """
+    if view.scoring is None:
+        raise NotEnoughData(
+            "an audit scores outputs that it makes, which is not done here; run `billboards audit BOARD`"
+        )
+    watcher = view.scoring.on_progress
+    bench = Bench(view.counted, view.cells or MemoryCells(), executor(view.scoring.jobs), Budget(budget), watcher)
+    search = Search(method, sentences, beams, candidates=candidates, model=model)
+    done = audit_board(bench, metrics, against=against, search=search, draws=draws, seed=seed)
+    return Audits(
+        audits=tuple(entry.audit for entry in done.found),
+        left_out=dict(done.left_out),
+        rows=tuple(entry.row for entry in done.found),
+    )
+
+
+@audit.table
+def _tables(result: Audits) -> list[Table]:
+    return [audits_table(result.audits), *(table for entry in result.audits for table in audit_tables(entry))]
+
+
+@audit.notes
+def _not_audited(_: View, result: Audits) -> list[str]:
+    return [f"not audited: {name}: {reason}" for name, reason in result.left_out.items()]
+
+
+@audit.keep
+def _keep(view: View, result: Audits) -> Audits:
+    assert view.archive is not None
+    for entry, row in zip(result.audits, result.rows, strict=True):
+        view.archive.keep_audit(entry)
+        enter_optimised(view.counted, row, entry.how)
+    return result
+
+
+@audit.in_report
+def _none(_: View) -> Sequence[Mapping[str, Any]]:
+    """A report shows the audits that were kept, and makes none."""
+    return ()

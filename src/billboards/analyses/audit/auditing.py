@@ -24,7 +24,7 @@ from billboards.analyses.audit.optimised import Optimised, Optimiser
 from billboards.analyses.audit.reranking import rerank_pool
 from billboards.analyses.audit.results import HumanPlace, MetricAudit
 from billboards.analyses.audit.subject import Subject, program
-from billboards.analyses.ranking_results import OverratingReport
+from billboards.analyses.overrating import OverratingReport
 from billboards.board import Outputs
 from billboards.errors import InvalidInput
 from billboards.metrics.base import Metric

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from billboards.analyses.audit.auditing import DRAWS, Found, audit_metric
 from billboards.analyses.audit.bench import Bench
 from billboards.analyses.audit.choosing import Search, chosen_judges, default_subjects, optimiser_for, subject_named
-from billboards.analyses.overrating import human_generators, measure_overrating
-from billboards.analyses.ranking_results import OverratingReport
+from billboards.analyses.overrating import OverratingReport, human_generators, measure_overrating
 from billboards.errors import InvalidInput, MetricFailed, MissingPart
 from billboards.metrics.base import Metric
 from billboards.metrics.discovery import Spec

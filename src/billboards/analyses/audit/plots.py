@@ -6,15 +6,19 @@ accent colour, people are orange; both are told apart by dashes and marks as wel
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import altair as alt
 import numpy as np
 
 from billboards.analyses.audit.results import MetricAudit
 from billboards.errors import NotEnoughData
-from billboards.show.plot import PALETTES, Palette, Points, Theme, apart, role_colour, themed
 from billboards.show.words import one_line, value_text
+
+if TYPE_CHECKING:
+    import altair as alt
+
+    from billboards.show.plot import Palette, Points, Theme
+
 
 ROLES = ("optimised", "people", "machine")
 WIDTH, HEIGHT = 190, 300
@@ -22,6 +26,10 @@ WIDTH, HEIGHT = 190, 300
 
 def audit_swaps(audit: MetricAudit, judge: str, *, theme: Theme = "light") -> alt.LayerChart:
     """Every generator under another judge (left) and under the audited metric (right)."""
+    import altair as alt
+
+    from billboards.show.plot import PALETTES, role_colour, themed
+
     colours = PALETTES[theme]
     ends = _ends(audit, judge)
     marks = _human_marks(audit)
@@ -97,12 +105,16 @@ def _human_marks(audit: MetricAudit) -> Points:
 
 
 def _crosses(marks: Points, colours: Palette, x: Any, y: Any) -> alt.Chart:
+    import altair as alt
+
     base = alt.Chart(alt.InlineData(values=marks))
     return base.mark_point(shape="cross", angle=45, size=70, color=colours.people, opacity=1).encode(x, y)
 
 
 def _labels(ends: Points) -> Points:
     """Names of the optimised output, of people, and of the first and last machine at each side, kept apart."""
+    from billboards.show.plot import apart
+
     found: Points = []
     for side in (0, 1):
         mine = sorted((e for e in ends if e["side"] == side), key=lambda e: float(e["value"]))
@@ -116,6 +128,10 @@ def _labels(ends: Points) -> Points:
 
 def relatives_scatter(audit: MetricAudit, *, theme: Theme = "light") -> alt.LayerChart:
     """Likeness to the optimised output against what the metric gives beyond quality; a point per machine."""
+    import altair as alt
+
+    from billboards.show.plot import PALETTES, themed
+
     if len(audit.relatives) < 2:
         raise NotEnoughData(f"{audit.metric}: too few machines with a likeness and a quality; nothing to draw")
     colours = PALETTES[theme]

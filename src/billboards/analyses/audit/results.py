@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import ClassVar, Literal
 
-from billboards.analyses.ranking_results import Interval
+from billboards.stats.bootstrap import Interval
 
 OptimisationMethod = Literal["decode", "extract", "enumerate", "rerank", "risk"]
 Level = Literal["clear", "suspect", "flagged"]
@@ -108,6 +108,8 @@ class MetricAudit:
     `kinship` is the correlation of the metric with the likeness to its optimised output, at equal quality.
     """
 
+    DOCUMENT: ClassVar[str] = "audit"
+
     board: str
     board_version: str
     metric: str
@@ -165,6 +167,8 @@ class ChallengeReport:
 
     `base` is the reference that was spoilt; `against` are those that reference-based metrics compared with.
     """
+
+    DOCUMENT: ClassVar[str] = "challenge"
 
     board: str
     base: str

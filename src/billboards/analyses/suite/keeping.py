@@ -11,17 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from billboards.analyses.documents import (
-    SCHEMA,
-    dumps,
-    suite_document,
-    suite_from_document,
-    suite_ranking_document,
-    suite_ranking_from_document,
-)
 from billboards.analyses.suite.results import Suite, SuiteRanking, SuiteResult
 from billboards.errors import InvalidInput, StoreFailed
 from billboards.reading import json_value
+from billboards.show.documents import SCHEMA, document_of, dumps, result_of
 
 KIND = "suite_results"
 
@@ -43,8 +36,8 @@ def results_path(suite: Suite) -> Path:
 
 def kept_document(kept: Kept) -> dict[str, Any]:
     """Tables and rankings as one document."""
-    rankings = [suite_ranking_document(ranking) for ranking in kept.rankings]
-    return {"schema": SCHEMA, "kind": KIND, "tables": suite_document(kept.result), "rankings": rankings}
+    rankings = [document_of(ranking) for ranking in kept.rankings]
+    return {"schema": SCHEMA, "kind": KIND, "tables": document_of(kept.result), "rankings": rankings}
 
 
 def keep_results(suite: Suite, kept: Kept) -> Path:
@@ -75,7 +68,7 @@ def read_results(suite: Suite) -> Kept | None:
     if not isinstance(rankings, list):
         raise InvalidInput(f"{path}: holds no list of rankings; delete it and run the suite again")
     try:
-        tables = suite_from_document(document.get("tables", {}))
-        return Kept(tables, tuple(suite_ranking_from_document(one) for one in rankings))
+        tables = result_of(SuiteResult, document.get("tables", {}))
+        return Kept(tables, tuple(result_of(SuiteRanking, one) for one in rankings))
     except InvalidInput as error:
         raise InvalidInput(f"{path}: {error}") from error

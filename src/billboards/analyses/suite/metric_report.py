@@ -12,10 +12,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from billboards.analyses.comparison_results import Condition
-from billboards.analyses.overrating import human_generators, measure_overrating, references_without, rows_compared
-from billboards.analyses.ranking_results import OverratingEstimate
-from billboards.analyses.sensitivity import measure_sensitivity
+from billboards.analyses.overrating import (
+    OverratingEstimate,
+    human_generators,
+    measure_overrating,
+    references_without,
+    rows_compared,
+)
+from billboards.analyses.sensitivity import Condition, measure_sensitivity
 from billboards.analyses.suite.chosen import Chosen
 from billboards.analyses.suite.failures import worst_failures
 from billboards.analyses.suite.measuring import load_columns

@@ -14,8 +14,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from billboards.analyses.home import Home, open_home
-from billboards.analyses.reference_lines import rows_ranked
+from billboards.analyses._archive import Home, open_home
+from billboards.analyses._reference_lines import rows_ranked
 from billboards.analyses.suite.results import Block, Given, Role, Suite, SuiteBoard
 from billboards.board import Board, Outputs, Preferences, ReferenceSet, is_preference, preferred_pairs
 from billboards.errors import InvalidInput, UnknownName

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from importlib import metadata
 
-from billboards.analyses.documents import dumps, suite_document
 from billboards.analyses.suite.results import SuiteRanking, SuiteResult
 from billboards.analyses.suite.shown_tables import suite_ranking_table, suite_tables
+from billboards.show.documents import document_of, dumps
 from billboards.show.page import data_uri, picture, rendered
 from billboards.show.table import Table, TableColumn
 from billboards.show.words import listed, one_line, value_text
@@ -31,7 +31,7 @@ def suite_html(result: SuiteResult, rankings: tuple[SuiteRanking, ...] = ()) -> 
         difficulty=picture(lambda theme: difficulty_lines(result, theme=theme)) if result.families else None,
         signatures=signature_table(result),
         settings=_settings(result),
-        download=data_uri("application/json", dumps(suite_document(result))),
+        download=data_uri("application/json", dumps(document_of(result))),
     )
 
 

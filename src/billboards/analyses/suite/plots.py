@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import altair as alt
+from typing import TYPE_CHECKING, Any
 
 from billboards.analyses.suite.results import SuiteRanking, SuiteResult
 from billboards.errors import NotEnoughData
-from billboards.show.plot import PALETTES, ROW, WIDTH, Theme, cycle, themed
 from billboards.show.words import one_line, value_text
+
+if TYPE_CHECKING:
+    import altair as alt
+
+    from billboards.show.plot import Theme
 
 
 def difficulty_lines(result: SuiteResult, *, theme: Theme = "light") -> alt.LayerChart:
     """What each family of metrics reaches on tasks from the easiest to the most difficult (BEAMetrics, Fig. 2)."""
+    import altair as alt
+
+    from billboards.show.plot import PALETTES, WIDTH, cycle, themed
+
     columns = {column.key: column for column in result.columns}
     points = [
         {
@@ -47,6 +53,8 @@ def difficulty_lines(result: SuiteResult, *, theme: Theme = "light") -> alt.Laye
 
 
 def _slanted() -> alt.Axis:
+    import altair as alt
+
     return alt.Axis(labelAngle=-35, labelLimit=190, grid=False)
 
 
@@ -60,6 +68,10 @@ def _difficulty_title(points: list[dict[str, Any]]) -> str:
 
 def suite_bars(ranking: SuiteRanking, *, theme: Theme = "light") -> alt.LayerChart:
     """Metrics by their mean over a suite, with intervals; bars of one cluster share a shade."""
+    import altair as alt
+
+    from billboards.show.plot import PALETTES, ROW, WIDTH, themed
+
     rows = [
         {
             "name": one_line(standing.metric),

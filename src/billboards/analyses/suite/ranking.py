@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from billboards.analyses.standings import places
+from billboards.analyses.rank import places
 from billboards.analyses.suite.chosen import Chosen
 from billboards.analyses.suite.measuring import Columns, decisions, load_columns, people_say
 from billboards.analyses.suite.opening import OpenBoard

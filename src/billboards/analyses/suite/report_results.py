@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import ClassVar, Literal
 
-from billboards.analyses.ranking_results import OverratingEstimate
+from billboards.analyses.overrating import OverratingEstimate
 from billboards.analyses.suite.results import Block, Measure, SuiteColumn, SuiteStanding
 
 
@@ -76,6 +76,8 @@ class MetricOnBoard:
 @dataclass(frozen=True)
 class MetricReport:
     """One metric over all boards of a suite."""
+
+    DOCUMENT: ClassVar[str] = "metric_report"
 
     suite: str
     metric: str

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from importlib import metadata
 
-from billboards.analyses.documents import dumps, metric_report_document
-from billboards.analyses.effect_tables import verdict
+from billboards.analyses.overrating import verdict
 from billboards.analyses.suite.report_results import FailedOutput, MetricOnBoard, MetricOnColumn, MetricReport
 from billboards.analyses.suite.results import Measure
 from billboards.analyses.suite.shown_tables import column_header
+from billboards.show.documents import document_of, dumps
 from billboards.show.page import READ, data_uri, rendered
 from billboards.show.table import Table, TableColumn
 from billboards.show.words import clipped, listed, one_line, value_text
@@ -173,7 +173,7 @@ def metric_report_html(report: MetricReport) -> str:
             ("billboards", metadata.version("billboards")),
         ],
         signatures=[(one.board, one.signature) for one in report.boards],
-        download=data_uri("application/json", dumps(metric_report_document(report))),
+        download=data_uri("application/json", dumps(document_of(report))),
     )
 
 

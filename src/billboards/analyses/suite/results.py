@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import ClassVar, Literal
 
-from billboards.analyses.ranking_results import Interval
+from billboards.stats.bootstrap import Interval
 
 Block = Literal["all", "one", "none"]
 Role = Literal["correctness", "other"]
@@ -141,6 +141,8 @@ class SuiteResult:
     `substitutes` says which metric stood in for a row's on which board; `missing` why a metric has no scores anywhere.
     """
 
+    DOCUMENT: ClassVar[str] = "suite"
+
     suite: str
     title: str | None
     columns: tuple[SuiteColumn, ...]
@@ -179,6 +181,8 @@ class SuiteStanding:
 @dataclass(frozen=True)
 class SuiteRanking:
     """One ranking over many boards; `p` holds, for each metric, the one-sided p that it beats each other one."""
+
+    DOCUMENT: ClassVar[str] = "suite_ranking"
 
     suite: str
     role: Role

@@ -13,7 +13,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, delete, func, select, update
 
-from billboards.analyses.documents import dumps
+from billboards.show.documents import dumps
 from billboards.site.accounts.records import Account
 from billboards.site.campaigns.annotator_records import Annotator, nameless
 from billboards.site.database.campaign_schema import annotators, campaigns, invitations, items, rulings

@@ -25,7 +25,7 @@ from sqlalchemy import Connection, Table, update
 
 from billboards.errors import InvalidInput, Refused, StoreFailed
 from billboards.reading import json_value, shown
-from billboards.show.typed import typed_result
+from billboards.show.documents import read_fields
 from billboards.site.admin.backup import KIND, MANIFEST, Content
 from billboards.site.boards import registry
 from billboards.site.database.engine import Database
@@ -145,7 +145,7 @@ def _read_manifest(file: Path, path: Path) -> Manifest:
     said = json_value(path.read_bytes())
     if not isinstance(said, dict) or said.get("kind") != KIND:
         raise InvalidInput(f"{file}: is no backup of a site")
-    manifest: Manifest = typed_result(Manifest, said, f"{file}, {MANIFEST}")
+    manifest: Manifest = read_fields(Manifest, said, f"{file}, {MANIFEST}")
     if not re.fullmatch(r"\w{1,32}", manifest.revision, re.ASCII):
         raise InvalidInput(f"{file}: is of version {shown(manifest.revision)}, which is none")
     return manifest

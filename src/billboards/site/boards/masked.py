@@ -10,18 +10,24 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from billboards.analyses.archive import Archive
+from billboards.analyses._archive import Archive
+from billboards.analyses._view import View, judged_matrix
 from billboards.analyses.audit.results import MetricAudit
-from billboards.analyses.compare import compare_generators, compare_metrics
-from billboards.analyses.comparison_results import DecidingOutput, GeneratorComparison, MetricComparison, Sensitivity
-from billboards.analyses.documents import audit_from_document, overrating_from_document, ranking_from_document
-from billboards.analyses.ranking import rank_board
-from billboards.analyses.ranking_results import OverratingReport, Ranking
-from billboards.analyses.sensitivity import measure_sensitivity
-from billboards.analyses.view import view_board
+from billboards.analyses.compare import (
+    DecidingOutput,
+    GeneratorComparison,
+    MetricComparison,
+    compare_generators,
+    compare_metrics,
+)
+from billboards.analyses.overrating import OverratingReport
+from billboards.analyses.rank import Ranking
+from billboards.analyses.sensitivity import Sensitivity, measure_sensitivity
 from billboards.board import Board
 from billboards.errors import Refused
+from billboards.show.documents import result_of
 from billboards.site.boards.live import LiveBoard
+from billboards.site.boards.ranking import rank_by_owner, ranking_options
 from billboards.site.boards.snapshots import Audience
 from billboards.site.pages.board_view import Filter
 from billboards.site.pages.explorer import Matrix
@@ -71,19 +77,19 @@ class Look:
     def ranking(self) -> Ranking | None:
         """What the board says now, as far as this audience may hear it."""
         document = self.live.document
-        return None if document is None else self.masked(ranking_from_document(document["ranking"]))
+        return None if document is None else self.masked(result_of(Ranking, document["ranking"]))
 
     @cached_property
     def overrating(self) -> OverratingReport | None:
         document = self.live.document
         said = None if document is None else document.get("overrating")
-        return None if said is None else overrating_from_document(said)
+        return None if said is None else result_of(OverratingReport, said)
 
     @cached_property
     def audits(self) -> dict[str, MetricAudit]:
         """What metrics reward, by name: as the folder's owner found out, else as the last ranking's scores say."""
         document = self.live.document or {}
-        said = {name: audit_from_document(one) for name, one in document.get("audits", {}).items()}
+        said = {name: result_of(MetricAudit, one) for name, one in document.get("audits", {}).items()}
         home = self.live.board.home
         kept = () if home is None or not self.judged else Archive(home).audits()
         return said | {one.metric: one for one in sorted(kept, key=lambda one: one.attack or 0.0)}
@@ -101,27 +107,32 @@ class Look:
         return self.live.board if self.judged else replace(self.live.board, judgments=self.board.judgments)
 
     @cached_property
+    def view(self) -> View:
+        """What analyses get to see: texts that may be read, and numbers that may be known."""
+        return View(board=self.board, counted=self._counted, cells=self.live.cells, judgments_hidden=not self.judged)
+
+    @cached_property
     def matrix(self) -> Matrix:
         """Every score, with people's where they may be seen."""
         ranking = self.ranking
-        return Matrix(view_board(self._counted, self.live.cells), None if ranking is None else ranking.ensemble)
+        return Matrix(judged_matrix(self._counted, self.live.cells), None if ranking is None else ranking.ensemble)
 
     def filtered(self, chosen: Filter) -> Ranking:
         """The board ranked anew on a part of it; refused where small parts would give hidden judgments away."""
         if not self.judged:
             raise Refused("this board keeps its judgments hidden, so it can't be ranked on parts of it")
-        settings = self.live.settings
-        return rank_board(
-            self.live.board,
-            self.live.cells,
+        options = replace(
+            ranking_options(self.live, self.barred),
             aggregate=chosen.aggregate,
             references=chosen.references,
             part=chosen.part,
-            k=settings.k,
-            method=settings.method,
-            draws=settings.draws,
-            seed=settings.seed,
         )
+        return rank_by_owner(self.live, options)
+
+    @cached_property
+    def barred(self) -> dict[str, str]:
+        """Metrics that may not lead, as the latest ranking found out."""
+        return dict((self.live.document or {}).get("barred", {}))
 
     @cached_property
     def sensitivity(self) -> Sensitivity | None:

@@ -8,8 +8,9 @@ from typing import Annotated, Any, Literal
 from fastapi import Depends, Request, Response
 from pydantic import BaseModel, Field
 
-from billboards.analyses.documents import ensemble_document, ranking_document, ranking_from_document
+from billboards.analyses.rank import Ranking
 from billboards.errors import UnknownName
+from billboards.show.documents import document_of, result_of
 from billboards.site.accounts.access import Viewer
 from billboards.site.accounts.permissions import Permission, look_of, site_of
 from billboards.site.boards import snapshots
@@ -173,7 +174,7 @@ def list_ensembles(
     page: Page[EnsembleFacts] = page_of(
         found,
         limit,
-        lambda one: EnsembleFacts(signature=one[0].signature, created=one[1], ensemble=ensemble_document(one[0])),
+        lambda one: EnsembleFacts(signature=one[0].signature, created=one[1], ensemble=document_of(one[0])),
         lambda one: write_cursor(one[1], one[0].signature),
     )
     return list_of(request, response, page)
@@ -194,5 +195,5 @@ def _head(snapshot: Snapshot, most: int | None = None) -> RankingHead:
 def _facts(look: Look, snapshot: Snapshot, document: dict[str, Any]) -> RankingFacts:
     """A ranking with what this audience may not see taken out."""
     said = document["ranking"]
-    masked = said if look.judged else ranking_document(look.masked(ranking_from_document(said)))
+    masked = said if look.judged else document_of(look.masked(result_of(Ranking, said)))
     return RankingFacts(**_head(snapshot).model_dump(), ranking=masked, overrating=document.get("overrating"))

@@ -14,15 +14,15 @@ from typing import Any
 
 from billboards.analyses.audit.columns import audit_columns
 from billboards.analyses.audit.results import MetricAudit
-from billboards.analyses.documents import audit_document, overrating_document, ranking_document
 from billboards.analyses.overrating import human_generators, measure_overrating
-from billboards.analyses.ranking import METHOD, rank_board
-from billboards.analyses.ranking_results import Ranking
+from billboards.analyses.rank import METHOD, Ranking
 from billboards.board import Board, digest
 from billboards.board.matrix import board_scores
 from billboards.errors import InvalidInput
+from billboards.show.documents import document_of
 from billboards.site.boards import snapshots
 from billboards.site.boards.live import LiveBoard, board_metrics, live_board
+from billboards.site.boards.ranking import rank_by_owner, ranking_options
 from billboards.site.boards.snapshots import Audience, Snapshot
 from billboards.site.cache import Shelf
 from billboards.site.site import Site
@@ -50,7 +50,8 @@ def refresh(site: Site, name: str, audience: Audience, lease: Lease) -> Snapshot
     """Rank a board and keep what it says; None where another worker has taken the job meanwhile."""
     live = _keeping(site, live_board(site, name, audience=audience))
     audits, refused = audit_live(live)
-    ranking = rank_live(live, barred(live, audits, refused))
+    bars = barred(live, audits, refused)
+    ranking = rank_live(live, bars)
     overrating = _overrating(live)
     now = site.clock()
     with site.database.writing() as connection:
@@ -60,7 +61,7 @@ def refresh(site: Site, name: str, audience: Audience, lease: Lease) -> Snapshot
         if ranking.ensemble is not None:
             kept = snapshots.keep_ensemble(connection, ranking.ensemble, public=audience == "public", now=now)
             ranking = replace(ranking, ensemble=kept)
-        document = _document(live, ranking, overrating, audits)
+        document = _document(live, ranking, overrating, audits, bars)
         last = snapshots.latest(connection, name, audience)
         before = None if last is None else snapshots.document(connection, last)
         if last is not None and last.id == snapshots.document_id(document):
@@ -116,22 +117,8 @@ def _bars(audit: MetricAudit) -> bool:
 
 
 def rank_live(live: LiveBoard, barred: Mapping[str, str] | None = None) -> Ranking:
-    """The ranking of a live board by its owner's options; a leader that is not there any more is passed over."""
-    said = live.settings
-    options: dict[str, Any] = {"k": said.k, "method": said.method, "draws": said.draws, "seed": said.seed}
-    try:
-        return rank_board(_ruled(live), live.cells, by=said.by, barred=barred, **options)
-    except InvalidInput as error:
-        if said.by is None:
-            raise
-        ranking = rank_board(_ruled(live), live.cells, barred=barred, **options)
-        return replace(ranking, notes=(*ranking.notes, f"not ranked by {said.by}: {error}"))
-
-
-def _ruled(live: LiveBoard) -> Board:
-    """The board under the rule for reference-free metrics that the site's owner set, if any."""
-    rule = live.settings.reference_free
-    return live.board if rule is None else replace(live.board, reference_free=rule)
+    """The ranking of a live board by its owner's options."""
+    return rank_by_owner(live, ranking_options(live, barred))
 
 
 def compared_human(board: Board) -> str | None:
@@ -145,24 +132,29 @@ def _overrating(live: LiveBoard) -> Mapping[str, Any] | None:
         return None
     said = live.settings
     try:
-        return overrating_document(measure_overrating(live.board, live.cells, human, k=said.k, method=said.method))
+        return document_of(measure_overrating(live.board, live.cells, human, k=said.k, method=said.method))
     except InvalidInput:
         return None
 
 
 def _document(
-    live: LiveBoard, ranking: Ranking, overrating: Mapping[str, Any] | None, audits: Mapping[str, MetricAudit]
+    live: LiveBoard,
+    ranking: Ranking,
+    overrating: Mapping[str, Any] | None,
+    audits: Mapping[str, MetricAudit],
+    bars: Mapping[str, str],
 ) -> dict[str, Any]:
-    return {
+    document: dict[str, Any] = {
         "schema": 1,
         "kind": "snapshot",
         "board": live.name,
-        "ranking": ranking_document(ranking),
+        "ranking": document_of(ranking),
         "overrating": overrating,
-        "audits": {name: audit_document(one) for name, one in audits.items()},
+        "audits": {name: document_of(one) for name, one in audits.items()},
         "rows": {row.name: row.version for row in live.board.rows},
         "columns": {metric.name: metric.signature for metric in ranking.metrics},
     }
+    return document | {"barred": dict(bars)} if bars else document
 
 
 def _cause(live: LiveBoard, before: Mapping[str, Any] | None, after: Mapping[str, Any]) -> dict[str, Any]:

@@ -17,10 +17,11 @@ from typing import Any, Literal
 
 from sqlalchemy import Connection, RowMapping, func, insert, select, update
 
-from billboards.analyses.archive import next_version
-from billboards.analyses.documents import dumps, ensemble_document, ensemble_from_document, ranking_from_document
-from billboards.analyses.ranking_results import Ensemble, Ranking
+from billboards.analyses._archive import next_version
+from billboards.analyses.ensemble import Ensemble
+from billboards.analyses.rank import Ranking
 from billboards.errors import Gone, UnknownName
+from billboards.show.documents import document_of, dumps, result_of
 from billboards.site.database import trail
 from billboards.site.database.schema import ensembles, rankings, standings
 
@@ -158,7 +159,7 @@ def document(connection: Connection, kept: Snapshot) -> dict[str, Any]:
 
 def ranking(connection: Connection, kept: Snapshot) -> Ranking:
     """The ranking in a snapshot, as it was."""
-    return ranking_from_document(document(connection, kept)["ranking"])
+    return result_of(Ranking, document(connection, kept)["ranking"])
 
 
 def history(
@@ -211,7 +212,7 @@ def list_ensembles(
         query = query.where(older)
     query = query.order_by(ensembles.c.created.desc(), ensembles.c.signature.desc()).limit(limit)
     found = connection.execute(query).mappings()
-    return tuple((ensemble_from_document(json.loads(row["document"])), row["created"]) for row in found)
+    return tuple((result_of(Ensemble, json.loads(row["document"])), row["created"]) for row in found)
 
 
 def keep_ensemble(connection: Connection, ensemble: Ensemble, *, public: bool, now: float) -> Ensemble:
@@ -224,7 +225,7 @@ def keep_ensemble(connection: Connection, ensemble: Ensemble, *, public: bool, n
             connection.execute(update(ensembles).where(*where).values(public=True))
         return named
     values = {"board": named.board, "signature": named.signature, "created": now, "public": public}
-    connection.execute(insert(ensembles).values(**values, document=dumps(ensemble_document(named))))
+    connection.execute(insert(ensembles).values(**values, document=dumps(document_of(named))))
     trail.note(connection, "site", "ensemble.kept", named.signature[:200], now=now, board=named.board)
     return named
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from billboards.analyses.rating_tables import annotator_tables
+from billboards.analyses.ratings.agreement import annotator_tables
 from billboards.errors import InvalidInput, NotEnoughData, Refused
 from billboards.reading import whole_number
 from billboards.site.campaigns.annotator_records import Ruling

@@ -8,13 +8,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from billboards.analyses.annotator_agreement import study_annotators
 from billboards.analyses.ensemble import ENSEMBLE
-from billboards.analyses.estimating import estimate_generator
-from billboards.analyses.implausible import find_implausible
-from billboards.analyses.rating_results import AnnotatorAgreementStudy, ImplausibleRating
-from billboards.analyses.rating_sources import board_ratings
-from billboards.analyses.study_results import MeanEstimate
+from billboards.analyses.estimate import MeanEstimate, estimate_generator
+from billboards.analyses.ratings._ratings import board_ratings
+from billboards.analyses.ratings.agreement import AnnotatorAgreementStudy, study_annotators
+from billboards.analyses.ratings.doubts import ImplausibleRating, find_implausible
 from billboards.board import Aggregate, Board
 from billboards.errors import NotEnoughData
 from billboards.site.accounts.access import Viewer, require

@@ -15,8 +15,7 @@ from typing import Literal
 
 import numpy as np
 
-from billboards.analyses.agreement import study_agreement
-from billboards.analyses.study_results import Disagreement
+from billboards.analyses.agreement import Disagreement, study_agreement
 from billboards.board import Board
 from billboards.campaigns.items import Item, chance, output_slot
 from billboards.campaigns.plan import CampaignPlan, read_plan

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from billboards.analyses.ranking_results import Ranking
+from billboards.analyses.rank import Ranking
 from billboards.board import Judgments
 from billboards.campaigns.answers import answer_values
 from billboards.site.accounts.access import Viewer, require

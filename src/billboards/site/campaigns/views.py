@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from billboards.analyses.ranking_results import Ranking
+from billboards.analyses.rank import Ranking
 from billboards.campaigns.quote import Quote
 from billboards.campaigns.templates import Template
 from billboards.site.campaigns.annotating_view import ItemView, view_item

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from html import escape
 
-from billboards.analyses.findings import best_metric
-from billboards.analyses.ranking_results import Ranking
+from billboards.analyses.rank import Ranking, best_metric
 from billboards.errors import UnknownName
 from billboards.show.words import one_line, rank_texts, value_text
 

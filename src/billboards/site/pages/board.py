@@ -7,8 +7,9 @@ from typing import Any
 from fastapi import APIRouter
 from sqlalchemy import Connection
 
-from billboards.analyses.documents import overrating_from_document, ranking_from_document
-from billboards.analyses.ranking_results import OverratingReport, Ranking
+from billboards.analyses.overrating import OverratingReport
+from billboards.analyses.rank import Ranking
+from billboards.show.documents import result_of
 from billboards.show.words import listed
 from billboards.site.boards import snapshots
 from billboards.site.boards.masked import Look
@@ -138,9 +139,9 @@ def show_ranking(ask: Ask) -> Body:
         document = snapshots.document(connection, snapshot)
         before = _compared_with(connection, look, snapshot, ask.query.get("since") or "")
         earlier = None if before is None else look.masked(snapshots.ranking(connection, before))
-    ranking = look.masked(ranking_from_document(document["ranking"]))
+    ranking = look.masked(result_of(Ranking, document["ranking"]))
     said = document.get("overrating")
-    overrating = None if said is None else overrating_from_document(said)
+    overrating = None if said is None else result_of(OverratingReport, said)
     address = addresses.board(look.name, "rankings", snapshot.id)
     latest = look.live.snapshot
     context = {

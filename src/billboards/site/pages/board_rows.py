@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from billboards.analyses.ranking_results import GeneratorStanding, MetricStanding, Ranking
+from billboards.analyses.rank import GeneratorStanding, MetricStanding, Ranking
 from billboards.show.table import mean_digits
 from billboards.show.words import rank_texts, value_text
 from billboards.site.pages.board_wish import NAME, PEOPLE, RANK, Wish

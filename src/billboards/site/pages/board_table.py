@@ -10,10 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from billboards.analyses.effect_tables import verdict
 from billboards.analyses.ensemble import ENSEMBLE
-from billboards.analyses.ranking_results import MetricStanding, OverratingEstimate, OverratingReport, Ranking
-from billboards.analyses.ranking_tables import metric_mark
+from billboards.analyses.overrating import OverratingEstimate, OverratingReport, verdict
+from billboards.analyses.rank import MetricStanding, Ranking, metric_mark
 from billboards.show.table import STATISTIC
 from billboards.show.words import interval_text, rank_texts, value_text
 from billboards.site.pages.board_rows import MOST_ROWS, TableRow, cluster_words, clusters, lay_rows

@@ -13,19 +13,20 @@ from typing import Any
 from markupsafe import Markup
 from starlette.datastructures import QueryParams
 
+from billboards.analyses._report import findings
 from billboards.analyses.ensemble import ENSEMBLE
-from billboards.analyses.findings import (
+from billboards.analyses.overrating import OverratingReport, overrating_words
+from billboards.analyses.rank import (
     MOST_SWAPS,
+    NOT_ALONE,
+    Ranking,
     best_metric,
     best_metric_words,
     citation,
-    findings,
-    overrating_words,
+    lines_table,
+    metric_mark,
     popular_metric,
 )
-from billboards.analyses.ranking import NOT_ALONE
-from billboards.analyses.ranking_results import OverratingReport, Ranking
-from billboards.analyses.ranking_tables import lines_table, metric_mark
 from billboards.board import Board, Slice
 from billboards.show.table import NOTES
 from billboards.show.words import linear_combination, one_line, value_text

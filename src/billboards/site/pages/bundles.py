@@ -16,13 +16,13 @@ from typing import Any
 
 import numpy as np
 
-from billboards.analyses.documents import dumps, overrating_document, ranking_document
-from billboards.analyses.effect_tables import overrating_latex, overrating_table
-from billboards.analyses.ranking_tables import generator_table, metric_table
+from billboards.analyses.overrating import overrating_latex, overrating_table
+from billboards.analyses.rank import generator_table, metric_table
 from billboards.board import Board
 from billboards.board.writing import write_board
 from billboards.errors import MissingPart, NotEnoughData
 from billboards.show.csv import csv_text, to_csv
+from billboards.show.documents import document_of, dumps
 from billboards.show.latex import to_latex
 from billboards.site.boards.masked import Look
 
@@ -117,7 +117,7 @@ FILES: Mapping[str, tuple[str, str, Callable[[Look], bytes]]] = {
     "ranking.json": (
         "The ranking with everything it rests on",
         JSON,
-        lambda o: _ranked(o, lambda r: dumps(ranking_document(r))),
+        lambda o: _ranked(o, lambda r: dumps(document_of(r))),
     ),
     "scores.csv": ("Every score of every output", CSV, lambda o: csv_bytes(score_records(o))),
     "scores.jsonl": ("The same as JSON lines", JSONL, lambda o: jsonl_bytes(score_records(o))),
@@ -140,7 +140,7 @@ def _zipped(look: Look, *, whole: bool) -> bytes:
             if kind != ZIP and is_there(look, name):
                 archive.writestr(f"{look.name}-results/{name}", make(look))
         if whole and look.overrating is not None:
-            archive.writestr(f"{look.name}-results/overrating.json", dumps(overrating_document(look.overrating)))
+            archive.writestr(f"{look.name}-results/overrating.json", dumps(document_of(look.overrating)))
     return file.getvalue()
 
 

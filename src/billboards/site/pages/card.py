@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from billboards.analyses.card import measure_card
-from billboards.analyses.card_tables import (
+from billboards.analyses.card import (
     card_markdown,
     counted_facts,
     definitions,
     dimension_table,
     length_table,
+    measure_card,
     stated_facts,
 )
-from billboards.analyses.documents import card_document, dumps
 from billboards.board import MeasuredCard
+from billboards.show.documents import document_of, dumps
 from billboards.site.boards.masked import Look
 from billboards.site.web.asking import Ask, reading
 from billboards.site.web.rendering import Body
@@ -51,7 +51,7 @@ def send_markdown(ask: Ask) -> Body:
 
 
 def send_json(ask: Ask) -> Body:
-    return Body(dumps(card_document(measured(ask.look()))).encode(), "application/json")
+    return Body(dumps(document_of(measured(ask.look()))).encode(), "application/json")
 
 
 router.add_route("/boards/{board}/card", reading(show_card), include_in_schema=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from billboards.analyses.ranking_results import GeneratorStanding, MetricStanding, Ranking
+from billboards.analyses.rank import GeneratorStanding, MetricStanding, Ranking
 
 #: A correlation that moves less than it is printed with has not moved.
 SEEN = 0.0005

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 from fastapi import APIRouter
 
-from billboards.analyses.findings import best_metric, popular_metric
-from billboards.analyses.ranking_results import Ranking
+from billboards.analyses.rank import Ranking, best_metric, popular_metric
 from billboards.errors import NotEnoughData, UnknownName
 from billboards.site.boards.masked import Look
 from billboards.site.pages.metrics import metric_named
@@ -40,9 +39,9 @@ def show_chart(ask: Ask) -> Body:
 
 
 def _draw(look: Look, ranking: Ranking, name: str, theme: Theme) -> alt.LayerChart:
-    from billboards.analyses.effect_plots import overrating_forest
-    from billboards.analyses.metric_plots import correlation_bars
-    from billboards.analyses.swap_plots import rank_swaps
+    from billboards.analyses._rank_swaps import rank_swaps
+    from billboards.analyses.overrating import overrating_forest
+    from billboards.analyses.rank import correlation_bars
 
     kind, _, metric = name.partition("/")
     if kind == "correlations":
@@ -58,7 +57,7 @@ def _draw(look: Look, ranking: Ranking, name: str, theme: Theme) -> alt.LayerCha
 
 
 def _scatter(look: Look, ranking: Ranking, name: str, theme: Theme) -> alt.LayerChart:
-    from billboards.analyses.metric_plots import scatter
+    from billboards.analyses.rank import scatter
 
     standing = metric_named(ranking, name)
     view = look.matrix.view

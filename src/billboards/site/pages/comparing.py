@@ -6,8 +6,13 @@ from typing import Any
 
 from fastapi import APIRouter
 
-from billboards.analyses.comparison_results import DecidingOutput, GeneratorComparison, MetricComparison
-from billboards.analyses.comparison_tables import generator_comparison_table, metric_comparison_table
+from billboards.analyses.compare import (
+    DecidingOutput,
+    GeneratorComparison,
+    MetricComparison,
+    generator_comparison_table,
+    metric_comparison_table,
+)
 from billboards.errors import InvalidInput, NotEnoughData, UnknownName
 from billboards.site.boards.masked import Look
 from billboards.site.pages.text_differences import marked

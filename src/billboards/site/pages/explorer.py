@@ -15,9 +15,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from billboards.analyses.ensemble import ENSEMBLE, ensemble_scores
-from billboards.analyses.ranking_results import Ensemble
-from billboards.analyses.view import View
+from billboards.analyses._view import JudgedMatrix
+from billboards.analyses.ensemble import ENSEMBLE, Ensemble, ensemble_scores
 from billboards.board import Board
 from billboards.errors import InvalidInput, UnknownName
 
@@ -40,7 +39,7 @@ SORTS: Mapping[Sort, str] = {
 class Matrix:
     """Every score of a board by name, people's and the ensemble's among them; rows × instances, NaN where missing."""
 
-    view: View
+    view: JudgedMatrix
     ensemble: Ensemble | None
 
     @cached_property

@@ -10,7 +10,7 @@ import numpy as np
 from fastapi import APIRouter
 
 from billboards.analyses.ensemble import ENSEMBLE
-from billboards.analyses.ranking_results import GeneratorStanding, Ranking
+from billboards.analyses.rank import GeneratorStanding, Ranking
 from billboards.show.table import mean_digits
 from billboards.show.words import rank_texts, value_text
 from billboards.site.accounts.access import may

@@ -10,12 +10,10 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from billboards.analyses.documents import dumps, ensemble_document
-from billboards.analyses.ensemble import ENSEMBLE
-from billboards.analyses.ensemble_tables import ensemble_table
-from billboards.analyses.ranking_results import Ensemble
+from billboards.analyses.ensemble import ENSEMBLE, Ensemble, ensemble_table
 from billboards.errors import UnknownName
 from billboards.reading import whole_number
+from billboards.show.documents import document_of, dumps
 from billboards.show.words import linear_combination, value_text
 from billboards.site.boards import snapshots
 from billboards.site.boards.snapshots import Place
@@ -115,7 +113,7 @@ def send_ensemble(ask: Ask) -> Body:
     found = {one.signature: one for one, _ in kept}
     if name not in found:
         raise UnknownName("ensemble", name, found)
-    return Body(dumps(ensemble_document(found[name])).encode(), "application/json")
+    return Body(dumps(document_of(found[name])).encode(), "application/json")
 
 
 router.add_route("/boards/{board}/rankings", reading(show_rankings), include_in_schema=False)

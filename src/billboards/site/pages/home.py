@@ -6,7 +6,7 @@ from typing import Any
 
 from fastapi import APIRouter
 
-from billboards.analyses.findings import best_metric
+from billboards.analyses.rank import best_metric
 from billboards.show.words import listed, value_text
 from billboards.site.boards.masked import Look
 from billboards.site.pages.board_view import fact_lines

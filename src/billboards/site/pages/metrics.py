@@ -10,9 +10,9 @@ import numpy as np
 from fastapi import APIRouter
 
 from billboards.analyses.audit.results import MetricAudit
-from billboards.analyses.comparison_results import Sensitivity
-from billboards.analyses.effect_tables import verdict
-from billboards.analyses.ranking_results import MetricStanding, Ranking
+from billboards.analyses.overrating import verdict
+from billboards.analyses.rank import MetricStanding, Ranking
+from billboards.analyses.sensitivity import Sensitivity
 from billboards.errors import InvalidInput, MissingPart, UnknownName
 from billboards.metrics.base import MetricCard
 from billboards.metrics.discovery import metric_class

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 from fastapi import APIRouter
 
-from billboards.analyses.documents import dumps
 from billboards.analyses.suite.keeping import Kept, kept_document
 from billboards.analyses.suite.page import suite_facts
 from billboards.analyses.suite.results import Suite
 from billboards.analyses.suite.shown_tables import suite_ranking_table, suite_tables
 from billboards.errors import NotEnoughData, UnknownName
+from billboards.show.documents import dumps
 from billboards.show.words import one_line
 from billboards.site.boards.suites import shown_results, site_suites
 from billboards.site.pages.charts import HEAD

@@ -17,6 +17,7 @@ from billboards.site.campaigns import pages as campaigns
 from billboards.site.campaigns import planning_pages as campaign_planning
 from billboards.site.campaigns import template_pages as templates
 from billboards.site.pages import (
+    analyses,
     board,
     card,
     charts,
@@ -55,6 +56,7 @@ PAGES = (
     instances,
     matching,
     comparing,
+    analyses,
     history,
     card,
     submissions,

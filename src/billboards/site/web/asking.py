@@ -44,6 +44,7 @@ TABS = (
     ("", "Board"),
     ("instances", "Instances"),
     ("compare", "Compare"),
+    ("analyses", "Analyses"),
     ("ensembles", "Ensembles"),
     ("rankings", "History"),
     ("submissions", "Submissions"),

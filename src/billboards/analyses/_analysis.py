@@ -1,0 +1,327 @@
+"""What an analysis is: a function from a view of a board to a result, and how that result is shown.
+
+The function's signature is the declaration. Its first parameter is the `View`; every other parameter has a type, a
+default and a sentence, as in `draws: Annotated[int, Ge(0), "bootstrap draws"] = 1000`. Parameters before the `*` may be
+given by position. From this one place come the command with its help, the Python verb, the HTTP route with its schema,
+the page of the site, the section of the report and the entry in the docs, so that none of them can say anything else.
+
+    @analysis()
+    def spread(view: View, *, metric: Annotated[str, "the metric to look at"] = "BLEU") -> Spread:
+        \"""How far apart a metric puts the generators.\"""
+
+    @spread.table
+    def _table(result: Spread) -> Table: ...
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from types import UnionType
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Concatenate,
+    Generic,
+    Literal,
+    ParamSpec,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
+
+from billboards.analyses._view import Scoring, View, look_at
+from billboards.board import Board, Slice
+from billboards.errors import InvalidInput, NotEnoughData
+from billboards.options import Option, check_options, options_of
+from billboards.show.documents import document_of
+from billboards.show.table import Table
+
+if TYPE_CHECKING:
+    import altair as alt
+
+    from billboards.show.plot import Theme
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+#: The parts of a view that somebody may choose, beside the analysis' own options.
+Chooses = Literal["aggregate", "part"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Result(Generic[R]):
+    """What an analysis returns: it prints as tables, shows as HTML in a notebook, and turns into frames or JSON.
+
+    `value` is the result itself, `tables` and `words` show it, `document` is its JSON.
+    """
+
+    value: R
+    tables: tuple[Table, ...]
+    document: Mapping[str, Any]
+    #: What was found, in sentences.
+    words: tuple[str, ...] = ()
+    #: Things a person should know that are no part of the result.
+    notes: tuple[str, ...] = ()
+    #: Charts, each drawn for a theme when asked for.
+    charts: tuple[Callable[[Theme], alt.LayerChart], ...] = ()
+    #: LaTeX of its own, where a paper has a form for it.
+    latex: Callable[[], str] | None = None
+
+    def to_pandas(self, table: int = 0) -> Any:
+        """One of the tables as a pandas data frame."""
+        from billboards.show.frames import to_pandas
+
+        return to_pandas(self.tables[table])
+
+    def to_polars(self, table: int = 0) -> Any:
+        """One of the tables as a polars data frame."""
+        from billboards.show.frames import to_polars
+
+        return to_polars(self.tables[table])
+
+    def chart(self, number: int = 0, *, theme: Theme = "light") -> alt.LayerChart:
+        """One of the charts."""
+        if not self.charts:
+            raise InvalidInput("this result has no chart")
+        return self.charts[number](theme)
+
+    def drawn(self) -> list[Callable[[Theme], alt.LayerChart]]:
+        """The charts that this result has anything to draw for."""
+        drawable = []
+        for draw in self.charts:
+            try:
+                draw("light")
+            except NotEnoughData:
+                continue
+            drawable.append(draw)
+        return drawable
+
+    def _repr_html_(self) -> str:
+        from billboards.show.frames import table_html
+
+        return "\n".join(map(table_html, self.tables))
+
+    def __str__(self) -> str:
+        from billboards.show.terminal import tables_text
+
+        return tables_text(self.tables)
+
+    __repr__ = __str__
+
+
+Tables = Callable[[R], Table | Iterable[Table]]
+
+
+@dataclass(kw_only=True)
+class Analysis(Generic[P, R]):
+    """A question that can be asked of a board; called, it answers with a `Result`."""
+
+    name: str
+    function: Callable[..., R]
+    #: Which parts of the view may be chosen.
+    view: tuple[Chooses, ...] = ("aggregate", "part")
+    #: Whether it computes scores that are missing, where that is allowed.
+    scores: bool = False
+    #: Whether a page computes it when it is opened, or only when somebody asks for it there.
+    quick: bool = True
+    #: The paper and section that it follows.
+    paper: str = ""
+    _tables: Tables[R] | None = None
+    _words: Callable[[R], Iterable[str]] | None = None
+    _charts: list[Callable[[R, Theme], alt.LayerChart | None]] = field(default_factory=list)
+    _latex: Callable[[R], str] | None = None
+    _notes: Callable[[View, R], Iterable[str]] | None = None
+    _asked: Callable[[View], Iterable[Mapping[str, Any]]] | None = None
+    _keep: Callable[[View, R], R] | None = None
+
+    # How a result is shown: each may be declared once, in the analysis' own file.
+
+    def table(self, show: Tables[R]) -> Tables[R]:
+        """Declare the table or tables of a result."""
+        self._tables = show
+        return show
+
+    def words(self, say: Callable[[R], Iterable[str]]) -> Callable[[R], Iterable[str]]:
+        """Declare the findings of a result, in sentences."""
+        self._words = say
+        return say
+
+    def chart(self, draw: Callable[[R, Theme], alt.LayerChart | None]) -> Callable[[R, Theme], alt.LayerChart | None]:
+        """Declare a chart of a result; one that can't be drawn is None."""
+        self._charts.append(draw)
+        return draw
+
+    def latex(self, write: Callable[[R], str]) -> Callable[[R], str]:
+        """Declare a LaTeX form that isn't that of the tables."""
+        self._latex = write
+        return write
+
+    def notes(self, say: Callable[[View, R], Iterable[str]]) -> Callable[[View, R], Iterable[str]]:
+        """Declare what a person should be told beside the result."""
+        self._notes = say
+        return say
+
+    def in_report(
+        self, ask: Callable[[View], Iterable[Mapping[str, Any]]]
+    ) -> Callable[[View], Iterable[Mapping[str, Any]]]:
+        """Declare what a report asks, where that isn't the analysis with its defaults."""
+        self._asked = ask
+        return ask
+
+    def keep(self, keep: Callable[[View, R], R]) -> Callable[[View, R], R]:
+        """Declare how an answer is kept in the board's folder; it may come back with a name that it got there."""
+        self._keep = keep
+        return keep
+
+    # What doors read.
+
+    @property
+    def has_chart(self) -> bool:
+        return bool(self._charts)
+
+    @property
+    def keeps(self) -> bool:
+        """Whether answers can be kept."""
+        return self._keep is not None
+
+    @property
+    def summary(self) -> str:
+        """The question in one sentence."""
+        return self.explanation.partition("\n")[0]
+
+    @property
+    def explanation(self) -> str:
+        return inspect.getdoc(self.function) or ""
+
+    @cached_property
+    def options(self) -> tuple[Option, ...]:
+        """Every option, in the order of the signature."""
+        return options_of(self.function)
+
+    @cached_property
+    def result_types(self) -> tuple[type, ...]:
+        """The types that a result may have."""
+        answer = get_type_hints(self.function)["return"]
+        return get_args(answer) if get_origin(answer) in (Union, UnionType) else (answer,)
+
+    def asked_in_report(self, view: View) -> list[Mapping[str, Any]]:
+        """The options that a report asks it with."""
+        return [{}] if self._asked is None else list(self._asked(view))
+
+    def run(self, view: View, *, save: bool = False, **options: Any) -> Result[R]:
+        """Ask the question of a view; `save` keeps the answer in the board's folder, where it is one that is kept."""
+        value = self.function(view, **check_options(self.name, self.options, options))
+        if save and self._keep is not None and view.archive is not None:
+            value = self._keep(view, value)
+        return self.show(value, view)
+
+    def show(self, value: R, view: View | None = None) -> Result[R]:
+        """A result with all that shows it."""
+        if isinstance(value, Table):
+            tables: tuple[Table, ...] = (value,)
+        else:
+            shown = () if self._tables is None else self._tables(value)
+            tables = (shown,) if isinstance(shown, Table) else tuple(shown)
+        return Result(
+            value=value,
+            tables=tables,
+            document=document_of(value, self.name),
+            words=() if self._words is None else tuple(self._words(value)),
+            notes=() if self._notes is None or view is None else tuple(self._notes(view, value)),
+            charts=tuple(_drawing(draw, value) for draw in self._charts),
+            latex=None if self._latex is None else _writing(self._latex, value),
+        )
+
+    def __call__(self, board: Board | View, /, *args: Any, **options: Any) -> Result[R]:
+        """Ask the question of a board, or of a view of one; `aggregate` and `part` choose what is looked at."""
+        positional = [option.name for option in self.options if option.positional]
+        if len(args) > len(positional):
+            raise TypeError(f"{self.name} takes {len(positional)} options by position; {len(args)} were given")
+        options |= dict(zip(positional, args, strict=False))
+        chosen = {word: options.pop(word) for word in ("aggregate", "part") if word in self.view and word in options}
+        save = bool(options.pop("save", False)) if self.keeps else False
+        computing = {word: options.pop(word) for word in ("jobs", "on_progress") if self.scores and word in options}
+        if isinstance(board, View):
+            return self.run(board.choosing(**chosen), save=save, **options)
+        scoring = Scoring(**computing) if self.scores and board.home is not None else None
+        return self.run(look_at(board, scoring=scoring, **chosen), save=save, **options)
+
+    @property
+    def __signature__(self) -> inspect.Signature:
+        """What `help()` shows: the board, the options, and what all analyses take."""
+        own = list(inspect.signature(self.function).parameters.values())[1:]
+        kind = inspect.Parameter.KEYWORD_ONLY
+        extra = []
+        if "aggregate" in self.view:
+            extra.append(inspect.Parameter("aggregate", kind, default=None, annotation=str | None))
+        if "part" in self.view:
+            extra.append(inspect.Parameter("part", kind, default=None, annotation=Slice | None))
+        if self.keeps:
+            extra.append(inspect.Parameter("save", kind, default=False, annotation=bool))
+        if self.scores:
+            extra.append(inspect.Parameter("jobs", kind, default=1, annotation=int))
+        board = inspect.Parameter("board", inspect.Parameter.POSITIONAL_ONLY, annotation=Board | View)
+        return inspect.Signature([board, *own, *extra], return_annotation=Result)
+
+    @property
+    def __doc__(self) -> str:  # type: ignore[override]
+        """The explanation, with a line for every option and an example."""
+        return explained(self)
+
+    @property
+    def __name__(self) -> str:
+        return self.name.replace("-", "_").replace(" ", "_")
+
+
+#: What every analysis says of the options that all of them share.
+SHARED = {
+    "aggregate": "the aggregate or dimension of judgments to look at (default: the one that ranks the board)",
+    "part": "a `Slice` of the board: only these instances (default: all)",
+    "save": "keep the answer in the board's folder",
+    "jobs": "processes that compute missing scores",
+}
+
+
+def explained(asked: Analysis[Any, Any]) -> str:
+    """An analysis in words: what it asks, each option, and how to call it."""
+    lines = [asked.explanation, "", "board: a board, or a view of one"]
+    lines += [f"{option.name}: {option.help}" for option in asked.options]
+    lines += [f"{word}: {SHARED[word]}" for word in asked.view]
+    lines += [f"{word}: {SHARED[word]}" for word, has in (("save", asked.keeps), ("jobs", asked.scores)) if has]
+    return "\n".join([*lines, "", "Example:", "", f'    bb.{asked.__name__}(bb.open("my-board"))'])
+
+
+def analysis(
+    name: str | None = None,
+    *,
+    view: Sequence[Chooses] = ("aggregate", "part"),
+    scores: bool = False,
+    quick: bool = True,
+    paper: str = "",
+) -> Callable[[Callable[Concatenate[View, P], R]], Analysis[P, R]]:
+    """Declare a function to be an analysis; its name is the function's unless another is given."""
+
+    def declare(function: Callable[Concatenate[View, P], R]) -> Analysis[P, R]:
+        called = name or function.__name__.replace("_", "-")
+        return Analysis(name=called, function=function, view=tuple(view), scores=scores, quick=quick, paper=paper)
+
+    return declare
+
+
+def _drawing(draw: Callable[[R, Theme], alt.LayerChart | None], value: R) -> Callable[[Theme], alt.LayerChart]:
+    def drawn(theme: Theme) -> alt.LayerChart:
+        chart = draw(value, theme)
+        if chart is None:
+            raise NotEnoughData("this result has nothing to draw")
+        return chart
+
+    return drawn
+
+
+def _writing(write: Callable[[R], str], value: R) -> Callable[[], str]:
+    return lambda: write(value)

@@ -1,0 +1,565 @@
+"""The studies a report shows by default, kept quick: each asked once, of the entries at the top.
+
+Hybrids of all generators; people's mean of the first judged generators from few labels; what it takes to tell the first
+two metrics, and the first two judged generators, apart; and the judgments that rank against another source. What a
+board doesn't allow, and what was not asked, is said with the command that asks it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from importlib import metadata
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+
+from billboards.analyses import analysis_named, summaries
+from billboards.analyses._analysis import Analysis, Result
+from billboards.analyses._archive import home_of
+from billboards.analyses._view import Floats, Scoring, View, look_at
+from billboards.analyses.agreement import (
+    AgreementStudy,
+    Disagreement,
+    agreement_table,
+    corner_tables,
+    other_source,
+    study_agreement,
+)
+from billboards.analyses.audit.results import MetricAudit
+from billboards.analyses.ensemble import EnsembleStudy, Method, ablation_table, ensemble, ensemble_table, gains_table
+from billboards.analyses.estimate import MeanEstimate, estimate_generator, estimates_table
+from billboards.analyses.hybrids import HybridStudy, hybrids_table, study_hybrids
+from billboards.analyses.overrating import (
+    OverratingReport,
+    human_generators,
+    overrating,
+    overrating_sentence,
+    overrating_table,
+)
+from billboards.analyses.power import PowerStudy, power_of_generators, power_of_metrics, power_table
+from billboards.analyses.rank import (
+    Ranking,
+    _best_metric,
+    _ensemble,
+    _generators,
+    best_metric,
+    citation,
+    generator_table,
+    lines_table,
+    metric_table,
+    popular_metric,
+    rank,
+    resampled_text,
+    statistic_name,
+)
+from billboards.analyses.references import ReferenceEffect, reference_table, references
+from billboards.analyses.sensitivity import Sensitivity, conditions_table, sensitivity, sensitivity_table
+from billboards.board import Board, Slice
+from billboards.board.cells import CellStore
+from billboards.board.scoring import Progress
+from billboards.errors import InvalidInput, NotEnoughData
+from billboards.show.documents import document_of, dumps
+from billboards.show.page import READ, Picture, data_uri, picture, rendered
+from billboards.show.table import Table, TableColumn
+from billboards.show.words import clipped, linear_combination, one_line, value_text
+
+
+@dataclass(frozen=True)
+class BoardStudies:
+    """The studies that a report shows beside a ranking; `left_out` says what is not there, why, and how to get it."""
+
+    hybrids: HybridStudy | None = None
+    estimates: tuple[MeanEstimate, ...] = ()
+    power: tuple[PowerStudy, ...] = ()
+    agreement: AgreementStudy | None = None
+    left_out: tuple[str, ...] = ()
+
+
+#: Labels that a mean is estimated from, and for how many generators.
+LABELS, GENERATORS = 100, 10
+#: Outputs shown of each corner of disagreement.
+SHOWN = 5
+_Study = TypeVar("_Study")
+
+
+def study_board(board: Board, store: CellStore | None, ranking: Ranking, *, part: Slice | None = None) -> BoardStudies:
+    """Every study that the board of a ranking allows, on the same judgments, part and seed."""
+    if not ranking.aggregate:
+        return BoardStudies(left_out=("Studies of metrics need judgments, and this board has none.",))
+    return _Studies(board, store, ranking, part).all()
+
+
+class _Studies:
+    """One board's studies, and what has to be said of those that are not there."""
+
+    def __init__(self, board: Board, store: CellStore | None, ranking: Ranking, part: Slice | None) -> None:
+        self.board, self.store, self.ranking, self.part = board, store, ranking, part
+        self.left_out: list[str] = []
+        self.judged = [g.name for g in ranking.generators if g.human is not None and g.kind != "optimised"]
+        self.metrics = [m.name for m in ranking.metrics if m.correlation is not None and not m.is_statistic]
+
+    def all(self) -> BoardStudies:
+        aggregate, part, seed = self.ranking.aggregate, self.part, self.ranking.seed
+        hybrids = self._tried(
+            "Hybrid systems",
+            lambda: study_hybrids(self.board, self.store, aggregate=aggregate, part=part, seed=seed),
+        )
+        estimates, power = self._estimates(), self._power()
+        source = other_source(self.board, aggregate)
+        agreement = source and self._tried(
+            f"Agreement of {source} with {aggregate}",
+            lambda: study_agreement(self.board, source or "", aggregate, part=part, shown=SHOWN),
+        )
+        return BoardStudies(hybrids, estimates, power, agreement or None, tuple(self.left_out))
+
+    def _tried(self, what: str, study: Callable[[], _Study]) -> _Study | None:
+        try:
+            return study()
+        except NotEnoughData as error:
+            self.left_out.append(f"{what}: {error}.")
+            return None
+
+    def _estimates(self) -> tuple[MeanEstimate, ...]:
+        found = [self._tried(f"People's mean of {name}", self._estimate(name)) for name in self.judged[:GENERATORS]]
+        if len(self.judged) > GENERATORS:
+            others = len(self.judged) - GENERATORS
+            self.left_out.append(
+                f"People's means of {others} more generators; billboards estimate BOARD GENERATOR --labels N gives one."
+            )
+        return tuple(one for one in found if one is not None)
+
+    def _estimate(self, generator: str) -> Callable[[], MeanEstimate]:
+        """From so many labels, or from half of them where there are fewer than twice as many."""
+        available = next(g.judged for g in self.ranking.generators if g.name == generator)
+        how = "ensemble" if self.ranking.ensemble is not None else (self.metrics or ["ensemble"])[0]
+        return lambda: estimate_generator(
+            self.board,
+            self.store,
+            generator,
+            labels=min(LABELS, max(available // 2, 2)),
+            metric=how,
+            aggregate=self.ranking.aggregate,
+            part=self.part,
+            seed=self.ranking.seed,
+        )
+
+    def _power(self) -> tuple[PowerStudy, ...]:
+        """Of the first two metrics, and of the first two judged generators."""
+        found = []
+        for names, measure in ((self.metrics, power_of_metrics), (self.judged, power_of_generators)):
+            if len(names) > 1:
+                found.append(self._tried(f"Power for {names[0]} and {names[1]}", self._apart(measure, names)))
+        if found:
+            self.left_out.append("Power for any other two metrics or generators; billboards power BOARD A B gives it.")
+        return tuple(one for one in found if one is not None)
+
+    def _apart(self, measure: Callable[..., PowerStudy], names: list[str]) -> Callable[[], PowerStudy]:
+        return lambda: measure(
+            self.board, self.store, names[0], names[1], aggregate=self.ranking.aggregate, part=self.part
+        )
+
+
+#: Points of a scatter plot on the page; each costs a quarter of a kilobyte, twice.
+POINTS = 600
+
+
+@dataclass(frozen=True)
+class JudgedScores:
+    """One metric's scores beside people's, generators × instances, NaN where missing."""
+
+    metric: str
+    human: Floats
+    scores: Floats
+    generators: tuple[str, ...]
+
+
+def metrics_section(ranking: Ranking, judged: JudgedScores | None) -> dict[str, Any]:
+    """Metrics by agreement with people, the lines to read them against, and the best one in a scatter plot."""
+    from billboards.analyses.rank import correlation_bars
+
+    bars = picture(lambda theme: correlation_bars(ranking, theme=theme)) if best_metric(ranking) else None
+    told_above = {m.references for m in ranking.metrics if not m.reference_free} <= {ranking.references}
+    hidden = ("signature", "origin", "references") if told_above else ("signature", "origin")
+    return {
+        "bars": bars,
+        "table": metric_table(ranking).without(hidden),
+        "lines": lines_table(ranking) if ranking.lines else None,
+        "scatter": _scatter(ranking, judged),
+    }
+
+
+def sensitivity_section(report: Sensitivity | None) -> dict[str, Any] | None:
+    """Metrics' places under other statistics."""
+    if report is None:
+        return None
+    return {
+        "ranges": sensitivity_table(report),
+        "conditions": conditions_table(report),
+    }
+
+
+def swaps_section(ranking: Ranking) -> Picture | None:
+    """Generators under the best metric and under the popular one, where at least two have both."""
+    from billboards.analyses._rank_swaps import rank_swaps
+
+    best, popular = best_metric(ranking), popular_metric(ranking)
+    if best is None or popular is None:
+        return None
+    left, right = best.name, popular.name
+    scored = [g for g in ranking.generators if g.scores.get(left) is not None and g.scores.get(right) is not None]
+    return picture(lambda theme: rank_swaps(ranking, left, right, theme=theme)) if len(scored) > 1 else None
+
+
+def ensemble_section(ranking: Ranking, study: EnsembleStudy | None) -> dict[str, Any] | None:
+    """The ensemble, and what each metric is worth to it where that was studied."""
+    from billboards.analyses.ensemble import metric_correlations
+
+    ensemble = ranking.ensemble
+    if ensemble is None:
+        return None
+    section: dict[str, Any] = {
+        "combination": linear_combination(ensemble.weights),
+        "table": ensemble_table(ensemble),
+        "study": None,
+    }
+    if study is not None:
+        comparable = any(r is not None for i, row in enumerate(study.correlations) for r in (*row[:i], *row[i + 1 :]))
+        section["study"] = {
+            "ablations": ablation_table(study),
+            "gains": gains_table(study),
+            "alike": picture(lambda theme: metric_correlations(study, theme=theme)) if comparable else None,
+        }
+    return section
+
+
+def overrating_section(report: OverratingReport | None) -> dict[str, Any] | None:
+    """How much each metric overrates machines; those without an estimate are left to the notes."""
+    from billboards.analyses.overrating import overrating_forest
+
+    if report is None:
+        return None
+    forest = picture(lambda theme: overrating_forest(report, theme=theme)) if report.metrics else None
+    table = overrating_table(report)
+    measured = tuple(row for row in table.rows if row.get("beta0") is not None)
+    return {"forest": forest, "table": replace(table, rows=measured)}
+
+
+def references_section(effect: ReferenceEffect | None) -> dict[str, Any] | None:
+    """What one reference more is worth."""
+    from billboards.analyses.references import reference_curves
+
+    if effect is None:
+        return None
+    curves = picture(lambda theme: reference_curves(effect, theme=theme)) if any(effect.curves.values()) else None
+    return {"curves": curves, "table": reference_table(effect)}
+
+
+def studies_sections(found: BoardStudies | None) -> dict[str, Any]:
+    """Tables of each study that there is, and what is left out."""
+    found = found or BoardStudies()
+    return {
+        "hybrids": found.hybrids and hybrids_table(found.hybrids),
+        "power": [power_table(one) for one in found.power],
+        "estimates": estimates_table(found.estimates) if found.estimates else None,
+        "agreement": found.agreement and agreement_table(found.agreement),
+        "corners": _corners(found.agreement),
+        "left_out": found.left_out,
+    }
+
+
+def audits_section(audits: Sequence[MetricAudit]) -> dict[str, Any] | None:
+    """The verdicts, and each audit with its charts and gallery."""
+    if not audits:
+        return None
+    from billboards.analyses.audit.page import audit_section
+    from billboards.analyses.audit.tables import audits_table
+
+    return {"table": audits_table(audits), "each": [audit_section(one) for one in audits]}
+
+
+def _scatter(ranking: Ranking, judged: JudgedScores | None) -> Picture | None:
+    from billboards.analyses.rank import scatter
+
+    if judged is None or np.count_nonzero(np.isfinite(judged.human) & np.isfinite(judged.scores)) < 2:
+        return None
+    people = {standing.name for standing in ranking.generators if standing.kind == "human"}
+    correlation = next((m.correlation for m in ranking.metrics if m.name == judged.metric), None)
+    return picture(
+        lambda theme: scatter(
+            judged.human,
+            judged.scores,
+            judged.generators,
+            judged.metric,
+            human_name=f"people ({ranking.aggregate})",
+            human_generators=people,
+            correlation=correlation,
+            sample=POINTS,
+            seed=ranking.seed,
+            theme=theme,
+        )
+    )
+
+
+def _corners(found: AgreementStudy | None) -> list[tuple[str, list[dict[str, str]]]]:
+    """The outputs that two sources differ on most: a title and the outputs, as texts to read."""
+    if found is None or not found.first_above:
+        return []
+    titled = zip(corner_tables(found), (found.first_above, found.second_above), strict=True)
+    return [(corner.title, [_as_read(one, found) for one in outputs]) for corner, outputs in titled]
+
+
+def _as_read(one: Disagreement, found: AgreementStudy) -> dict[str, str]:
+    said = ((found.first, one.first), (found.second, one.second))
+    return {
+        "where": one_line(f"{one.instance} · {one.generator}"),
+        "said": ", ".join(f"{one_line(name)} {value_text(value, 1)}" for name, value in said),
+        "output": clipped(one.output, READ),
+        "reference": clipped(one.reference, READ),
+    }
+
+
+def report_html(
+    ranking: Ranking,
+    *,
+    board: Board | None = None,
+    study: EnsembleStudy | None = None,
+    overrating: OverratingReport | None = None,
+    references: ReferenceEffect | None = None,
+    judged: JudgedScores | None = None,
+    sensitivity: Sensitivity | None = None,
+    studies: BoardStudies | None = None,
+    audits: Sequence[MetricAudit] = (),
+    sections: Sequence[Section] = (),
+    versions: Mapping[str, str] | None = None,
+) -> str:
+    """The report on a ranking, with a section for each further result that is given."""
+    return rendered(
+        "report.html.j2",
+        ranking=ranking,
+        title=_title(ranking, board),
+        facts=_facts(ranking, board),
+        findings=findings(ranking, overrating),
+        metrics=metrics_section(ranking, judged),
+        sensitivity=sensitivity_section(sensitivity),
+        generators=generator_table(ranking),
+        swaps=swaps_section(ranking),
+        ensemble=ensemble_section(ranking, study),
+        overrating=overrating_section(overrating),
+        references=references_section(references),
+        studies=studies_sections(studies),
+        audits=audits_section(audits),
+        sections=sections,
+        card=_card(board),
+        settings=_settings(ranking, versions or {"billboards": metadata.version("billboards")}),
+        signatures=_signatures(ranking),
+        citation=citation(ranking),
+        download=data_uri("application/json", dumps(document_of(ranking))),
+    )
+
+
+def _title(ranking: Ranking, board: Board | None) -> str:
+    return one_line((board and board.card.title) or ranking.board)
+
+
+def _facts(ranking: Ranking, board: Board | None) -> list[tuple[str, str]]:
+    """The board in figures; what can be counted is counted."""
+    people = sum(standing.kind == "human" for standing in ranking.generators)
+    real = sum(standing.kind != "optimised" for standing in ranking.generators)
+    judged = sum(standing.judged for standing in ranking.generators)
+    counted = [
+        ("generators", f"{real}" + (f", {people} of them human" if people else "")),
+        ("metrics", f"{len(ranking.metrics)}"),
+        ("judged outputs", value_text(judged)),
+        ("references", ", ".join(map(one_line, ranking.references)) or "none"),
+        ("part", one_line(ranking.part)),
+        ("board version", ranking.board_version),
+    ]
+    return counted if board is None else [("instances", value_text(len(board.instances))), *counted]
+
+
+def _card(board: Board | None) -> list[tuple[str, str]]:
+    """The data card, with what its owner did not state said to be missing."""
+    if board is None:
+        return []
+    stated = [(f.name, getattr(board.card, f.name)) for f in fields(board.card)]
+    languages = [("input language", board.input_language), ("output language", board.output_language)]
+    judged = [(f"dimension {name}", dimension.definition) for name, dimension in board.dimensions.items()]
+    return [(name, text or "not stated") for name, text in (*stated, *languages, *judged) if text or name != "comments"]
+
+
+def _settings(ranking: Ranking, versions: Mapping[str, str]) -> list[tuple[str, str]]:
+    drawn = resampled_text(ranking.resampled)
+    return [
+        ("statistic", statistic_name(ranking)),
+        ("grouping", ranking.grouping),
+        ("judgments", ranking.aggregate),
+        ("intervals", f"95%, from {value_text(ranking.draws)} resamplings of {drawn}" if ranking.draws else "none"),
+        ("seed", str(ranking.seed)),
+        *versions.items(),
+    ]
+
+
+def _signatures(ranking: Ranking) -> Table:
+    columns = (TableColumn("name", "metric", "left"), TableColumn("signature", "signature", "left"))
+    rows = tuple({"name": m.name, "signature": m.signature} for m in ranking.metrics)
+    return Table("Signatures of the metrics", columns, rows)
+
+
+def findings(ranking: Ranking, overrating: OverratingReport | None = None) -> tuple[str, ...]:
+    """Two to four sentences that say what the board says."""
+    said = (
+        _best_metric(ranking),
+        _ensemble(ranking),
+        _generators(ranking),
+        overrating and overrating_sentence(overrating),
+    )
+    return tuple(sentence for sentence in said if sentence)
+
+
+#: Analyses that the page has sections of its own for.
+BY_HAND: tuple[str, ...] = (
+    "rank",
+    "sensitivity",
+    "ensemble",
+    "overrating",
+    "references",
+    "hybrids",
+    "power",
+    "estimate",
+    "agreement",
+)
+BY_HAND += ("audit", "card")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Section:
+    """One analysis on the page."""
+
+    name: str
+    title: str
+    words: tuple[str, ...]
+    tables: tuple[Table, ...]
+    pictures: tuple[Picture, ...]
+
+    @property
+    def anchor(self) -> str:
+        return self.name.replace(" ", "-")
+
+
+def sections_of(view: View, names: Sequence[str], left_out: list[str]) -> list[Section]:
+    """A section for each of these analyses; what the board doesn't allow is said, with the reason."""
+    sections = []
+    for name in names:
+        asked = analysis_named(name)
+        for options in asked.asked_in_report(view):
+            try:
+                result = asked.run(view, **options)
+            except (NotEnoughData, InvalidInput) as error:
+                left_out.append(f"{asked.summary.rstrip('.')}: {error}.")
+                continue
+            sections.append(section(asked, result))
+    return sections
+
+
+def section(asked: Analysis[Any, Any], result: Result[Any]) -> Section:
+    """An answer as a section."""
+    pictures = [picture(draw) for draw in result.drawn()]
+    return Section(
+        name=asked.name,
+        title=asked.summary.rstrip("."),
+        words=result.words,
+        tables=result.tables,
+        pictures=tuple(pictures),
+    )
+
+
+def report(
+    board: Board,
+    path: str | Path,
+    *,
+    human: str | None = None,
+    aggregate: str | None = None,
+    part: Slice | None = None,
+    k: int = 3,
+    lam: float | None = None,
+    method: Method = "lasso",
+    seed: int = 0,
+    with_references: bool = True,
+    with_studies: bool = True,
+    also: Sequence[str] = (),
+    jobs: int = 1,
+    on_progress: Callable[[Progress], None] | None = None,
+) -> Path:
+    """One self-contained HTML page about a board; scores that overrating and references need are computed first.
+
+    board: a board in a folder
+    path: the page to write
+    human: the person to measure overrating with (default: the first judged one)
+    aggregate: the judgments that rank (default: the board's)
+    part: a slice of the board
+    k: metrics in the ensemble
+    lam: the ensemble's lambda, instead of k
+    method: how the ensemble is fitted
+    seed: seed of what is random
+    with_references: whether to study what one more reference is worth
+    with_studies: whether to add every other quick analysis that the board allows
+    also: further analyses by name, slow ones too
+    jobs: processes that compute missing scores
+    on_progress: called with every step of scoring
+
+    Example:
+
+        bb.report(bb.open("my-board"), "report.html")
+    """
+    scoring = Scoring(jobs=jobs, on_progress=on_progress)
+    view = look_at(board, aggregate=aggregate, part=part, scoring=scoring)
+    home_of(board)
+    how: dict[str, Any] = {"k": k, "lam": lam, "method": method}
+    ranking = rank.run(view, seed=seed, **how).value
+    compared = human or next(iter(human_generators(board)), None) if board.ranks else None
+    studies = study_board(board, view.cells, ranking, part=part) if with_studies else BoardStudies()
+    left_out = list(studies.left_out)
+    names = [name for name in summaries() if name not in BY_HAND and analysis_named(name).quick] if with_studies else []
+    sections = sections_of(view, [*names, *also], left_out)
+    whole = replace(view, part=Slice())
+    page = report_html(
+        ranking,
+        board=board,
+        study=None if ranking.ensemble is None else ensemble.run(view, **how).value,
+        judged=_best_metric_scores(view, ranking),
+        sensitivity=_sensitivity(view, ranking, seed),
+        studies=replace(studies, left_out=tuple(left_out)),
+        audits=() if view.archive is None else view.archive.audits(),
+        sections=sections,
+        # Last, because these two compute scores: until then every section has seen the same ones as the ranking.
+        overrating=None if compared is None else overrating.run(whole, human=compared, **how).value,
+        references=_references(whole, seed) if with_references else None,
+    )
+    target = Path(path)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_text(page, encoding="utf-8")
+    return target
+
+
+def _sensitivity(view: View, ranking: Ranking, seed: int) -> Sensitivity | None:
+    if all(metric.correlation is None for metric in ranking.metrics):
+        return None
+    return sensitivity.run(view, seed=seed).value
+
+
+def _references(view: View, seed: int) -> ReferenceEffect | None:
+    """What one more reference is worth, where there are references to add one by one, and judgments to measure it."""
+    asked = references.asked_in_report(view)
+    return references.run(view, seed=seed).value if asked else None
+
+
+def _best_metric_scores(view: View, ranking: Ranking) -> JudgedScores | None:
+    """What the scatter plot shows: the best metric beside people, on the judged rows."""
+    best = best_metric(ranking)
+    if best is None:
+        return None
+    matrix = view.matrix(aggregate=ranking.aggregate)
+    names = tuple(name for name, judged in zip(matrix.scores.rows, matrix.judged, strict=True) if judged)
+    return JudgedScores(best.name, matrix.human[matrix.judged], matrix.scores.of(best.name)[matrix.judged], names)

@@ -1,0 +1,708 @@
+"""People's mean score of a generator from few labels, with a metric or the ensemble as control variate.
+
+The metric scores all of the generator's outputs, people label some: the metric says whether the labelled ones are
+easier than the rest. It must not have been fitted on these labels, so the ensemble is fitted on the other generators
+only. With fewer labels than there are, a seeded subsample is drawn, which shows what labelling less would have given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Annotated, ClassVar, Literal
+
+import numpy as np
+from annotated_types import Ge
+from numpy.typing import NDArray
+
+from billboards.analyses._analysis import analysis
+from billboards.analyses._preferences import check_values
+from billboards.analyses._view import JudgedMatrix, View, judged_matrix
+from billboards.analyses.ensemble import ENSEMBLE, ensemble_scores, fit_view
+from billboards.board import Aggregate, Board, Slice
+from billboards.board.cells import CellStore
+from billboards.errors import InvalidInput, NotEnoughData
+from billboards.options import Named
+from billboards.reading import json_value
+from billboards.show.table import Table, TableColumn, reason_notes, rows_of
+from billboards.show.words import listed, part_note, value_text
+from billboards.stats.allocation import (
+    combine_batches,
+    draw_items,
+    estimate_weighted,
+    inclusion_probabilities,
+    residual_spread,
+)
+from billboards.stats.bootstrap import Interval
+from billboards.stats.estimate import Estimate, Target, estimate_mean
+from billboards.stats.worst_case import bootstrap_mean, worst_case_se
+
+
+@dataclass(frozen=True, slots=True)
+class Mean:
+    """A mean human score with its standard error and 95% interval, and how many labels a plain mean needs for it."""
+
+    mean: float
+    se: float | None
+    interval: Interval | None
+    effective: float | None
+
+
+@dataclass(frozen=True)
+class MeanEstimate:
+    """A generator's mean human score from some labels, with a metric as control variate and without one.
+
+    `labels` were used of the `available` ones, whose mean is `mean_of_all`; `instances` are the generator's outputs, of
+    which the metric has scored `scored`. `target` says of what it is the mean: of these instances, or of the population
+    they are a sample of. `fitted_on` names the generators that an ensemble was fitted on, never this one.
+    """
+
+    DOCUMENT: ClassVar[str] = "estimate"
+    ALSO: ClassVar[tuple[str, ...]] = ("saved",)
+
+    board: str
+    generator: str
+    aggregate: str
+    part: str
+    metric: str
+    target: Literal["instances", "population"]
+    labels: int
+    available: int
+    instances: int
+    scored: int
+    weight: float
+    with_metric: Mean
+    plain: Mean
+    mean_of_all: float
+    seed: int
+    fitted_on: tuple[str, ...] = ()
+
+    @property
+    def saved(self) -> float | None:
+        """Labels that need not be bought, thanks to the metric."""
+        return None if self.with_metric.effective is None else self.with_metric.effective - self.labels
+
+
+@dataclass(frozen=True, slots=True)
+class GeneratorEstimate:
+    """A generator's mean on one dimension or aggregate: bootstrap interval, worst case, and with a metric's help.
+
+    `worst_se` is None where the scale has no declared ends. `with_metric` has no value where the metric has no score.
+    """
+
+    generator: str
+    dimension: str
+    labels: int
+    outputs: int
+    mean: float
+    interval: Interval
+    worst_se: float | None
+    with_metric: Mean | None
+    saved: float | None
+
+
+@dataclass(frozen=True)
+class EstimateStudy:
+    """Every generator's mean human score on every dimension and overall."""
+
+    DOCUMENT: ClassVar[str] = "estimates"
+
+    board: str
+    metric: str
+    part: str
+    resamples: int
+    seed: int
+    estimates: tuple[GeneratorEstimate, ...]
+    missing: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class NextItem:
+    """An instance to label next: its chance to be drawn, and what its label will count."""
+
+    instance: str
+    probability: float
+    weight: float
+    expected_error: float
+
+
+@dataclass(frozen=True)
+class NextItems:
+    """Which of a generator's outputs to label next, and with which chance each could have been drawn."""
+
+    DOCUMENT: ClassVar[str] = "next_items"
+
+    board: str
+    generator: str
+    aggregate: str
+    metric: str
+    labels: int
+    labelled: int
+    outputs: int
+    seed: int
+    design_effect: float
+    items: tuple[NextItem, ...]
+    probabilities: Mapping[str, float]
+
+
+Floats = NDArray[np.float64]
+#: What preferences don't give.
+NO_MEAN = "there is no mean to estimate"
+
+
+def estimate_generator(
+    board: Board,
+    store: CellStore | None,
+    generator: str,
+    *,
+    labels: int | None = None,
+    metric: str = ENSEMBLE,
+    target: Target | None = None,
+    aggregate: str | None = None,
+    part: Slice | None = None,
+    seed: int = 0,
+) -> MeanEstimate:
+    """The mean human score of a generator from `labels` seeded labels, or from all there are.
+
+    Without a `target`, it is the mean over the generator's outputs; that is known exactly once all of them are
+    labelled, so then it is the mean over the population they are a sample of.
+    """
+    row = board.row_position[board.generator(generator).name]
+    check_values(board, aggregate, NO_MEAN)
+    view = judged_matrix(board, store, aggregate=aggregate, part=part)
+    keep = board.select(view.part)
+    there = np.array([board.rows[row].texts[k] is not None for k in keep], bool)
+    people = view.human[row][there]
+    given = _some(people, labels, generator, seed)
+    scores, fitted_on = control_scores(board, view, row, metric)
+    x = scores[row][there]
+    used, available = int(np.isfinite(given).sum()), int(np.isfinite(people).sum())
+    chosen: Target = target or ("population" if used == len(people) else "instances")
+    found = estimate_mean(x, given, target=chosen)
+    plain = estimate_mean(np.full(len(x), np.nan), given, target=chosen)
+    return MeanEstimate(
+        board.name,
+        generator,
+        view.aggregate,
+        str(view.part),
+        metric,
+        chosen,
+        used,
+        available,
+        len(people),
+        int(np.isfinite(x).sum()),
+        found.weight,
+        mean_of(found),
+        mean_of(plain),
+        float(people[np.isfinite(people)].mean()),
+        seed,
+        fitted_on,
+    )
+
+
+def control_scores(board: Board, view: JudgedMatrix, row: int, metric: str) -> tuple[Floats, tuple[str, ...]]:
+    """The scores of all rows by a control variate that knows none of this row's labels, and whom it was fitted on."""
+    if metric != ENSEMBLE:
+        return view.scores.of(metric), ()
+    others = view.judged & (np.arange(len(view.judged)) != row)
+    try:
+        fitted = fit_view(board, replace(view, judged=others)).ensemble
+    except NotEnoughData as error:
+        raise NotEnoughData(
+            f"no ensemble without {board.rows[row].name}: {error}; name a metric with --metric (or metric=…)"
+        ) from error
+    names = (one.name for one, taken in zip(board.rows, others, strict=True) if taken and one.generator is not None)
+    return ensemble_scores(fitted, view.scores), tuple(names)
+
+
+def _some(people: Floats, labels: int | None, generator: str, seed: int) -> Floats:
+    """Only so many of the labels, drawn by the seed; NaN elsewhere."""
+    available = np.flatnonzero(np.isfinite(people))
+    count = len(available) if labels is None else labels
+    if not 2 <= count <= len(available):
+        raise NotEnoughData(
+            f"{generator} has {len(available)} labels and {count} are to be used; take 2 or more of those it has"
+        )
+    chosen = np.random.default_rng(seed).permutation(available)[:count]
+    given = np.full(len(people), np.nan)
+    given[chosen] = people[chosen]
+    return given
+
+
+def mean_of(found: Estimate) -> Mean:
+    """A mean with its standard error and interval, which labels that are all the same don't have."""
+    if np.isnan(found.se):
+        return Mean(found.mean, None, None, None)
+    return Mean(found.mean, found.se, (found.low, found.high), found.effective)
+
+
+def estimate_generators(
+    board: Board,
+    store: CellStore | None,
+    *,
+    aggregates: Sequence[str] | None = None,
+    metric: str = ENSEMBLE,
+    part: Slice | None = None,
+    resamples: int = 1000,
+    seed: int = 0,
+) -> EstimateStudy:
+    """Means of all judged generators; without `aggregates`, by the one that ranks and by each of its dimensions."""
+    estimates: list[GeneratorEstimate] = []
+    missing: dict[str, str] = {}
+    names = aggregates or _by_default(board)
+    for name in names:
+        view = judged_matrix(board, store, aggregate=name, part=part)
+        for row, outputs in enumerate(board.rows):
+            if outputs.generator is not None and np.isfinite(view.human[row]).any():
+                helped = _helped(board, view, row, metric, missing)
+                estimates.append(_estimate(board, view, row, helped, resamples, seed))
+    if not estimates:
+        check_values(board, names[0], NO_MEAN)
+        raise NotEnoughData(f"board {board.name} has no judgments of a generator here, so there is nothing to estimate")
+    return EstimateStudy(board.name, metric, str(part or Slice()), resamples, seed, tuple(estimates), missing)
+
+
+def _by_default(board: Board) -> tuple[str, ...]:
+    chosen = board.aggregate()
+    return (chosen.name, *(name for name in chosen.dimensions if name != chosen.name))
+
+
+def _outputs(board: Board, view: JudgedMatrix, row: int) -> NDArray[np.bool_]:
+    texts = board.rows[row].texts
+    return np.array([texts[k] is not None for k in board.select(view.part)], bool)
+
+
+def _helped(
+    board: Board, view: JudgedMatrix, row: int, metric: str, missing: dict[str, str]
+) -> tuple[Mean, float] | None:
+    """The mean with the metric's help and the labels saved; None, with the reason, where the metric can't."""
+    there = _outputs(board, view, row)
+    people = view.human[row][there]
+    try:
+        scores = control_scores(board, view, row, metric)[0][row][there]
+        if not np.isfinite(scores).any():
+            return None
+        used = int(np.isfinite(people).sum())
+        found = estimate_mean(scores, people, target="population" if used == len(people) else "instances")
+    except NotEnoughData as error:
+        missing[f"{board.rows[row].name}, {view.aggregate}"] = str(error)
+        return None
+    return mean_of(found), found.saved
+
+
+def _estimate(
+    board: Board, view: JudgedMatrix, row: int, helped: tuple[Mean, float] | None, resamples: int, seed: int
+) -> GeneratorEstimate:
+    people = view.human[row]
+    labels = int(np.isfinite(people).sum())
+    mean, low, high = bootstrap_mean(people, resamples=resamples, seed=seed)
+    ends = _ends(board, board.aggregate(view.aggregate))
+    worst = None if ends is None else worst_case_se(min(max(mean, ends[0]), ends[1]), labels, low=ends[0], high=ends[1])
+    return GeneratorEstimate(
+        generator=board.rows[row].name,
+        dimension=view.aggregate,
+        labels=labels,
+        outputs=int(_outputs(board, view, row).sum()),
+        mean=mean,
+        interval=(low, high),
+        worst_se=worst,
+        with_metric=None if helped is None else helped[0],
+        saved=None if helped is None or np.isnan(helped[1]) else helped[1],
+    )
+
+
+def _ends(board: Board, aggregate: Aggregate) -> tuple[float, float] | None:
+    """The ends of an aggregate's scale on 0-100; None where a dimension declares none."""
+    ends = []
+    for name in aggregate.dimensions:
+        dimension = board.dimensions[name]
+        if dimension.range is None:
+            return None
+        slope, intercept = dimension.affine()
+        ends.append(sorted(value * slope + intercept for value in dimension.range))
+    low, high = np.mean(ends, axis=0)
+    return float(low), float(high)
+
+
+Bools = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class _Prospect:
+    """A generator's outputs as they stand: where they are, their labels, what the metric predicts, expected errors."""
+
+    view: JudgedMatrix
+    instances: tuple[str, ...]
+    labels: Floats
+    scores: Floats
+    prediction: Floats
+    spread: Floats
+
+
+def choose_next(
+    board: Board,
+    store: CellStore | None,
+    generator: str,
+    labels: int,
+    *,
+    metric: str = ENSEMBLE,
+    aggregate: str | None = None,
+    seed: int = 0,
+) -> NextItems:
+    """So many unlabelled outputs of a generator to label next, with the chances that make the estimate right."""
+    prospect = _prospect(board, store, generator, metric, aggregate)
+    certain = np.isfinite(prospect.labels)
+    if labels > (~certain).sum():
+        raise NotEnoughData(
+            f"{generator} has {(~certain).sum()} outputs without a label ({prospect.view.aggregate}), so {labels} more "
+            "can't be labelled"
+        )
+    chances = inclusion_probabilities(prospect.spread, labels, certain=certain)
+    drawn = draw_items(chances, certain=certain, seed=seed)
+    free = prospect.spread[~certain]
+    return NextItems(
+        board=board.name,
+        generator=generator,
+        aggregate=prospect.view.aggregate,
+        metric=metric,
+        labels=labels,
+        labelled=int(certain.sum()),
+        outputs=len(chances),
+        seed=seed,
+        design_effect=float((free**2).mean() / free.mean() ** 2),
+        items=tuple(
+            NextItem(prospect.instances[k], float(chances[k]), float(1 / chances[k]), float(prospect.spread[k]))
+            for k in drawn[np.argsort(-chances[drawn], kind="stable")].tolist()
+        ),
+        probabilities=dict(zip(prospect.instances, chances.tolist(), strict=True)),
+    )
+
+
+def estimate_drawn(
+    board: Board,
+    store: CellStore | None,
+    generator: str,
+    probabilities: Mapping[str, float],
+    *,
+    metric: str = ENSEMBLE,
+    aggregate: str | None = None,
+) -> Mean:
+    """The mean over all of a generator's outputs from labels that were drawn with these chances.
+
+    Instances of chance 1 were labelled before; their own estimate is combined with that of the labels drawn after.
+    """
+    prospect = _prospect(board, store, generator, metric, aggregate)
+    unknown = set(prospect.instances) - set(probabilities)
+    if unknown:
+        raise InvalidInput(
+            f"{len(unknown)} outputs of {generator} have no chance in that draw, first {min(unknown)!r}; "
+            "draw again with the board as it is"
+        )
+    chances = np.array([probabilities[name] for name in prospect.instances])
+    certain = chances >= 1
+    found = estimate_weighted(prospect.labels, chances, prediction=prospect.prediction)
+    if certain.sum() > 2:
+        first = estimate_mean(prospect.scores, np.where(certain, prospect.labels, np.nan))
+        found = combine_batches(first.mean, first.se, found)
+    if np.isnan(found.se):
+        return Mean(found.mean, None, None, None)
+    return Mean(found.mean, found.se, (found.low, found.high), None)
+
+
+def _prospect(board: Board, store: CellStore | None, generator: str, metric: str, aggregate: str | None) -> _Prospect:
+    row = board.row_position[board.generator(generator).name]
+    view = judged_matrix(board, store, aggregate=aggregate)
+    texts = board.rows[row].texts
+    there = np.array([text is not None for text in texts], bool)
+    scores = control_scores(board, view, row, metric)[0]
+    others = view.judged & (np.arange(len(board.rows)) != row)
+    own, x, y = scores[row], scores[others], view.human[others]
+    used = np.isfinite(x) & np.isfinite(y)
+    if used.sum() < 20 or np.ptp(x[used]) == 0:
+        raise NotEnoughData(
+            f"what to label next of {generator} is learned from other generators' labels, and only {used.sum()} of "
+            f"those have a score by {metric}; label at random instead"
+        )
+    slope, intercept = np.polyfit(x[used], y[used], 1)
+    spread = residual_spread(own, x[used], y[used] - intercept - slope * x[used])
+    prediction = np.where(np.isfinite(own), intercept + slope * own, y[used].mean())
+    ids = tuple(one.id for one, has in zip(board.instances, there, strict=True) if has)
+    return _Prospect(view, ids, view.human[row][there], own[there], prediction[there], spread[there])
+
+
+def estimate_table(found: MeanEstimate) -> Table:
+    """The mean with the metric's help, the plain mean of the same labels, and the mean of all labels."""
+    columns = (
+        TableColumn("name", "", "left"),
+        TableColumn("mean", "mean", digits=2),
+        TableColumn("interval", "95% interval", digits=2, kind="interval"),
+        TableColumn("se", "standard error", digits=3, priority=2),
+        TableColumn("labels", "labels"),
+        TableColumn("effective", "worth labels", digits=1),
+    )
+    rows = [
+        _mean_row(f"labels and {found.metric}", found.with_metric, found.labels),
+        _mean_row("labels alone", found.plain, found.labels),
+    ]
+    if found.labels < found.available:
+        rows.append({"name": "all labels there are", "mean": found.mean_of_all, "labels": found.available})
+    title = f"{found.board}: mean human score of {found.generator} ({found.aggregate})"
+    return Table(title, columns, tuple(rows), (*_estimate_facts(found), *part_note(found.part)))
+
+
+def estimates_table(estimates: Sequence[MeanEstimate]) -> Table:
+    """Several generators' means from few labels, with the metric's help and without it."""
+    columns = (
+        TableColumn("name", "generator", "left"),
+        TableColumn("mean", "mean", digits=2),
+        TableColumn("interval", "95% interval", digits=2, kind="interval"),
+        TableColumn("plain", "labels alone", digits=2),
+        TableColumn("plain_interval", "95% interval", digits=2, kind="interval"),
+        TableColumn("labels", "labels"),
+        TableColumn("effective", "worth labels", digits=1),
+        TableColumn("all", "all labels", digits=2),
+    )
+    rows = tuple(
+        {
+            "name": one.generator,
+            "mean": one.with_metric.mean,
+            "interval": one.with_metric.interval,
+            "plain": one.plain.mean,
+            "plain_interval": one.plain.interval,
+            "labels": one.labels,
+            "effective": one.with_metric.effective,
+            "all": one.mean_of_all,
+        }
+        for one in estimates
+    )
+    first = estimates[0]
+    help_of = "the ensemble, fitted without the generator" if first.fitted_on else first.metric
+    notes = (
+        f"Mean: from labels drawn by the seed, with the help of {help_of}; the target is the mean of all that people "
+        "could label here, which stands in the last column.",
+        "Worth labels: how many labels alone would give an interval as narrow.",
+    )
+    return Table(f"{first.board}: mean human scores from few labels ({first.aggregate})", columns, rows, notes)
+
+
+def _mean_row(name: str, one: Mean, labels: int) -> Mapping[str, object]:
+    return {
+        "name": name,
+        "mean": one.mean,
+        "interval": one.interval,
+        "se": one.se,
+        "labels": labels,
+        "effective": one.effective,
+    }
+
+
+def _estimate_facts(found: MeanEstimate) -> tuple[str, ...]:
+    whole = f"{found.instances:,} instances"
+    target = f"these {whole}" if found.target == "instances" else f"the population that these {whole} are a sample of"
+    facts = [f"Target: the mean over {target}. The labelled instances must be a random part of them."]
+    metric = "The ensemble" if found.fitted_on else found.metric
+    if not found.scored:
+        facts.append(f"{metric} has no score of {found.generator}, so the plain mean stands.")
+    elif found.saved is not None:
+        facts.append(f"{metric} saves {f'{found.saved:,.1f}' if found.saved > 0 else 'no'} labels here.")
+    if found.plain.se is None:
+        facts.append("All labels used are the same, so they say nothing of how far off their mean may be.")
+    if found.fitted_on:
+        facts.append(f"It was fitted without {found.generator}, on {listed(found.fitted_on)}.")
+    return tuple(facts)
+
+
+def estimate_tables(study: EstimateStudy) -> tuple[Table, ...]:
+    """A table per dimension: every generator's mean, best first."""
+    columns = (
+        TableColumn("generator", "generator", "left"),
+        TableColumn("mean", "mean", digits=2),
+        TableColumn("interval", "95% interval", digits=2, kind="interval"),
+        TableColumn("worst_se", "worst SE", digits=2),
+        TableColumn("helped", "with metric", digits=2, priority=1),
+        TableColumn("helped_interval", "95% interval", digits=2, kind="interval", priority=2),
+        TableColumn("saved", "saved", digits=1, priority=1),
+        TableColumn("labels", "labels"),
+        TableColumn("outputs", "outputs", priority=3),
+        TableColumn("dimension", "dimension", visible=False),
+    )
+    names = dict.fromkeys(one.dimension for one in study.estimates)
+    notes = (
+        f"Intervals: {study.resamples:,} bootstrap resamplings of labelled outputs, seed {study.seed}. Worst SE: "
+        "sqrt(mu(1-mu)/n) on the scale.",
+        f"With metric: {study.metric} as control variate; saved: labels it stands in for, none where all outputs are "
+        "labelled.",
+        *reason_notes("No help:", study.missing),
+    )
+    return tuple(
+        Table(
+            f"{study.board}: mean human scores ({name})",
+            columns,
+            tuple(_estimate_rows(study, name)),
+            notes if k == len(names) - 1 else (),
+        )
+        for k, name in enumerate(names)
+    )
+
+
+def _estimate_rows(study: EstimateStudy, name: str) -> Iterable[Mapping[str, object]]:
+    chosen = sorted((one for one in study.estimates if one.dimension == name), key=lambda one: -one.mean)
+    for one in chosen:
+        helped = one.with_metric or Mean(float("nan"), None, None, None)
+        yield {
+            **asdict(one),
+            "helped": None if one.with_metric is None else helped.mean,
+            "helped_interval": helped.interval,
+        }
+
+
+def next_table(found: NextItems) -> Table:
+    """The instances to label next, likeliest first."""
+    columns = (
+        TableColumn("instance", "instance", "left"),
+        TableColumn("probability", "chance", digits=3),
+        TableColumn("weight", "its label counts", digits=2),
+        TableColumn("expected_error", "expected error", digits=2),
+    )
+    notes = (
+        f"{found.labelled:,} of {found.outputs:,} outputs are labelled. Drawn in proportion to the error that "
+        f"{found.metric} makes on other generators, seed {found.seed}.",
+        f"Even draws would need {value_text(found.design_effect, 2)} times the labels for the same error, where the "
+        "expected errors are right.",
+        "A plain mean of these labels is wrong. Keep the JSON (--json): `billboards estimate … --drawn FILE` weighs "
+        "each label by its chance.",
+    )
+    title = f"{found.board}: {found.labels} outputs of {found.generator} to label next ({found.aggregate})"
+    return Table(title, columns, rows_of(found.items), notes)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DrawnEstimate:
+    """A generator's mean human score from labels that were drawn by known chances."""
+
+    DOCUMENT: ClassVar[str] = "drawn_estimate"
+
+    board: str
+    generator: str
+    mean: float
+    se: float | None
+    interval: Interval | None
+    effective: float | None
+
+
+def drawn_table(drawn: DrawnEstimate) -> Table:
+    """The mean from labels that were drawn by chances."""
+    columns = (
+        TableColumn("generator", "generator", "left"),
+        TableColumn("mean", "mean", digits=2),
+        TableColumn("interval", "95% interval", digits=2, kind="interval"),
+        TableColumn("se", "standard error", digits=3),
+    )
+    rows = ({"generator": drawn.generator, "mean": drawn.mean, "interval": drawn.interval, "se": drawn.se},)
+    note = "Each label counts by the chance it had to be drawn, as a correction to what the metric predicts."
+    return Table(f"{drawn.board}: mean human score from labels drawn by their worth", columns, rows, (note,))
+
+
+@analysis(paper="Angelopoulos et al. 2023 (prediction-powered inference)")
+def estimate(
+    view: View,
+    generator: Annotated[
+        str | None, Named(metavar="GENERATOR", positional=True), "whose mean to estimate (default: everyone's)"
+    ] = None,
+    *,
+    labels: Annotated[
+        int | None, Ge(1), Named(metavar="N"), "use so many of its labels, drawn by the seed (default: all)"
+    ] = None,
+    metric: Annotated[
+        str, Named(metavar="NAME"), "the control variate: a metric, or `ensemble`, fitted on the other generators"
+    ] = "ensemble",
+    target: Annotated[
+        Target | None,
+        "the mean over the board's instances (default while some have no label) or over all texts like them",
+    ] = None,
+    next: Annotated[
+        int | None,
+        Ge(1),
+        Named(metavar="N"),
+        "draw N outputs to label next, where labels say most; a plain mean over them would be wrong",
+    ] = None,
+    drawn: Annotated[
+        Path | None, Named(metavar="FILE"), "the mean from labels drawn so, by the chances in --next's JSON"
+    ] = None,
+    seed: Annotated[int, Ge(0), Named(metavar="N"), "seed of what is random"] = 0,
+) -> MeanEstimate | EstimateStudy | NextItems | DrawnEstimate:
+    """Estimate people's mean score of generators from labels, with a metric or the ensemble to correct for luck."""
+    _check_together(view, generator, labels=labels, target=target, next=next, drawn=drawn)
+    if generator is None:
+        aggregates = None if view.aggregate is None else (view.aggregate,)
+        return estimate_generators(
+            view.counted, view.cells, aggregates=aggregates, metric=metric, part=view.part, seed=seed
+        )
+    if next is not None:
+        return choose_next(
+            view.counted, view.cells, generator, next, metric=metric, aggregate=view.aggregate, seed=seed
+        )
+    if drawn is not None:
+        chances = read_chances(drawn, generator)
+        mean = estimate_drawn(view.counted, view.cells, generator, chances, metric=metric, aggregate=view.aggregate)
+        return DrawnEstimate(
+            board=view.board.name,
+            generator=generator,
+            mean=mean.mean,
+            se=mean.se,
+            interval=mean.interval,
+            effective=mean.effective,
+        )
+    return estimate_generator(
+        view.counted,
+        view.cells,
+        generator,
+        labels=labels,
+        metric=metric,
+        target=target,
+        aggregate=view.aggregate,
+        part=view.part,
+        seed=seed,
+    )
+
+
+@estimate.table
+def _tables(result: MeanEstimate | EstimateStudy | NextItems | DrawnEstimate) -> tuple[Table, ...]:
+    if isinstance(result, EstimateStudy):
+        return estimate_tables(result)
+    if isinstance(result, NextItems):
+        return (next_table(result),)
+    return (estimate_table(result) if isinstance(result, MeanEstimate) else drawn_table(result),)
+
+
+def _check_together(view: View, generator: str | None, **given: object) -> None:
+    """Refuse options that don't go together."""
+    asked = [f"--{name}" for name, value in given.items() if value is not None]
+    if generator is None and asked:
+        raise InvalidInput(f"{asked[0]} is about one generator; name it")
+    for name in ("next", "drawn"):
+        if given[name] is not None:
+            other = [flag for flag in asked if flag != f"--{name}"]
+            if other or view.part:
+                refused = other[0] if other else "the slice"
+                raise InvalidInput(f"--{name} speaks of all outputs and labels; leave {refused} out")
+
+
+def read_chances(path: Path, generator: str) -> Mapping[str, float]:
+    """The chances of a draw that --next wrote for this generator."""
+    try:
+        document = json_value(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise InvalidInput(f"{path} can't be read as JSON: {error}; give what --next N --json printed") from error
+    if not isinstance(document, dict) or document.get("kind") != NextItems.DOCUMENT:
+        raise InvalidInput(f"{path} holds no draw; give what --next N --json printed")
+    if document.get("generator") != generator:
+        raise InvalidInput(f"{path} is a draw of {document.get('generator')!r}, not of {generator}")
+    chances = document.get("probabilities")
+    if not isinstance(chances, dict) or not all(type(chance) in (int, float) for chance in chances.values()):
+        raise InvalidInput(f"{path}: probabilities must be numbers by instance; give what --next N --json printed")
+    wrong = [name for name, chance in chances.items() if not 0 < chance <= 1]
+    if wrong:
+        raise InvalidInput(f"{path}: the probability of {wrong[0]!r} must be above 0 and at most 1")
+    return {name: float(chance) for name, chance in chances.items()}

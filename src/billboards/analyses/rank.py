@@ -1,0 +1,975 @@
+"""Rankings: what a board says at one moment, kept as it was said.
+
+A ranking is an immutable snapshot with everything that went into it; the same inputs give the same id.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeVar
+
+import numpy as np
+from annotated_types import Ge
+from numpy.typing import NDArray
+
+from billboards.analyses._analysis import analysis
+from billboards.analyses._entries import named_references
+from billboards.analyses._preferences import WMT_GROUPING, WMT_STATISTIC, agreement_with_preferences
+from billboards.analyses._reference_lines import ReferenceLine, reference_lines
+from billboards.analyses._view import Floats, JudgedMatrix, View, judged_matrix
+from billboards.analyses.ensemble import ENSEMBLE, Ensemble, Method, ensemble_scores, ensemble_table, fit_view
+from billboards.board import Board, Column, Origin, ReferenceSet, Slice
+from billboards.board.cells import CellStore
+from billboards.errors import NotEnoughData, UnknownName
+from billboards.options import Named
+from billboards.show.table import (
+    HUMAN,
+    REFERENCE_FREE,
+    STATISTIC,
+    MarkNotes,
+    Table,
+    TableColumn,
+    column_digits,
+    finite,
+    reason_notes,
+)
+from billboards.show.words import interval_text, linear_combination, listed, one_line, part_note, value_text
+from billboards.stats.bootstrap import Interval, Resampled, bootstrap_pearson
+from billboards.stats.clusters import significance_clusters
+from billboards.stats.correlation import Correlations, pearson_with_intervals
+from billboards.stats.significance import permute_correlations, permute_values
+
+if TYPE_CHECKING:
+    import altair as alt
+
+    from billboards.show.plot import Points, Theme
+
+
+@dataclass(frozen=True, slots=True)
+class MetricStanding:
+    """One metric's place: its correlation with people, on how many pairs, how sure.
+
+    Metrics of one `cluster` can't be told apart on this board, and share a rank.
+    """
+
+    name: str
+    signature: str
+    rank: int | None
+    correlation: float | None
+    n: int
+    interval: Interval | None
+    references: tuple[str, ...]
+    origin: Origin
+    source_name: str | None
+    reference_free: bool
+    is_statistic: bool = False
+    cluster: int | None = None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class GeneratorStanding:
+    """One generator's place under the metric that leads, with its mean under every metric.
+
+    Generators of one `cluster` can't be told apart by that metric on these instances, and share a rank.
+    """
+
+    name: str
+    kind: str
+    rank: int | None
+    scores: Mapping[str, float | None]
+    covered: Mapping[str, int]
+    human: float | None
+    judged: int
+    reason: str | None = None
+    cluster: int | None = None
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """What a board says at one moment.
+
+    `alternative` is the ensemble fitted the other way (the paper's lasso, or the best subset) on the same scores.
+    """
+
+    DOCUMENT: ClassVar[str] = "ranking"
+
+    board: str
+    board_version: str
+    statistic: str
+    grouping: str
+    aggregate: str
+    part: str
+    references: tuple[str, ...]
+    seed: int
+    draws: int
+    metrics: tuple[MetricStanding, ...]
+    generators: tuple[GeneratorStanding, ...]
+    ranked_by: str | None
+    ensemble: Ensemble | None
+    notes: tuple[str, ...] = ()
+    alternative: Ensemble | None = None
+    lines: tuple[ReferenceLine, ...] = ()
+    resampled: Resampled = "instances"
+
+
+def correlations_with_intervals(
+    board: Board, part: Slice, scores: Floats, human: Floats, *, resampled: Resampled, draws: int, seed: int
+) -> Correlations:
+    """Pooled Pearson of each metric on a part of the board, with 95% intervals over what is resampled."""
+    if resampled == "instances" or not draws:
+        return pearson_with_intervals(scores, human, draws=draws, seed=seed)
+    found = pearson_with_intervals(scores, human, draws=0)
+    drawn = resampled_correlations(board, part, scores, human, resampled=resampled, draws=draws, seed=seed)
+    defined = np.zeros(len(found.r), bool) if drawn is None else np.isfinite(drawn).any(axis=0)
+    if drawn is None or not defined.any():
+        return found
+    low, high = np.full((2, len(found.r)), np.nan)
+    low[defined], high[defined] = np.nanquantile(drawn[:, defined], (0.025, 0.975), axis=0)
+    return replace(found, low=low, high=high)
+
+
+def resampled_correlations(
+    board: Board, part: Slice, scores: Floats, human: Floats, *, resampled: Resampled, draws: int, seed: int
+) -> Floats | None:
+    """Pooled Pearson of each metric in every draw; None where there are not two units to draw from."""
+    documents = _documents(board, part)
+    judged = np.isfinite(human)
+    generators, instances = int(judged.any(axis=1).sum()), np.flatnonzero(judged.any(axis=0))
+    units = {
+        "instances": len(instances),
+        "documents": len({documents[k] for k in instances}),
+        "generators": generators,
+        "both": min(generators, len(instances)),
+    }
+    if not draws or units[resampled] < 2:
+        return None
+    return bootstrap_pearson(scores, human, unit=resampled, documents=documents, draws=draws, seed=seed)
+
+
+def _documents(board: Board, part: Slice) -> list[str]:
+    """The document of every instance of a part; an instance without one is its own."""
+    instances = (board.instances[k] for k in board.select(part))
+    return [f"document {one.document}" if one.document else f"instance {one.id}" for one in instances]
+
+
+_Standing = TypeVar("_Standing", bound=MetricStanding | GeneratorStanding)
+
+
+def rank_metrics(
+    columns: Sequence[Column], found: Correlations, tests: Floats | None = None
+) -> tuple[MetricStanding, ...]:
+    """Metrics in order of correlation; those without one last, unranked, with the reason.
+
+    `tests` holds the p-value that one metric is better than another; without it, only equal correlations share a rank.
+    """
+    order, ranks, clusters = places(found.r, tests)
+    standings = [
+        MetricStanding(
+            column.name,
+            column.signature,
+            ranks[k],
+            None if np.isnan(found.r[k]) else float(found.r[k]),
+            int(found.n[k]),
+            None if np.isnan(found.low[k]) else (float(found.low[k]), float(found.high[k])),
+            column.references,
+            column.origin,
+            column.source_name,
+            column.reference_free,
+            column.is_statistic,
+            clusters.get(k),
+            _why_undefined(found, k),
+        )
+        for k, column in enumerate(columns)
+    ]
+    return _in_order(standings, order)
+
+
+def rank_generators(
+    board: Board, view: JudgedMatrix, ensemble: Ensemble | None, ranked_by: str | None, draws: int, seed: int
+) -> tuple[GeneratorStanding, ...]:
+    """Generators by their mean under what ranks them; who was scored on less than others has no rank."""
+    columns = dict(zip(view.scores.names, view.scores.values, strict=True))
+    if ensemble is not None:
+        columns[ENSEMBLE] = ensemble_scores(ensemble, view.scores)
+    rows = [k for k, row in enumerate(board.rows) if row.generator is not None]
+    full = {
+        name: max((_count(values[k]) for k in rows if not board.rows[k].is_optimised), default=0)
+        for name, values in columns.items()
+    }
+    means, tests = np.full(len(rows), np.nan), None
+    if ranked_by is not None and rows:
+        leading = columns[ranked_by][rows]
+        covered = np.isfinite(leading).sum(axis=1)
+        real = np.array([not board.rows[k].is_optimised for k in rows], bool)
+        complete = (covered > 0) & (covered == full[ranked_by]) & real
+        means[complete] = [one[np.isfinite(one)].mean() for one in leading[complete]]
+        tests = _tests_between(leading, complete, draws, seed) if draws else None
+    order, ranks, clusters = places(means, tests)
+    standings = [
+        _generator_standing(board, view, columns, full, ranked_by, k, ranks[place], clusters.get(place))
+        for place, k in enumerate(rows)
+    ]
+    return _in_order(standings, order)
+
+
+def places(values: Floats, tests: Floats | None) -> tuple[list[int], list[int | None], dict[int, int]]:
+    """The order of what has a value, best first; ranks; and clusters where there are tests.
+
+    Entries of one cluster share the rank of its first; without tests, entries of equal value share one.
+    """
+    order = [int(k) for k in np.argsort(-values, kind="stable") if not np.isnan(values[k])]
+    clusters = significance_clusters(order, tests) if tests is not None else {}
+    ranks: list[int | None] = [None] * len(values)
+    for place, k in enumerate(order):
+        before = order[place - 1] if place else None
+        together = before is not None and (
+            clusters[k] == clusters[before]
+            if clusters
+            else bool(np.isclose(values[k], values[before], rtol=1e-12, atol=1e-15))
+        )
+        ranks[k] = ranks[before] if together and before is not None else place + 1
+    return order, ranks, clusters
+
+
+def _why_undefined(found: Correlations, k: int) -> str | None:
+    if not np.isnan(found.r[k]):
+        return None
+    if found.n[k] == 0:
+        return "no judged output has a score"
+    if found.n[k] == 1:
+        return "only one judged output has a score"
+    return "the scores or the judgments don't vary"
+
+
+def _tests_between(values: Floats, complete: NDArray[np.bool_], draws: int, seed: int) -> Floats:
+    """P-values between the rows that get a place; the others have gaps of their own and would be tested two by two."""
+    if complete.all():
+        return permute_values(values, draws=draws, seed=seed).p
+    found = permute_values(values[complete], draws=draws, seed=seed).p
+    tests = np.full((len(values), len(values)), np.nan)
+    tests[np.ix_(complete, complete)] = found
+    return tests
+
+
+def _generator_standing(
+    board: Board,
+    view: JudgedMatrix,
+    columns: dict[str, Floats],
+    full: dict[str, int],
+    ranked_by: str | None,
+    k: int,
+    rank: int | None,
+    cluster: int | None,
+) -> GeneratorStanding:
+    row = board.rows[k]
+    covered = {name: _count(values[k]) for name, values in columns.items()}
+    reason = None
+    if row.generator is not None and row.is_optimised:
+        reason = f"optimised by {row.generator.optimised_by}: shown, never ranked among the others"
+    elif rank is None and ranked_by is not None:
+        is_reference = board.is_reference(row, view.references)
+        reason = (
+            "the text is among the references"
+            if is_reference
+            else f"{ranked_by} scores {covered[ranked_by]} of {full[ranked_by]} instances"
+        )
+    return GeneratorStanding(
+        row.name,
+        "machine" if row.generator is None else row.generator.kind,
+        rank,
+        {name: _mean(values[k]) for name, values in columns.items()},
+        covered,
+        _mean(view.human[k]),
+        _count(view.human[k]),
+        reason,
+        cluster,
+    )
+
+
+def _count(values: Floats) -> int:
+    return int(np.isfinite(values).sum())
+
+
+def _mean(values: Floats) -> float | None:
+    there = np.isfinite(values)
+    return float(values[there].mean()) if there.any() else None
+
+
+def _in_order(standings: Sequence[_Standing], order: Sequence[int]) -> tuple[_Standing, ...]:
+    """The ranked ones best first, then the others by name."""
+    ranked = [standings[k] for k in order]
+    rest = [standing for standing in standings if standing.rank is None]
+    return (*ranked, *sorted(rest, key=lambda standing: standing.name))
+
+
+#: The version of how rankings are computed. Raise it with every change that may give other numbers on the same board:
+#: sites then rank their boards anew.
+METHOD = 1
+#: How a note ends that says which metric agrees best and may not lead.
+NOT_ALONE = "it correlates best but does not rank generators alone"
+
+
+@dataclass(frozen=True, kw_only=True)
+class RankingOptions:
+    """Everything that decides a ranking beside the board itself, the same for every door.
+
+    A board's owner sets defaults on a site; whoever asks for something else changes single options with `replace`.
+    """
+
+    aggregate: str | None = None
+    references: ReferenceSet | None = None
+    part: Slice = field(default_factory=Slice)
+    k: int = 3
+    lam: float | None = None
+    method: Method = "lasso"
+    #: What ranks the generators, by name, instead of what agrees best with people.
+    by: str | None = None
+    resampled: Resampled = "instances"
+    draws: int = 1000
+    seed: int = 0
+    #: Metrics that may not rank the generators alone, each with the reason, unless asked for by name.
+    barred: Mapping[str, str] = field(default_factory=dict)
+
+
+def rank_board(board: Board, store: CellStore | None, options: RankingOptions | None = None, **changes: Any) -> Ranking:
+    """Everything a board says: metrics, ensemble and generators, ranked, and lines to read the metrics against."""
+    options = replace(options or RankingOptions(), **changes)
+    aggregate, references, part = options.aggregate, options.references, options.part or Slice()
+    judged = board.ranks is not None or aggregate is not None
+    # Before the matrix is there: on a large board each of the two needs much memory for a while.
+    lines = reference_lines(board, part, aggregate, references, seed=options.seed) if judged else ()
+    matrix = judged_matrix(board, store, aggregate=aggregate, references=references, part=part)
+    notes: list[str] = []
+    ensemble = _try_ensemble(board, matrix, options, notes)
+    other: Method = "lasso" if options.method == "best-subset" else "best-subset"
+    alternative = _try_ensemble(board, matrix, replace(options, method=other, lam=None), [])
+    correlations, tests = _agreement(board, matrix, options)
+    metrics = rank_metrics(matrix.scores.columns, correlations, tests)
+    leader = choose_leader(board, metrics, ensemble, options)
+    return Ranking(
+        board=board.name,
+        board_version=board.version,
+        statistic="pearson" if matrix.pairs is None else WMT_STATISTIC,
+        grouping="pooled" if matrix.pairs is None else WMT_GROUPING,
+        aggregate=matrix.aggregate,
+        part=str(matrix.part),
+        references=matrix.references,
+        seed=options.seed,
+        draws=options.draws,
+        metrics=metrics,
+        generators=rank_generators(board, _with_shares(matrix), ensemble, leader.name, options.draws, options.seed),
+        ranked_by=leader.name,
+        ensemble=ensemble,
+        notes=(*notes, *leader.notes),
+        alternative=alternative,
+        lines=lines,
+        resampled=options.resampled,
+    )
+
+
+def _agreement(board: Board, matrix: JudgedMatrix, options: RankingOptions) -> tuple[Correlations, Floats | None]:
+    """How far each metric agrees with people, by the statistic that fits what they gave, and tests between metrics."""
+    scores, draws, seed = matrix.scores.values, options.draws, options.seed
+    if matrix.pairs is not None:
+        return agreement_with_preferences(
+            board, matrix.part, scores, matrix.pairs, resampled=options.resampled, draws=draws, seed=seed
+        )
+    human = matrix.judged_human
+    correlations = correlations_with_intervals(
+        board, matrix.part, scores, human, resampled=options.resampled, draws=draws, seed=seed
+    )
+    return correlations, permute_correlations(scores, human, draws=draws, seed=seed).p if draws else None
+
+
+def _with_shares(matrix: JudgedMatrix) -> JudgedMatrix:
+    """A matrix that shows, where people compared outputs, the share of its comparisons that each output won."""
+    return matrix if matrix.pairs is None else replace(matrix, human=matrix.pairs.share_won(matrix.human.shape))
+
+
+def _try_ensemble(board: Board, matrix: JudgedMatrix, options: RankingOptions, notes: list[str]) -> Ensemble | None:
+    try:
+        return fit_view(board, matrix, k=options.k, lam=options.lam, method=options.method).ensemble
+    except NotEnoughData as error:
+        notes.append(f"no ensemble: {error}")
+        return None
+
+
+# Who ranks a board. A metric may lead unless one of these stands against it; the first that does is the reason given.
+
+
+def _is_statistic(metric: MetricStanding, _: Board, __: RankingOptions) -> str | None:
+    return "is a statistic of the text, not a judgment of its quality" if metric.is_statistic else None
+
+
+def _is_barred(metric: MetricStanding, _: Board, options: RankingOptions) -> str | None:
+    return options.barred.get(metric.name)
+
+
+def _uses_no_reference(metric: MetricStanding, board: Board, _: RankingOptions) -> str | None:
+    return "uses no reference" if metric.reference_free and not board.free_may_rank else None
+
+
+#: What keeps a metric from ranking generators alone, by name; asking for it by name overrides all of them.
+AGAINST_LEADING: Mapping[str, Callable[[MetricStanding, Board, RankingOptions], str | None]] = {
+    "statistic": _is_statistic,
+    "barred": _is_barred,
+    "reference-free": _uses_no_reference,
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Leader:
+    """What ranks the generators, and what should be said of that."""
+
+    name: str | None
+    notes: tuple[str, ...] = ()
+
+
+def choose_leader(
+    board: Board, metrics: Sequence[MetricStanding], ensemble: Ensemble | None, options: RankingOptions
+) -> Leader:
+    """What was asked for; else the ensemble where it agrees better than any metric that may lead; else the best one."""
+    if options.by is not None:
+        return Leader(name=_asked_for(options.by, metrics, ensemble))
+    measured = [m for m in metrics if m.correlation is not None and not m.is_statistic]
+    able = [m for m in measured if why_not_leading(m, board, options) is None]
+    best = able[0] if able else None
+    notes = _passed_over(measured, best, board, options)
+    if ensemble is not None and ensemble.correlation is not None and ensemble.correlation > _correlation(best):
+        return Leader(name=ENSEMBLE, notes=notes)
+    if best is None:
+        none = "generators are not ranked: no metric has a correlation with judgments; choose one with --by"
+        return Leader(name=None, notes=(*notes, none))
+    if best.reference_free:
+        why = "the board has none" if not board.references else "the board's owner allows it"
+        notes = (*notes, f"{best.name} uses no reference and ranks the generators: {why}")
+    return Leader(name=best.name, notes=notes)
+
+
+def why_not_leading(metric: MetricStanding, board: Board, options: RankingOptions) -> str | None:
+    """The first reason why a metric may not rank generators alone; None where it may."""
+    reasons = (stands_against(metric, board, options) for stands_against in AGAINST_LEADING.values())
+    return next((reason for reason in reasons if reason is not None), None)
+
+
+def _asked_for(by: str, metrics: Sequence[MetricStanding], ensemble: Ensemble | None) -> str:
+    if by == ENSEMBLE and ensemble is not None:
+        return by
+    for metric in metrics:
+        if by in (metric.name, metric.source_name):
+            return metric.name
+    raise UnknownName("metric", by, [metric.name for metric in metrics])
+
+
+def _passed_over(
+    measured: Sequence[MetricStanding], best: MetricStanding | None, board: Board, options: RankingOptions
+) -> tuple[str, ...]:
+    """That a metric agrees better than the one that leads, and why it does not lead."""
+    for metric in measured if best is not None else ():
+        why = why_not_leading(metric, board, options)
+        if why is not None and _correlation(metric) > _correlation(best):
+            return (f"{metric.name} {why}: {NOT_ALONE}",)
+    return ()
+
+
+def _correlation(metric: MetricStanding | None) -> float:
+    return -math.inf if metric is None or metric.correlation is None else metric.correlation
+
+
+def metric_table(ranking: Ranking) -> Table:
+    """Metrics by their correlation with people, the ensemble in a note because it is no metric among others."""
+    notes = MarkNotes()
+    rows = tuple(_metric_row(standing, notes) for standing in ranking.metrics)
+    columns = (
+        TableColumn("rank", "#", kind="rank"),
+        TableColumn("name", "metric", "left", kind="name"),
+        TableColumn("correlation", "correlation", digits=3),
+        TableColumn("interval", "95% interval", digits=3, kind="interval", priority=1),
+        TableColumn("n", "n", priority=2),
+        TableColumn("references", "references", "left", priority=3),
+        TableColumn("reference_free", "reference-free", visible=False),
+        TableColumn("is_statistic", "statistic", visible=False),
+        TableColumn("origin", "scores", "left", priority=5),
+        TableColumn("source_name", "source name", "left", visible=False),
+        TableColumn("reason", "why not", "left", visible=False),
+        TableColumn("cluster", "cluster", priority=6, visible=_any(rows, "cluster")),
+        TableColumn("signature", "signature", "left", priority=7),
+    )
+    people = (
+        f" correlation with people ({ranking.aggregate})" if ranking.aggregate else " correlation, without judgments"
+    )
+    title = f"{ranking.board}: metrics by {statistic_name(ranking)}{people}"
+    why_not = reason_notes("No rank for", {m.name: m.reason for m in ranking.metrics})
+    remarks = (*_pairs_note(ranking), *_ensemble_note(ranking), *why_not, *notes.texts(), *part_note(ranking.part))
+    return Table(title, columns, rows, remarks)
+
+
+def generator_table(ranking: Ranking, human: bool = True) -> Table:
+    """Generators by the metric that leads, with every other metric's mean behind it, best metric first."""
+    notes = MarkNotes()
+    names = _score_names(ranking)
+    rows = tuple(_generator_row(standing, names, notes) for standing in ranking.generators)
+    judged = (
+        TableColumn("human", f"people ({ranking.aggregate})", digits=column_digits(rows, "human")),
+        TableColumn("judged", "judged", priority=4),
+    )
+    columns = (
+        TableColumn("rank", "#", kind="rank"),
+        TableColumn("name", "generator", "left", kind="name"),
+        TableColumn("kind", "kind", "left", visible=False),
+        *_score_columns(ranking, rows, notes),
+        TableColumn("reason", "why not", "left", visible=False),
+    )
+    if human:
+        place = 4 if ranking.ranked_by in _score_names(ranking) else 3
+        columns = (*columns[:place], *judged, *columns[place:])
+    title = f"{ranking.board}: generators by {ranking.ranked_by or 'no metric yet'}"
+    why_not = reason_notes("No rank for", {g.name: g.reason for g in ranking.generators})
+    won = _won_note(ranking) if human else ()
+    remarks = (*won, *why_not, *_coverage_notes(ranking), *notes.texts(), *part_note(ranking.part))
+    return Table(title, columns, rows, remarks)
+
+
+def lines_table(ranking: Ranking) -> Table:
+    """What is no metric, measured like one: sentinels that see too little to judge, and annotators held out."""
+    columns = (
+        TableColumn("name", "reference line", align="left"),
+        TableColumn("kind", "kind", align="left"),
+        TableColumn("correlation", "correlation", digits=3),
+        TableColumn("n", "n"),
+        TableColumn("summary", "what it is", align="left", priority=2),
+    )
+    rows = tuple(
+        {
+            "name": line.name,
+            "kind": line.kind,
+            "correlation": finite(line.correlation),
+            "n": line.n,
+            "summary": line.summary,
+        }
+        for line in ranking.lines
+    )
+    return Table(f"{ranking.board}: lines to read the metrics against", columns, rows, _beaten_note(ranking))
+
+
+def _metric_row(standing: MetricStanding, notes: MarkNotes) -> Mapping[str, object]:
+    return {
+        "rank": standing.rank,
+        "name": standing.name,
+        "mark": notes.mark(metric_mark(standing)),
+        "correlation": finite(standing.correlation),
+        "interval": standing.interval,
+        "n": standing.n,
+        "cluster": standing.cluster,
+        "references": standing.references,
+        "reference_free": standing.reference_free,
+        "is_statistic": standing.is_statistic,
+        "origin": standing.origin,
+        "source_name": standing.source_name,
+        "reason": standing.reason,
+        "signature": standing.signature,
+    }
+
+
+def _generator_row(standing: GeneratorStanding, names: Iterable[str], notes: MarkNotes) -> Mapping[str, object]:
+    own = {
+        "rank": standing.rank,
+        "name": standing.name,
+        "kind": standing.kind,
+        "mark": notes.mark(HUMAN if standing.kind == "human" else ""),
+        "human": finite(standing.human),
+        "judged": standing.judged,
+        "reason": standing.reason,
+    }
+    return own | {_score_key(name): finite(standing.scores.get(name)) for name in names}
+
+
+def _score_key(metric: str) -> str:
+    """A metric may be called `rank` or `name`; its column must not be taken for the generator's own."""
+    return f"score:{metric}" if metric in ("rank", "name", "kind", "mark", "human", "judged", "reason") else metric
+
+
+def _score_names(ranking: Ranking) -> list[str]:
+    """Every metric with a mean, the one that ranks first, then as the metrics stand, then what is no metric there."""
+    having = dict.fromkeys(name for standing in ranking.generators for name in standing.scores)
+    order = [ranking.ranked_by, *(m.name for m in ranking.metrics), *having]
+    return [name for name in dict.fromkeys(order) if name is not None and name in having]
+
+
+def _score_columns(ranking: Ranking, rows: Sequence[Mapping[str, object]], notes: MarkNotes) -> Iterable[TableColumn]:
+    marks = {standing.name: metric_mark(standing) for standing in ranking.metrics}
+    for place, name in enumerate(_score_names(ranking)):
+        key = _score_key(name)
+        header = f"{one_line(name)} {notes.mark(marks.get(name, ''))}".rstrip()
+        priority = 0 if name == ranking.ranked_by else place + 2
+        yield TableColumn(key, header, digits=column_digits(rows, key), priority=priority)
+
+
+def _any(rows: Sequence[Mapping[str, object]], key: str) -> bool:
+    return any(row.get(key) is not None for row in rows)
+
+
+def _pairs_note(ranking: Ranking) -> tuple[str, ...]:
+    """How to read a ranking by preferences."""
+    if ranking.grouping != "preferences":
+        return ()
+    return (
+        "(C - D)/(C + D) over n pairs of outputs, of which people found one better: C in their order, D not; a metric "
+        "that ties a pair has it wrong.",
+    )
+
+
+def _ensemble_note(ranking: Ranking) -> tuple[str, ...]:
+    if ranking.ensemble is None:
+        return ()
+    combination = linear_combination(ranking.ensemble.weights)
+    correlation = value_text(ranking.ensemble.correlation, 3)
+    fitted = f"Ensemble {combination}: {correlation} on generators it has not seen ({ranking.ensemble.signature})."
+    other = ranking.alternative
+    if other is None:
+        return (fitted,)
+    name = "Best subset" if other.method == "best-subset" else "Lasso"
+    weights, r = linear_combination(other.weights), value_text(other.correlation, 3)
+    return (fitted, f"{name} {weights}: {r} on generators it has not seen (--ensemble {other.method} ranks by it).")
+
+
+def _won_note(ranking: Ranking) -> tuple[str, ...]:
+    if ranking.grouping != "preferences":
+        return ()
+    return ("People: comparisons that a generator's outputs won, in percent, a tie counting half.",)
+
+
+def _coverage_notes(ranking: Ranking) -> tuple[str, ...]:
+    """Who was scored on fewer instances than others, so that a mean over less is not read as a mean over all."""
+    full = max((n for standing in ranking.generators for n in standing.covered.values()), default=0)
+    partial = [
+        f"{one_line(standing.name)} ({min(fewer):,} of {full:,})"
+        for standing in ranking.generators
+        if (fewer := [n for n in standing.covered.values() if 0 < n < full])
+    ]
+    if not partial:
+        return ()
+    others = f" and {len(partial) - 3} more" if len(partial) > 3 else ""
+    return (f"Means over fewer instances than the others: {', '.join(partial[:3])}{others}.",)
+
+
+def _beaten_note(ranking: Ranking) -> tuple[str, ...]:
+    """Says so when something that does not judge at all does better than the best metric."""
+    best = max((m.correlation for m in ranking.metrics if m.correlation is not None), default=None)
+    above = [s.name for s in ranking.lines if s.kind == "sentinel" and best is not None and (s.correlation or 0) > best]
+    if not above:
+        return ()
+    return (
+        f"A sentinel that sees no reference ({', '.join(above)}) agrees better with people than every metric: "
+        "much of the pooled correlation on this board can be had without judging.",
+    )
+
+
+def resampled_text(resampled: Resampled) -> str:
+    """What a bootstrap draws, in words."""
+    return "instances and generators" if resampled == "both" else resampled
+
+
+def statistic_name(ranking: Ranking) -> str:
+    """The statistic as prose spells it: people's names with a capital."""
+    if ranking.grouping == "preferences":
+        return "WMT's Kendall"
+    named = {"pearson": "Pearson", "spearman": "Spearman", "kendall": "Kendall"}
+    return named.get(ranking.statistic, ranking.statistic)
+
+
+def metric_mark(standing: MetricStanding) -> str:
+    """What stands behind a metric's name: that it is a mere statistic, or that it uses no references."""
+    return STATISTIC if standing.is_statistic else REFERENCE_FREE if standing.reference_free else ""
+
+
+#: What most papers report, the most used first (Billboards, Fig. 4), to set the best metric against.
+POPULAR = ("BLEU", "ROUGE-L", "ROUGE-2", "ROUGE-1", "CIDEr", "METEOR", "chrF", "chrF++", "TER")
+#: Generators in a picture of their places under two metrics: more than this nobody can follow.
+MOST_SWAPS = 50
+
+
+def correlated(ranking: Ranking) -> list[MetricStanding]:
+    """The metrics that have a correlation, the best first."""
+    measured = [m for m in ranking.metrics if m.correlation is not None and math.isfinite(m.correlation)]
+    return sorted(measured, key=lambda m: -(m.correlation or 0.0))
+
+
+def best_metric(ranking: Ranking) -> MetricStanding | None:
+    """The metric that agrees best with people; a statistic of the text is none."""
+    return next((m for m in correlated(ranking) if not m.is_statistic), None)
+
+
+def popular_metric(ranking: Ranking) -> MetricStanding | None:
+    """The popular metric to compare the best one with, else the one that agrees least."""
+    best = best_metric(ranking)
+    others = [m for m in correlated(ranking) if m is not best and not m.is_statistic]
+    known = [m for name in POPULAR for m in others if m.name == name]
+    return next(iter(known), others[-1] if others else None)
+
+
+def best_metric_words(ranking: Ranking) -> str | None:
+    """The finding of a metric ranking in one line."""
+    best = best_metric(ranking)
+    if best is None:
+        return None
+    words = f"{one_line(best.name)} agrees best with people ({value_text(best.correlation, 3)})"
+    ensemble = ranking.ensemble
+    if ensemble is None or ensemble.correlation is None:
+        return words
+    return f"{words}; the ensemble reaches {value_text(ensemble.correlation, 3)}"
+
+
+def _best_metric(ranking: Ranking) -> str | None:
+    best = best_metric(ranking)
+    if best is None:
+        return None
+    measured = [m for m in correlated(ranking) if not m.is_statistic]
+    interval = "" if best.interval is None else f"95% interval {interval_text(best.interval, 3)}, "
+    sentence = (
+        f"Of {len(measured)} metrics, {one_line(best.name)} agrees best with people: its {statistic_name(ranking)} "
+        f"correlation with the human judgments ({one_line(ranking.aggregate)}) is {value_text(best.correlation, 3)} "
+        f"({interval}n = {best.n:,})."
+    )
+    alike = [m.name for m in measured if m is not best and m.cluster is not None and m.cluster == best.cluster]
+    return f"{sentence} Not told apart from it: {listed(alike)}." if alike else sentence
+
+
+def _ensemble(ranking: Ranking) -> str | None:
+    ensemble, best = ranking.ensemble, best_metric(ranking)
+    if ensemble is None or ensemble.correlation is None or best is None or best.correlation is None:
+        return None
+    difference = ensemble.correlation - best.correlation
+    more = "more" if difference >= 0 else "less"
+    return (
+        f"An ensemble of {len(ensemble.weights)} metrics, {linear_combination(ensemble.weights)}, reaches "
+        f"{value_text(ensemble.correlation, 3)} on generators it has not seen: {abs(difference):.3f} {more} than "
+        f"{one_line(best.name)} alone."
+    )
+
+
+def _generators(ranking: Ranking) -> str | None:
+    ranked = [g for g in ranking.generators if g.rank is not None]
+    if not ranked or ranking.ranked_by is None:
+        return None
+    top = sorted(ranked, key=lambda g: g.rank or 0)[:3]
+    names = listed([f"{g.name} ({value_text(g.scores.get(ranking.ranked_by))})" for g in top])
+    lead = "leads" if len(top) == 1 else "lead"
+    return f"Ranked by {one_line(ranking.ranked_by)}, {names} {lead} {len(ranked)} generators."
+
+
+def citation(ranking: Ranking) -> str:
+    """What a paper states so that the numbers can be found again."""
+    best = best_metric(ranking)
+    lines = [f"board      {ranking.board}, version {ranking.board_version}, {ranking.part}"]
+    lines += [f"ensemble   {ranking.ensemble.signature}"] if ranking.ensemble else []
+    lines += [f"metric     {best.name}: {best.signature}"] if best else []
+    lines += [f"statistic  {ranking.statistic}, {ranking.grouping}, judgments {ranking.aggregate}, seed {ranking.seed}"]
+    return "\n".join(map(one_line, lines))
+
+
+def scatter(
+    human: Floats,
+    scores: Floats,
+    generators: Sequence[str],
+    metric_name: str,
+    *,
+    human_name: str = "people",
+    human_generators: Collection[str] = (),
+    correlation: float | None = None,
+    sample: int = 1500,
+    seed: int = 0,
+    theme: Theme = "light",
+) -> alt.LayerChart:
+    """A metric against people, a point per judged output; arrays are generators × instances, NaN where missing.
+
+    The trend is fitted to every pair, though at most `sample` of them are drawn.
+    """
+    from billboards.show.plot import themed
+
+    row, instance = np.nonzero(np.isfinite(human) & np.isfinite(scores))
+    if len(row) < 2:
+        raise NotEnoughData(f"{metric_name}: {len(row)} outputs have both a score and a judgment; nothing to draw")
+    x, y = human[row, instance], scores[row, instance]
+    who = [one_line(generators[int(k)]) for k in row]
+    people = set(map(one_line, human_generators))
+    points: Points = [
+        {"x": _short(x[k]), "y": _short(y[k]), "generator": who[k], "people": who[k] in people}
+        for k in _sampled(len(row), sample, seed)
+    ]
+    chart = _scatter_layers(points, _trend(x, y), one_line(metric_name), one_line(human_name), theme)
+    agreement = "" if correlation is None else f" (correlation {value_text(correlation, 3)})"
+    drawn = f"{len(points):,} of {len(row):,}" if len(points) < len(row) else f"All {len(row):,}"
+    triangles = " Triangles: written by people." if any(point["people"] for point in points) else ""
+    subtitle = f"{drawn} judged outputs; the line is the trend of all.{triangles}"
+    return themed(chart, theme, f"{one_line(metric_name)} against people{agreement}", subtitle, subtitle)
+
+
+def correlation_bars(ranking: Ranking, *, theme: Theme = "light") -> alt.LayerChart:
+    """Metrics by their correlation with people, with intervals, the ensemble among them in the accent colour."""
+    import altair as alt
+
+    from billboards.show.plot import PALETTES, ROW, WIDTH, role_colour, themed
+
+    bars = _bars(ranking)
+    if not bars:
+        raise NotEnoughData(f"{ranking.board}: no metric has a correlation with {ranking.aggregate}; nothing to draw")
+    colours = PALETTES[theme]
+    names = [bar["name"] for bar in bars]
+    y = alt.Y("name:N", sort=names, title=None)
+    x = alt.X("value:Q", title=f"{statistic_name(ranking)} correlation with people ({one_line(ranking.aggregate)})")
+    roles = role_colour({"ensemble": colours.accent, "metric": colours.plain, "statistic": colours.grid})
+    tooltip = ["name:N", alt.Tooltip("value:Q", format=".3f"), alt.Tooltip("n:Q", format=",")]
+    base = alt.Chart(alt.InlineData(values=bars))
+    lengths = base.mark_bar(height={"band": 0.66}, cornerRadiusEnd=2, stroke=colours.plain).encode(
+        x, y, roles, tooltip=tooltip
+    )
+    whiskers = base.mark_rule(color=colours.text, strokeWidth=1.2).encode(alt.X("low:Q"), y, alt.X2("high:Q"))
+    figures = base.mark_text(align="left", dx=5, color=colours.text).encode(alt.X("end:Q"), y, text="label:N")
+    chart = (lengths + whiskers + figures).properties(width=WIDTH, height=ROW * len(bars))
+    notes = {REFERENCE_FREE: "uses no references", STATISTIC: "a statistic of the text"}
+    marks = [f" {mark} {note}." for mark, note in notes.items() if any(name.endswith(mark) for name in names)]
+    intervals = "Lines are 95% intervals." if any(bar.get("low") is not None for bar in bars) else ""
+    words = "; ".join(f"{bar['name']} {bar['label']}" for bar in bars)
+    title = best_metric_words(ranking) or f"No metric of {one_line(ranking.board)} judges quality"
+    return themed(chart, theme, title, "".join((intervals, *marks)).strip(), words)
+
+
+def _scatter_layers(points: Points, trend: Points, metric: str, human: str, theme: Theme) -> alt.LayerChart:
+    import altair as alt
+
+    from billboards.show.plot import PALETTES, WIDTH
+
+    colours = PALETTES[theme]
+    x = alt.X("x:Q", title=human, scale=alt.Scale(zero=False, nice=True), axis=alt.Axis(tickCount=6))
+    y = alt.Y("y:Q", title=metric, scale=alt.Scale(zero=False, nice=True), axis=alt.Axis(grid=True))
+    kinds = [False, True]
+    who = alt.Color("people:N", scale=alt.Scale(domain=kinds, range=[colours.accent, colours.people]), legend=None)
+    shape = alt.Shape("people:N", scale=alt.Scale(domain=kinds, range=["circle", "triangle-up"]), legend=None)
+    base = alt.Chart(alt.InlineData(values=points))
+    tooltip = ["generator:N", "x:Q", "y:Q"]
+    dots = base.mark_point(filled=True, size=14, opacity=0.45).encode(x, y, who, shape, tooltip=tooltip)
+    line = alt.Chart(alt.InlineData(values=trend)).mark_line(color=colours.text, strokeWidth=2).encode(x, y)
+    return (dots + line).properties(width=WIDTH, height=260)
+
+
+def _sampled(count: int, sample: int, seed: int) -> NDArray[np.int64]:
+    """Which of so many points to draw: all of them, or a seeded sample in its order."""
+    if count <= sample:
+        return np.arange(count)
+    return np.sort(np.random.default_rng(seed).choice(count, sample, replace=False))
+
+
+def _trend(x: Floats, y: Floats) -> Points:
+    """The least-squares line from the lowest to the highest judgment; none where all judgments are alike."""
+    low, high = float(x.min()), float(x.max())
+    if low == high:
+        return []
+    slope, intercept = np.polyfit(x, y, 1)
+    return [{"x": end, "y": float(intercept + slope * end)} for end in (low, high)]
+
+
+def _short(value: float) -> float:
+    """A coordinate in as many figures as a picture can show."""
+    return float(f"{value:.5g}")
+
+
+def _bars(ranking: Ranking) -> Points:
+    """What `correlation_bars` draws, longest first; `end` is where a bar's figure stands."""
+    from billboards.show.plot import distinct
+
+    bars: Points = []
+    for m in correlated(ranking):
+        low, high = m.interval or (None, None)
+        role = "statistic" if m.is_statistic else "metric"
+        name = f"{m.name} {metric_mark(m)}".rstrip()
+        bars.append({"name": name, "value": m.correlation, "low": low, "high": high, "role": role, "n": m.n})
+    ensemble = ranking.ensemble
+    if ensemble is not None and ensemble.correlation is not None:
+        bars.append({"name": "ensemble", "value": ensemble.correlation, "role": "ensemble", "n": ensemble.n})
+    bars.sort(key=lambda bar: -bar["value"])
+    for bar, name in zip(bars, distinct(bar["name"] for bar in bars), strict=True):
+        end = max(0.0, bar["value"], bar.get("high") or 0.0)
+        bar |= {"name": name, "label": value_text(bar["value"], 3), "end": end}
+    return bars
+
+
+@analysis(paper="Billboards, section 2.1")
+def rank(
+    view: View,
+    *,
+    references: Annotated[
+        str | Sequence[str] | None, Named(metavar="A,B"), "use scores against these references (default: the board's)"
+    ] = None,
+    by: Annotated[str | None, Named(metavar="METRIC"), "rank generators by this metric instead of the best one"] = None,
+    k: Annotated[int, Ge(1), Named(metavar="N"), "tune lambda so that N metrics take part"] = 3,
+    lam: Annotated[
+        float | None, Ge(0), Named(name="lambda", metavar="X"), "use this lambda (scikit-learn's alpha) instead"
+    ] = None,
+    method: Annotated[
+        Method,
+        Named(name="ensemble"),
+        "the paper's lasso, or the best subset of N metrics, chosen and refitted without shrinking",
+    ] = "lasso",
+    draws: Annotated[int, Ge(0), Named(metavar="N"), "bootstrap draws for intervals"] = 1000,
+    resampled: Annotated[
+        Resampled, Named(name="resample"), "what intervals draw again and again: others of which they are about"
+    ] = "instances",
+    seed: Annotated[int, Ge(0), Named(metavar="N"), "seed of what is random"] = 0,
+) -> Ranking:
+    """Rank metrics by their correlation with people, and generators by the best metric or the ensemble.
+
+    Each new ensemble gets a signature that papers can cite.
+    """
+    names = named_references(references)
+    options = RankingOptions(
+        aggregate=view.aggregate,
+        references=None if names is None else view.counted.check_references(names),
+        part=view.part,
+        k=k,
+        lam=lam,
+        method=method,
+        by=by,
+        resampled=resampled,
+        draws=draws,
+        seed=seed,
+    )
+    ranking = rank_board(view.counted, view.cells, options)
+    return ranking if view.archive is None else view.archive.numbered(ranking)
+
+
+@rank.table
+def _rank_tables(ranking: Ranking) -> list[Table]:
+    tables = [metric_table(ranking), generator_table(ranking)]
+    if ranking.ensemble is not None:
+        tables.insert(1, ensemble_table(ranking.ensemble))
+    if ranking.lines:
+        tables.insert(1, lines_table(ranking))
+    return tables
+
+
+@rank.chart
+def _bars_of_agreement(ranking: Ranking, theme: Theme) -> alt.LayerChart | None:
+    return correlation_bars(ranking, theme=theme) if best_metric(ranking) else None
+
+
+@rank.words
+def rank_words(ranking: Ranking) -> list[str]:
+    """What a ranking says, in sentences."""
+    sentences = (_best_metric(ranking), _ensemble(ranking), _generators(ranking))
+    return [sentence for sentence in sentences if sentence]
+
+
+@rank.notes
+def _rank_notes(_: View, ranking: Ranking) -> list[str]:
+    unscored = [] if ranking.metrics else ["no scores yet: `billboards score BOARD` computes them"]
+    return [*unscored, *ranking.notes]
+
+
+@rank.keep
+def _keep_ranking(view: View, ranking: Ranking) -> Ranking:
+    assert view.archive is not None
+    return view.archive.keep(ranking)

@@ -1,0 +1,164 @@
+"""Suites from Python: several boards that judge the same metrics, opened once, run, shown and ranked.
+
+import billboards as bb
+suite = bb.open_suite("suite.toml")
+suite.run(add=["my_metric.py"])
+suite.rank()
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+
+from billboards.analyses._analysis import Result
+from billboards.analyses.suite.chosen import Chosen, choose_metrics
+from billboards.analyses.suite.keeping import Kept, keep_results, kept_document
+from billboards.analyses.suite.metric_report import SHOWN, report_metric
+from billboards.analyses.suite.opening import OpenBoard, open_boards
+from billboards.analyses.suite.page import suite_html
+from billboards.analyses.suite.ranking import rank_suite
+from billboards.analyses.suite.report_results import MetricReport
+from billboards.analyses.suite.report_tables import metric_report_tables
+from billboards.analyses.suite.results import (
+    Block,
+    Role,
+    Suite,
+    SuiteBoard,
+    SuiteRanking,
+    SuiteResult,
+    SuiteStatistic,
+)
+from billboards.analyses.suite.scoring import SuiteScoring, score_suite
+from billboards.analyses.suite.settings import read_suite
+from billboards.analyses.suite.shown_tables import Shown, suite_ranking_table, suite_tables
+from billboards.analyses.suite.tables import DRAWS, measure_suite
+from billboards.board.scoring import Progress
+from billboards.errors import NotEnoughData
+from billboards.metrics.discovery import Spec, canonical, is_file, metric
+from billboards.run.local import executor
+from billboards.show.documents import document_of
+
+
+@dataclass(frozen=True)
+class SuiteRun:
+    """What a run did, and what the suite says now."""
+
+    scoring: SuiteScoring
+    kept: Kept
+    path: Path | None
+
+
+@dataclass(frozen=True)
+class OpenSuite:
+    """A suite whose boards are open; `metrics` says what is judged instead of the suite's own."""
+
+    suite: Suite
+    boards: tuple[OpenBoard, ...]
+    metrics: tuple[Spec, ...] = ()
+
+    def judging(self, metrics: Sequence[Spec] | None = None, add: Sequence[Spec] = ()) -> OpenSuite:
+        """The same suite for other metrics: these instead of its own, and some, such as Python files, beside them."""
+        own = tuple(map(metric, add))
+        named = tuple(metrics or self.metrics or self.suite.metrics)
+        if own and not named:
+            named = tuple(row.name for row in choose_metrics(self.suite, self.boards))
+        return replace(self, metrics=(*named, *own))
+
+    @cached_property
+    def chosen(self) -> tuple[Chosen, ...]:
+        """The metrics, each as it runs on each board."""
+        return choose_metrics(self.suite, self.boards, self.metrics or None)
+
+    def score(self, *, jobs: int = 1, on_progress: Callable[[Progress], None] | None = None) -> SuiteScoring:
+        """Compute every score that is missing, on every board."""
+        return score_suite(self.boards, self.chosen, executor(jobs), on_progress=on_progress)
+
+    def run(
+        self,
+        metrics: Sequence[Spec] | None = None,
+        *,
+        add: Sequence[Spec] = (),
+        jobs: int = 1,
+        draws: int = DRAWS,
+        seed: int = 0,
+        on_progress: Callable[[Progress], None] | None = None,
+    ) -> Result[SuiteRun]:
+        """Score what is missing, measure everything, and keep both tables and the ranking beside the suite's file."""
+        own = self.judging(metrics, add)
+        scoring = own.score(jobs=jobs, on_progress=on_progress)
+        result = own.tables(draws=draws, seed=seed).value
+        result = replace(result, missing={**result.missing, **scoring.failures})
+        rankings = own.rankings(draws=draws, seed=seed)
+        kept = Kept(result, rankings)
+        path = keep_results(self.suite, kept) if self.suite.path is not None else None
+        shown = (*suite_tables(result), *map(suite_ranking_table, rankings))
+        return Result(value=SuiteRun(scoring, kept, path), tables=shown, document=kept_document(kept))
+
+    def tables(
+        self, statistic: SuiteStatistic = "pearson", shown: Shown = "values", *, draws: int = DRAWS, seed: int = 0
+    ) -> Result[SuiteResult]:
+        """Both tables from the scores that there are: correctness, and the other dimensions."""
+        found = measure_suite(self.suite, self.boards, self.chosen, draws=draws, seed=seed)
+        return Result(value=found, tables=suite_tables(found, statistic, shown), document=document_of(found))
+
+    def rank(
+        self, role: Role = "correctness", block: Block = "all", *, draws: int = DRAWS, seed: int = 0
+    ) -> Result[SuiteRanking]:
+        """One ranking of metrics over all boards, with clusters."""
+        found = rank_suite(self.suite, self.boards, self.chosen, role=role, block=block, draws=draws, seed=seed)
+        return Result(value=found, tables=(suite_ranking_table(found),), document=document_of(found))
+
+    def rankings(self, *, draws: int = DRAWS, seed: int = 0) -> tuple[SuiteRanking, ...]:
+        """The ranking by correctness with all references, where any metric has scores on every board."""
+        try:
+            return (self.rank(draws=draws, seed=seed).value,)
+        except NotEnoughData:
+            return ()
+
+    def report_metric(
+        self,
+        name: Spec,
+        *,
+        metrics: Sequence[Spec] | None = None,
+        jobs: int = 1,
+        draws: int = DRAWS,
+        seed: int = 0,
+        shown: int = SHOWN,
+        on_progress: Callable[[Progress], None] | None = None,
+    ) -> Result[MetricReport]:
+        """One metric over all boards, beside the suite's or these; what is missing is scored first."""
+        is_named = isinstance(name, str) and not is_file(name)
+        own = self.judging(metrics, () if is_named else (name,))
+        rows = [row.name for row in own.chosen]
+        asked = metric(name).name if not is_named else str(name) if name in rows else canonical(str(name))
+        if asked not in rows:
+            own = replace(own, metrics=(*(own.metrics or rows), asked))
+        own.score(jobs=jobs, on_progress=on_progress)
+        found = report_metric(own.suite, own.boards, own.chosen, asked, draws=draws, seed=seed, shown=shown)
+        return Result(value=found, tables=metric_report_tables(found), document=document_of(found))
+
+    def report(self, path: str | Path, *, draws: int = DRAWS, seed: int = 0) -> Path:
+        """One self-contained HTML page about the suite, from the scores that there are."""
+        page = suite_html(self.tables(draws=draws, seed=seed).value, self.rankings(draws=draws, seed=seed))
+        target = Path(path)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(page, encoding="utf-8")
+        return target
+
+
+def open_suite(path: str | Path) -> OpenSuite:
+    """The suite in a TOML file, with its boards."""
+    return opened(read_suite(path))
+
+
+def suite_of(folders: Sequence[str | Path], *, name: str = "boards") -> OpenSuite:
+    """A suite of board folders without a file: what each board ranks by counts as correctness."""
+    return opened(Suite(name, tuple(SuiteBoard(Path(folder).absolute()) for folder in folders)))
+
+
+def opened(suite: Suite) -> OpenSuite:
+    """A suite with its boards."""
+    return OpenSuite(suite, open_boards(suite))

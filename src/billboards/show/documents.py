@@ -1,0 +1,239 @@
+"""Results as JSON documents, and back from them.
+
+A document holds every field of its result under the names that scripts rely on, with a schema version and its kind; it
+is strict JSON, so what is not a number is null. What was read back equals what was written, which is what makes a
+snapshot a snapshot. What lies on a disk can be cut off, edited or swapped, so a document is read through a pydantic
+model that is made from the result's own fields; the same model is its schema for programs.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import MISSING, fields, is_dataclass
+from functools import cache
+from types import NoneType, UnionType
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+
+from billboards.errors import InvalidInput
+from billboards.reading import shown
+from billboards.show.table import Table, records
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+SCHEMA = 1
+#: Where a document's word is not the field's: `lambda` is no name in Python, `slice` one of its own.
+WORDS = {"lam": "lambda", "lam_range": "lambda_range", "part": "slice", "interval90": "ci90"}
+
+Document = dict[str, Any]
+Result = TypeVar("Result")
+
+
+def dumps(document: Mapping[str, Any]) -> str:
+    """A document as strict JSON text; half a character, which UTF-8 can't hold, is written as its escape."""
+    text = json.dumps(document, ensure_ascii=False, allow_nan=False, indent=2)
+    return re.sub(r"[\ud800-\udfff]", lambda half: f"\\u{ord(half[0]):04x}", text) + "\n"
+
+
+def kind_of(result: Any, otherwise: str = "") -> str:
+    """What a result's document calls itself: its class says so, else it is named after the analysis."""
+    return getattr(result, "DOCUMENT", "") or otherwise or type(result).__name__.lower()
+
+
+def document_of(result: Any, kind: str = "") -> Document:
+    """A result under its head; a field that bears a name of the head would be lost, so it is refused."""
+    own = getattr(result, "document", None)
+    if own is not None:
+        return dict(own())
+    name = kind_of(result, kind)
+    head: Document = {"schema": SCHEMA, "kind": name}
+    body: Document = _table_body(result) if isinstance(result, Table) else _plain(result)
+    taken = sorted(head.keys() & body.keys())
+    if taken:
+        raise InvalidInput(f"a {name} has a field named {taken[0]!r}, which its document needs; rename the field")
+    return head | body
+
+
+def result_of(kind: type[Result], document: Any) -> Result:
+    """The result that a document was made from, its head checked first."""
+    name = kind_of(kind)
+    _check_head(document, name)
+    return read_fields(kind, document, name)
+
+
+def read_fields(kind: type[Result], document: Any, what: str) -> Result:
+    """A data class from its fields as JSON has them; a field that has a default may be absent."""
+    from pydantic import ValidationError
+
+    try:
+        read: Result = _model(kind).model_validate(document).result()
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ", ".join((what, *(str(place) for place in first["loc"] if not isinstance(place, int))))
+        if first["type"] == "missing":
+            raise InvalidInput(
+                f"{what} document without {first['loc'][-1]!r}; it is incomplete: write it anew"
+            ) from None
+        raise InvalidInput(
+            f"{where}: {shown(first['input'])} where something else was expected ({first['msg'].lower()}); "
+            "it is damaged: write it anew"
+        ) from None
+    return read
+
+
+def model_of(kind: type) -> type[BaseModel]:
+    """The pydantic model of a data class, whose schema programs read."""
+    model: type[BaseModel] = _model(kind)
+    return model
+
+
+def _model(kind: Any) -> Any:
+    return _made_model(kind)
+
+
+@cache
+def _made_model(kind: Any) -> Any:
+    """The pydantic model of a data class: its fields under the document's words, numbers finite or null."""
+    from pydantic import BaseModel, ConfigDict, Field, create_model
+
+    class Fields(BaseModel):
+        model_config = ConfigDict(extra="ignore", title=kind.__name__)
+
+        def result(self) -> Any:
+            return kind(**{name: _unwrapped(getattr(self, name)) for name in type(self).model_fields})
+
+    hints = get_type_hints(kind)
+    described: dict[str, Any] = {}
+    for field in fields(kind):
+        if not field.init or field.metadata.get("document") is False:
+            continue
+        default: Any = ...
+        if field.default is not MISSING:
+            default = field.default
+        settings: dict[str, Any] = {"alias": WORDS.get(field.name, field.name)}
+        if field.default_factory is not MISSING:
+            settings["default_factory"] = field.default_factory
+            described[field.name] = (_field_type(hints[field.name]), Field(**settings))
+        else:
+            described[field.name] = (_field_type(hints[field.name]), Field(default, **settings))
+    model = create_model(kind.__name__, __base__=Fields, **described)
+    if kind.__doc__:
+        model.__doc__ = kind.__doc__
+    return model
+
+
+def _field_type(hint: Any) -> Any:
+    """A field's type as its document is checked against it."""
+    plain = _plain_types()
+    if hint in plain:
+        return plain[hint]
+    if is_dataclass(hint):
+        return _model(hint)
+    origin, inside = get_origin(hint), get_args(hint)
+    if origin in (Union, UnionType):
+        return Union[tuple(one if one is NoneType else _field_type(one) for one in inside)]  # noqa: UP007 - made here
+    if origin is tuple:
+        return tuple[tuple(one if one is ... else _field_type(one) for one in inside)]  # type: ignore[misc]
+    if origin is Mapping or origin is dict:
+        return dict[str, _field_type(inside[1])]  # type: ignore[misc]
+    return hint if origin is Literal else Any
+
+
+@cache
+def _plain_types() -> Mapping[Any, Any]:
+    from typing import Annotated
+
+    from pydantic import BeforeValidator, Strict
+
+    return {
+        str: Annotated[str, Strict()],
+        bool: Annotated[bool, Strict()],
+        int: Annotated[int, BeforeValidator(_whole)],
+        float: Annotated[float | None, BeforeValidator(_number)],
+    }
+
+
+def _number(value: Any) -> float:
+    """A number; null is one that was none."""
+    if value is None:
+        return math.nan
+    if type(value) is float and math.isfinite(value):
+        return value
+    if type(value) is int and abs(value) < 2**63:
+        return float(value)
+    raise ValueError("not a number")
+
+
+def _whole(value: Any) -> int:
+    if type(value) is int and abs(value) < 2**63:
+        return value
+    raise ValueError("not a whole number")
+
+
+def _unwrapped(value: Any) -> Any:
+    """A field's value with models inside it made into what they are models of."""
+    if isinstance(value, tuple):
+        return tuple([_unwrapped(item) for item in value]) if value and not isinstance(value[0], float) else value
+    if isinstance(value, dict):
+        return {key: _unwrapped(item) for key, item in value.items()}
+    return value.result() if hasattr(value, "model_fields_set") else value
+
+
+@cache
+def document_model(kind: Any) -> Any:
+    """The model of a whole document: its head, and the fields of a result."""
+    from pydantic import create_model
+
+    if kind is Table:
+        body: dict[str, Any] = {"title": (str, ...), "rows": (list[dict[str, Any]], ...), "notes": (list[str], ...)}
+    elif is_dataclass(kind):
+        body = {WORDS.get(n, n): (f.annotation, f.default) for n, f in _model(kind).model_fields.items()}
+    else:
+        body = {}
+    described: dict[str, Any] = {"schema_": (int, _aliased("schema")), "kind": (str, ...)}
+    described |= {_python_name(word): (annotation, _aliased(word)) for word, (annotation, _) in body.items()}
+    return create_model(f"{kind.__name__}Document", **described)
+
+
+def _aliased(word: str) -> Any:
+    from pydantic import Field
+
+    return Field(alias=word)
+
+
+def _python_name(word: str) -> str:
+    """A name that a model may have for a document's word: `lambda` and `schema` are none."""
+    return f"{word}_" if word in ("lambda", "schema", "copy", "json", "dict") else word
+
+
+def _check_head(document: Any, kind: str) -> None:
+    if not isinstance(document, Mapping):
+        raise InvalidInput(
+            f"a {kind} document is a JSON object, not {type(document).__name__}; give a {kind}'s document"
+        )
+    if document.get("schema") != SCHEMA:
+        raise InvalidInput(
+            f"{kind} document of schema {document.get('schema')!r}; this version of billboards reads schema {SCHEMA}: "
+            "update billboards, or write the document anew"
+        )
+    if document.get("kind") != kind:
+        raise InvalidInput(f"document of kind {document.get('kind')!r} where a {kind} was expected; give a {kind}'s")
+
+
+def _table_body(table: Table) -> Document:
+    return {"title": table.title, "rows": [_plain(record) for record in records(table)], "notes": list(table.notes)}
+
+
+def _plain(value: Any) -> Any:
+    """A value as JSON knows it; fields stand under the document's words, then what the class counts in beside them."""
+    if is_dataclass(value):
+        own = {WORDS.get(f.name, f.name): _plain(getattr(value, f.name)) for f in fields(value)}
+        return own | {name: _plain(getattr(value, name)) for name in getattr(value, "ALSO", ())}
+    if isinstance(value, float):
+        return float(value) if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    return [_plain(item) for item in value] if isinstance(value, tuple | list) else value
