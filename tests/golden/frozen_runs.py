@@ -24,7 +24,9 @@ import billboards as bb
 from billboards.__main__ import main
 
 #: Files whose contents are a matter of taste, or of no interest: that they are written is enough.
-UNREAD = (".html", ".svg", ".sqlite", ".parquet")
+UNREAD = (".html", ".svg", ".parquet")
+#: What a database writes at any time.
+RESTLESS = (".sqlite", "-wal", "-shm", ".lock")
 #: Characters of a text for other tools that are kept as they are.
 LONGEST = 1500
 #: A command that prints nothing and says in a note how much it did.
@@ -133,7 +135,11 @@ def copied(source: Path, target: Path, argv: Sequence[str]) -> Path:
 def _files(folder: Path) -> Iterator[tuple[str, Path, bytes]]:
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder).as_posix()
-        if path.is_file() and not any(part.startswith(".") for part in path.relative_to(folder).parts):
+        if (
+            path.is_file()
+            and not name.endswith(RESTLESS)
+            and not any(part.startswith(".") for part in path.relative_to(folder).parts)
+        ):
             yield name, path, path.read_bytes()
 
 

@@ -28,6 +28,7 @@ from frozen_inputs import write_inputs
 from frozen_lines import command_lines
 from frozen_metrics import learned_numbers, metric_numbers
 from frozen_runs import board_facts, copied, run_differences, run_line
+from frozen_site_making import make_site
 
 #: What is computed and kept in the workspace before anything is recorded, in this order.
 STEPS = """
@@ -55,17 +56,18 @@ suite run suite.toml --jobs 1 --draws 200
 
 
 def main() -> int:
-    """Freeze everything into a new folder."""
+    """Freeze everything into a folder; a part that is there already stays as it is."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("target", type=Path, help="the folder to write, such as tests/golden/v0.1")
     target = parser.parse_args().target.resolve()
-    if target.exists():
-        print(f"{target}: is there already; what is frozen stays as it is", file=sys.stderr)
-        return 2
-    words = make_workspace(target / "workspace")
-    keep_runs(target / "workspace", target / "commands", words)
-    write_document(target / "metrics.json", normalised({"plain": metric_numbers(), "learned": learned_numbers()}))
-    write_document(target / "boards.json", board_facts(target / "workspace"))
+    if not (target / "workspace").exists():
+        words = make_workspace(target / "workspace")
+        keep_runs(target / "workspace", target / "commands", words)
+        write_document(target / "boards.json", board_facts(target / "workspace"))
+    if not (target / "metrics.json").exists():
+        write_document(target / "metrics.json", normalised({"plain": metric_numbers(), "learned": learned_numbers()}))
+    if not (target / "site").exists():
+        make_site(target / "site", target / "workspace")
     return 0
 
 

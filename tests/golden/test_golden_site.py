@@ -1,0 +1,77 @@
+"""A site that an older version made still opens, from its data folder and from its backup, says the same, and goes on.
+
+The data folder and the backup are those of one moment; so is what was said to its owner, a team and visitors. Nobody is
+at work while addresses are compared, so that nothing can be computed anew.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from frozen_documents import differences, normalised
+from frozen_runs import run_differences, run_line
+from frozen_site import asking, go_on, say, serving
+
+HERE = Path(__file__).parent
+VERSIONS = sorted(path.parents[1].name for path in HERE.glob("v*/site/site.json"))
+
+
+def kept_site(version: str) -> dict[str, Any]:
+    """What was kept of a version's site: tokens, what goes on from there, and all that was said."""
+    kept: dict[str, Any] = json.loads((HERE / version / "site" / "site.json").read_text("utf-8"))
+    return kept
+
+
+def data_folder(version: str, folder: Path) -> Path:
+    """The data folder as it was left."""
+    with zipfile.ZipFile(HERE / version / "site" / "data.zip") as files:
+        files.extractall(folder)
+    return folder / "data"
+
+
+def restored(version: str, folder: Path) -> Path:
+    """A data folder made from the backup."""
+    backup, data = HERE / version / "site" / "backup.tar.gz", folder / "data"
+    command = [sys.executable, "-m", "billboards", "restore", str(backup), str(data)]
+    subprocess.run(command, check=True, capture_output=True)
+    return data
+
+
+@pytest.mark.parametrize("opened", [data_folder, restored])
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_site_tells_everybody_what_it_told_them(version: str, opened: Any, tmp_path: Path) -> None:
+    kept = kept_site(version)
+    unlike = []
+    with serving(opened(version, tmp_path), workers=0) as address, asking(address, kept["tokens"]) as askers:
+        for told in kept["documents"]:
+            found = differences(told, say(askers[told["asker"]], told["path"]) | {"asker": told["asker"]})
+            unlike += [f"{told['asker']} {told['path']} {one}" for one in found]
+    assert len(kept["documents"]) > 100
+    assert not unlike, "\n".join(unlike[:30])
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_the_command_line_says_the_same_of_a_site(version: str, tmp_path: Path) -> None:
+    data_folder(version, tmp_path)
+    unlike = []
+    for kept in kept_site(version)["commands"]:
+        found = run_differences(kept, run_line(kept["argv"], tmp_path))
+        unlike += [f"{' '.join(kept['argv'])} {one}" for one in found]
+    assert not unlike, "\n".join(unlike[:30])
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_site_goes_on_where_it_was(version: str, tmp_path: Path) -> None:
+    kept = kept_site(version)
+    data = data_folder(version, tmp_path)
+    with serving(data, workers=1) as address, asking(address, kept["tokens"]) as askers:
+        now = normalised(go_on(askers, kept["plan"]))
+    assert now["kept"] == now["kept_still"]
+    unlike = list(differences(kept["went_on"], now))
+    assert not unlike, "\n".join(unlike[:30])
