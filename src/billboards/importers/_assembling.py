@@ -1,8 +1,8 @@
-"""The contract every importer keeps: files of a public data set in, a complete board out, or a refusal that says why.
+"""What importers share: finding and reading files, checking what they say, and putting a board together.
 
-An importer reads its source as it lies on disk, checks what the format promises, and returns a `Board` in memory with
-notes on what a reader should know. It never guesses: a missing segment, a duplicate, a wrong column is named and
-refused. Writing the folder is not its business.
+Most public sets are one file of outputs with what people said of them. Their importers read the file and say everything
+by name; here names become rows and columns, in the order of a board folder, so that the board opens as it was imported.
+Mistakes are collected in a `Problems` with file and line, and refused all at once.
 """
 
 from __future__ import annotations
@@ -48,26 +48,13 @@ from billboards.reading import (
 )
 
 Floats = NDArray[np.float64]
+Cells = Mapping[str, str]
 #: What a new board computes by itself.
 _OF_REFERENCES = ("BLEU", "chrF", "chrF++", "TER", "ROUGE-1", "ROUGE-2", "ROUGE-3", "ROUGE-L")
 _OF_OUTPUTS = ("length", "repetition-3")
 _OF_INPUTS = ("abstractness-2",)
 _STATISTIC = re.compile(r"length|(repetition|abstractness)-\d+")
-
-
-def check_name(kind: str, name: str, where: str, line: int | None, problems: Problems) -> None:
-    """A name or id must be one that a board folder can hold."""
-    mistake = mistake_in(kind, name)
-    if mistake:
-        problems.error(where, line, f"{kind} {shown(name)} {mistake}")
-
-
-def board_name(name: str) -> str:
-    """A board's name, if it can be one."""
-    mistake = board_name_mistake(name)
-    if mistake:
-        raise InvalidInput(f"the board's name {shown(name)} {mistake}")
-    return name
+_UNENDED = ": the last line has no line end; make sure that the file is complete"
 
 
 def find_file(root: Path, patterns: Sequence[str], what: str) -> Path:
@@ -86,157 +73,13 @@ def find_file(root: Path, patterns: Sequence[str], what: str) -> Path:
     raise ImportRefused(f"{root}: holds no {what} (looked for {', '.join(patterns)})")
 
 
-def default_metrics(instances: Sequence[Instance]) -> tuple[str, ...]:
-    """The metrics a new board computes: those for which it has references and input texts."""
-    of_references = _OF_REFERENCES if any(instance.references for instance in instances) else ()
-    of_inputs = _OF_INPUTS if any(instance.input is not None for instance in instances) else ()
-    return (*of_references, *_OF_OUTPUTS, *of_inputs)
-
-
-def generator_rows(
-    generators: Mapping[str, Generator], instances: Sequence[Instance], texts: Mapping[str, Texts]
-) -> tuple[Outputs, ...]:
-    """One row per generator, in the order of a board folder."""
-    return tuple(row_of(generators[name], instances, texts[name]) for name in sorted(texts, key=folder_order))
-
-
-def score_column(
-    source_name: str,
-    values: Mapping[str, Floats],
-    *,
-    name: str | None = None,
-    references: Sequence[str] = (),
-    needs_references: bool = True,
-    needs_input: bool = False,
-    is_ensemble: bool = False,
-    is_statistic: bool = False,
-) -> ImportedColumn:
-    """Scores that came with the data, under a signature derived from every one of them."""
-    total = hashlib.sha256(source_name.encode())
-    ordered = {row: values[row] for row in sorted(values, key=folder_order)}
-    for row, scores in ordered.items():
-        total.update(b"\0" + row.encode() + b"\0" + np.ascontiguousarray(scores, "<f8").tobytes())
-    return ImportedColumn(
-        name=name or source_name,
-        source_name=source_name,
-        signature=f"imported:{total.hexdigest()[:16]}",
-        values=ordered,
-        references=tuple(references) if needs_references else (),
-        needs_references=needs_references,
-        needs_input=needs_input,
-        is_ensemble=is_ensemble,
-        is_statistic=is_statistic,
-    )
-
-
-def is_statistic(name: str) -> bool:
-    """Whether scores of this name describe texts without judging them, where a source can't say so itself."""
-    return _STATISTIC.fullmatch(name) is not None
-
-
-def in_folder_order(columns: Iterable[ImportedColumn]) -> tuple[ImportedColumn, ...]:
-    """Columns in the order a board folder lists their files."""
-    return tuple(sorted(columns, key=lambda column: f"{file_name(column.source_name)}.tsv"))
-
-
-Cells = Mapping[str, str]
-_UNENDED = ": the last line has no line end; make sure that the file is complete"
-
-
-@dataclass
-class LooseOutputs:
-    """Outputs that belong to no generator, as they are found."""
-
-    _depth: dict[str, int] = field(default_factory=dict)
-    _outputs: list[tuple[str, str, str]] = field(default_factory=list)
-
-    def add(self, instance: str, text: str, key: str | None = None) -> str:
-        """One more output of an instance, under its id or else a number; the name of the row it will stand in."""
-        self._depth[instance] = self._depth.get(instance, 0) + 1
-        self._outputs.append((instance, key or f"{instance}.{self._depth[instance]}", text))
-        return f"#{self._depth[instance]}"
-
-    def __len__(self) -> int:
-        return len(self._outputs)
-
-    def rows(self, instances: Sequence[Instance]) -> tuple[Outputs, ...]:
-        return loose_rows(instances, self._outputs)
-
-
-def rows_of_generators(
-    instances: Sequence[Instance],
-    texts: Mapping[str, Mapping[str, str]],
-    generators: Mapping[str, Generator] | None = None,
-) -> tuple[Outputs, ...]:
-    """A row per generator from its texts by instance; one without an entry is a machine, or human by its name."""
-    named = {name: Generator(name, kind="human" if is_human(name) else "machine") for name in texts} | dict(
-        generators or {}
-    )
-    filled: dict[str, Texts] = {
-        name: tuple(of_instance.get(instance.id) for instance in instances) for name, of_instance in texts.items()
-    }
-    return generator_rows(named, instances, filled)
-
-
-def assemble(
-    name: str,
-    instances: Sequence[Instance],
-    rows: Sequence[Outputs],
-    judgments: Iterable[Judgment],
-    *,
-    dimensions: Sequence[Dimension],
-    ranks: str,
-    aggregates: Sequence[Aggregate] = (),
-    input_language: str | None = None,
-    output_language: str | None = None,
-    card: DataCard | None = None,
-) -> Board:
-    """The board of a public set.
-
-    name: the board's name
-    instances, rows: what was to be put out, and the outputs; see `rows_of_generators` and `LooseOutputs`
-    judgments: what people said, naming instances and rows
-    dimensions, aggregates: the scales of the judgments, and means over several of them
-    ranks: the dimension or aggregate that ranks metrics
-    input_language, output_language: their codes, where all texts are in one language
-    card: facts of this very board; what every board of an importer shares stands in its declaration
-    """
-    bare = Board(
-        name=name,
-        instances=tuple(instances),
-        rows=tuple(rows),
-        dimensions={dimension.name: dimension for dimension in dimensions},
-        aggregates={aggregate.name: aggregate for aggregate in aggregates},
-        ranks=ranks,
-        metrics=default_metrics(instances),
-        input_language=input_language,
-        output_language=output_language,
-        card=card or DataCard(),
-    )
-    return judgment_columns(bare, judgments)
-
-
-def counts(path: Path, board: Board) -> str:
-    """How much was found, so that a file which ends too early doesn't go unnoticed."""
-    outputs = sum(text is not None for row in board.rows for text in row.texts)
-    return f"{path}: {len(board.instances)} instances, {outputs} outputs, {len(board.judgments)} judgments"
-
-
-def references(texts: Iterable[str], name: str = "ref") -> tuple[Reference, ...]:
-    """References under numbered names, `ref1` and so on, without the empty ones."""
-    return tuple(Reference(f"{name}{k}", text) for k, text in enumerate(texts, 1) if text.strip())
-
-
-def read_cells(path: Path, columns: Sequence[str], problems: Problems, notes: list[str]) -> Iterator[tuple[int, Cells]]:
-    """The rows of a CSV or TSV file that must have these columns; it may have others."""
-    table = read_table(path, problems, numbered=True)
-    missing = [name for name in columns if name not in table.columns]
-    if missing:
-        names = ", ".join(table.columns[:12])
-        problems.error(str(path), 1, f"has no column {shown(missing[0])}; the first line names {names}")
-        refuse_errors(problems)
-    notes.extend(table.notes)
-    yield from table.rows
+def read_lines(path: Path, problems: Problems, notes: list[str]) -> Iterator[tuple[int, str]]:
+    """The lines of a text file; one that ends without a line end is noted, as some releases are published so."""
+    raw = read_source(path)
+    if not raw.endswith(b"\n"):
+        others = notes.pop().removesuffix(_UNENDED) if notes and notes[-1].endswith(_UNENDED) else ""
+        notes.append(f"{others}, {path.name}{_UNENDED}" if others else f"{path}{_UNENDED}")
+    yield from numbered_lines(raw, str(path), problems)
 
 
 def read_fields(path: Path, width: int, problems: Problems, notes: list[str]) -> Iterator[tuple[int, list[str]]]:
@@ -249,49 +92,16 @@ def read_fields(path: Path, width: int, problems: Problems, notes: list[str]) ->
             problems.error(str(path), line, f"{len(cells)} fields where {width} are needed, tabs between")
 
 
-def read_lines(path: Path, problems: Problems, notes: list[str]) -> Iterator[tuple[int, str]]:
-    """The lines of a text file; one that ends without a line end is noted, as some releases are published so."""
-    raw = read_source(path)
-    if not raw.endswith(b"\n"):
-        others = notes.pop().removesuffix(_UNENDED) if notes and notes[-1].endswith(_UNENDED) else ""
-        notes.append(f"{others}, {path.name}{_UNENDED}" if others else f"{path}{_UNENDED}")
-    yield from numbered_lines(raw, str(path), problems)
-
-
-def value_within(text: str, dimension: Dimension, where: str, line: int | None, problems: Problems) -> float:
-    """A judgment's number, which must lie on the dimension's scale."""
-    value = read_number(text, dimension.name, where, line, problems)
-    low, high = dimension.range or (-float("inf"), float("inf"))
-    if not low <= value <= high:
-        problems.error(where, line, f"{dimension.name} = {shown(text)} lies outside [{low:g}, {high:g}]")
-    return value
-
-
-def text_in(item: Mapping[str, Any], key: str, where: str, line: int | None, problems: Problems) -> str:
-    """A text of a JSON object; anything else is a mistake."""
-    value = item.get(key)
-    if not isinstance(value, str):
-        problems.error(where, line, f'"{key}" must be text; found {shown(value)}')
-        return ""
-    return value
-
-
-def texts_in(item: Mapping[str, Any], key: str, where: str, line: int | None, problems: Problems) -> list[str]:
-    """A list of texts of a JSON object; anything else is a mistake."""
-    value = item.get(key)
-    if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
-        problems.error(where, line, f'"{key}" must be a list of texts; found {shown(value)}')
-        return []
-    return value
-
-
-def refuse_twice(seen: dict[Any, int], key: Any, what: str, where: str, line: int, problems: Problems) -> bool:
-    """Whether something was there before, which then is a mistake that names both lines."""
-    if key in seen:
-        problems.error(where, line, f"{what} appears twice, first on line {seen[key]}")
-        return True
-    seen[key] = line
-    return False
+def read_cells(path: Path, columns: Sequence[str], problems: Problems, notes: list[str]) -> Iterator[tuple[int, Cells]]:
+    """The rows of a CSV or TSV file that must have these columns; it may have others."""
+    table = read_table(path, problems, numbered=True)
+    missing = [name for name in columns if name not in table.columns]
+    if missing:
+        names = ", ".join(table.columns[:12])
+        problems.error(str(path), 1, f"has no column {shown(missing[0])}; the first line names {names}")
+        refuse_errors(problems)
+    notes.extend(table.notes)
+    yield from table.rows
 
 
 def read_json(path: Path) -> Any:
@@ -334,3 +144,191 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(unique) < len(pairs):
         raise ValueError("a key appears twice in one object")
     return unique
+
+
+def check_name(kind: str, name: str, where: str, line: int | None, problems: Problems) -> None:
+    """A name or id must be one that a board folder can hold."""
+    mistake = mistake_in(kind, name)
+    if mistake:
+        problems.error(where, line, f"{kind} {shown(name)} {mistake}")
+
+
+def board_name(name: str) -> str:
+    """A board's name, if it can be one."""
+    mistake = board_name_mistake(name)
+    if mistake:
+        raise InvalidInput(f"the board's name {shown(name)} {mistake}")
+    return name
+
+
+def refuse_twice(seen: dict[Any, int], key: Any, what: str, where: str, line: int, problems: Problems) -> bool:
+    """Whether something was there before, which then is a mistake that names both lines."""
+    if key in seen:
+        problems.error(where, line, f"{what} appears twice, first on line {seen[key]}")
+        return True
+    seen[key] = line
+    return False
+
+
+def value_within(text: str, dimension: Dimension, where: str, line: int | None, problems: Problems) -> float:
+    """A judgment's number, which must lie on the dimension's scale."""
+    value = read_number(text, dimension.name, where, line, problems)
+    low, high = dimension.range or (-float("inf"), float("inf"))
+    if not low <= value <= high:
+        problems.error(where, line, f"{dimension.name} = {shown(text)} lies outside [{low:g}, {high:g}]")
+    return value
+
+
+def text_in(item: Mapping[str, Any], key: str, where: str, line: int | None, problems: Problems) -> str:
+    """A text of a JSON object; anything else is a mistake."""
+    value = item.get(key)
+    if not isinstance(value, str):
+        problems.error(where, line, f'"{key}" must be text; found {shown(value)}')
+        return ""
+    return value
+
+
+def texts_in(item: Mapping[str, Any], key: str, where: str, line: int | None, problems: Problems) -> list[str]:
+    """A list of texts of a JSON object; anything else is a mistake."""
+    value = item.get(key)
+    if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
+        problems.error(where, line, f'"{key}" must be a list of texts; found {shown(value)}')
+        return []
+    return value
+
+
+def references(texts: Iterable[str], name: str = "ref") -> tuple[Reference, ...]:
+    """References under numbered names, `ref1` and so on, without the empty ones."""
+    return tuple(Reference(f"{name}{k}", text) for k, text in enumerate(texts, 1) if text.strip())
+
+
+def rows_of_generators(
+    instances: Sequence[Instance],
+    texts: Mapping[str, Mapping[str, str]],
+    generators: Mapping[str, Generator] | None = None,
+) -> tuple[Outputs, ...]:
+    """A row per generator from its texts by instance; one without an entry is a machine, or human by its name."""
+    named = {name: Generator(name, kind="human" if is_human(name) else "machine") for name in texts} | dict(
+        generators or {}
+    )
+    filled: dict[str, Texts] = {
+        name: tuple(of_instance.get(instance.id) for instance in instances) for name, of_instance in texts.items()
+    }
+    return generator_rows(named, instances, filled)
+
+
+def generator_rows(
+    generators: Mapping[str, Generator], instances: Sequence[Instance], texts: Mapping[str, Texts]
+) -> tuple[Outputs, ...]:
+    """One row per generator, in the order of a board folder."""
+    return tuple(row_of(generators[name], instances, texts[name]) for name in sorted(texts, key=folder_order))
+
+
+@dataclass
+class LooseOutputs:
+    """Outputs that belong to no generator, as they are found."""
+
+    _depth: dict[str, int] = field(default_factory=dict)
+    _outputs: list[tuple[str, str, str]] = field(default_factory=list)
+
+    def add(self, instance: str, text: str, key: str | None = None) -> str:
+        """One more output of an instance, under its id or else a number; the name of the row it will stand in."""
+        self._depth[instance] = self._depth.get(instance, 0) + 1
+        self._outputs.append((instance, key or f"{instance}.{self._depth[instance]}", text))
+        return f"#{self._depth[instance]}"
+
+    def __len__(self) -> int:
+        return len(self._outputs)
+
+    def rows(self, instances: Sequence[Instance]) -> tuple[Outputs, ...]:
+        return loose_rows(instances, self._outputs)
+
+
+def assemble(
+    name: str,
+    instances: Sequence[Instance],
+    rows: Sequence[Outputs],
+    judgments: Iterable[Judgment],
+    *,
+    dimensions: Sequence[Dimension],
+    ranks: str,
+    aggregates: Sequence[Aggregate] = (),
+    input_language: str | None = None,
+    output_language: str | None = None,
+    card: DataCard | None = None,
+) -> Board:
+    """The board of a public set.
+
+    name: the board's name
+    instances, rows: what was to be put out, and the outputs; see `rows_of_generators` and `LooseOutputs`
+    judgments: what people said, naming instances and rows
+    dimensions, aggregates: the scales of the judgments, and means over several of them
+    ranks: the dimension or aggregate that ranks metrics
+    input_language, output_language: their codes, where all texts are in one language
+    card: facts of this very board; what every board of an importer shares stands in its declaration
+    """
+    bare = Board(
+        name=name,
+        instances=tuple(instances),
+        rows=tuple(rows),
+        dimensions={dimension.name: dimension for dimension in dimensions},
+        aggregates={aggregate.name: aggregate for aggregate in aggregates},
+        ranks=ranks,
+        metrics=default_metrics(instances),
+        input_language=input_language,
+        output_language=output_language,
+        card=card or DataCard(),
+    )
+    return judgment_columns(bare, judgments)
+
+
+def default_metrics(instances: Sequence[Instance]) -> tuple[str, ...]:
+    """The metrics a new board computes: those for which it has references and input texts."""
+    of_references = _OF_REFERENCES if any(instance.references for instance in instances) else ()
+    of_inputs = _OF_INPUTS if any(instance.input is not None for instance in instances) else ()
+    return (*of_references, *_OF_OUTPUTS, *of_inputs)
+
+
+def counts(path: Path, board: Board) -> str:
+    """How much was found, so that a file which ends too early doesn't go unnoticed."""
+    outputs = sum(text is not None for row in board.rows for text in row.texts)
+    return f"{path}: {len(board.instances)} instances, {outputs} outputs, {len(board.judgments)} judgments"
+
+
+def score_column(
+    source_name: str,
+    values: Mapping[str, Floats],
+    *,
+    name: str | None = None,
+    references: Sequence[str] = (),
+    needs_references: bool = True,
+    needs_input: bool = False,
+    is_ensemble: bool = False,
+    is_statistic: bool = False,
+) -> ImportedColumn:
+    """Scores that came with the data, under a signature derived from every one of them."""
+    total = hashlib.sha256(source_name.encode())
+    ordered = {row: values[row] for row in sorted(values, key=folder_order)}
+    for row, scores in ordered.items():
+        total.update(b"\0" + row.encode() + b"\0" + np.ascontiguousarray(scores, "<f8").tobytes())
+    return ImportedColumn(
+        name=name or source_name,
+        source_name=source_name,
+        signature=f"imported:{total.hexdigest()[:16]}",
+        values=ordered,
+        references=tuple(references) if needs_references else (),
+        needs_references=needs_references,
+        needs_input=needs_input,
+        is_ensemble=is_ensemble,
+        is_statistic=is_statistic,
+    )
+
+
+def is_statistic(name: str) -> bool:
+    """Whether scores of this name describe texts without judging them, where a source can't say so itself."""
+    return _STATISTIC.fullmatch(name) is not None
+
+
+def in_folder_order(columns: Iterable[ImportedColumn]) -> tuple[ImportedColumn, ...]:
+    """Columns in the order a board folder lists their files."""
+    return tuple(sorted(columns, key=lambda column: f"{file_name(column.source_name)}.tsv"))

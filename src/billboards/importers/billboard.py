@@ -4,8 +4,12 @@
     submissions/BOARD/generators/BOARD_GENERATOR.jsonl    seg_id, set_id, hyp
     results/BOARD/GENERATOR||METRIC.csv                   SYS,seg_id,set_id,metric,score
 
-Judgments and references lie in other repositories and are laid on the board when given. Released scores are oriented
-already: higher is better in every one of them.
+The sources say which segments there are and in which order (that of `set_id`); every other file must hold each of them
+once, under the same two ids, in any order. Judgments and references lie in other repositories and are laid on the board
+when given. Released scores are oriented already: higher is better in every one of them.
+
+What is known of the four public boards beside their files is that of Billboards, §3.1 and Table 10. A board of another
+name is read as well, with nothing assumed.
 """
 
 from __future__ import annotations
@@ -48,7 +52,6 @@ from billboards.reading import (
     some,
 )
 
-LANGUAGES = {"zh": "Chinese", "en": "English", "de": "German"}
 #: Released names that differ from the metric's own.
 CANONICAL = {
     "SentBLEU": "BLEU",
@@ -63,215 +66,10 @@ CANONICAL = {
 REFERENCE_FREE = frozenset({"COMET-QE", "Prism-src", "SummaQA", "CLIP-S"})
 ALSO_INPUT = frozenset({"COMET", "RefCLIP-S", "ensemble"})
 ENSEMBLE = "ensemble"
-_SOURCE = "https://github.com/jungokasai/billboard"
-_PAPER = "Kasai et al. (2022): Bidimensional Leaderboards: Generate and Evaluate Language Hand in Hand"
-
-
-@dataclass(frozen=True)
-class Profile:
-    """How one public board's files are to be understood."""
-
-    input_language: str | None = None
-    output_language: str | None = None
-    images: bool = False
-    documents: bool = False
-    domain: str | None = None
-    judgments: Literal["mqm", "thumb"] | None = None
-    card: DataCard = field(default_factory=lambda: DataCard(source=_SOURCE, citation=_PAPER))
-
-
-CNNDM = Profile(
-    "en",
-    "en",
-    judgments="thumb",
-    card=DataCard(
-        title="CNN/DailyMail summarization",
-        task="Summarise a news article in a few sentences",
-        source=f"{_SOURCE}; ratings and references: https://github.com/jungokasai/THumB",
-        citation=f"{_PAPER}; Fabbri et al. (2021): SummEval: Re-evaluating Summarization Evaluation; references: "
-        "Kryściński et al. (2019)",
-        licence="None stated for the texts; the articles are CNN's and the Daily Mail's",
-        protocol="Each summary is rated from 1 to 5 on coherence, consistency, fluency and relevance",
-        annotators="Three experts and, for most systems, five crowd workers per summary",
-    ),
-)
-MSCOCO = Profile(
-    output_language="en",
-    images=True,
-    judgments="thumb",
-    card=DataCard(
-        title="MSCOCO image captioning",
-        task="Describe a photograph in one sentence",
-        source=f"{_SOURCE}; ratings and references: https://github.com/jungokasai/THumB",
-        citation=f"{_PAPER}; Kasai et al. (2022): Transparent Human Evaluation for Image Captioning; images and "
-        "references: Lin et al. (2014), Chen et al. (2015)",
-        licence="None stated for the texts; the images are Flickr users'",
-        protocol="THumB 1.0: precision and recall from 1 to 5, with penalties for fluency, inclusive language and "
-        "conciseness",
-        annotators="Annotators who follow the THumB rubric",
-    ),
-)
-
-
-def profile_of(board: str) -> Profile:
-    """What is known of a board, by its public name."""
-    if board == "cnndm":
-        return CNNDM
-    if board == "mscoco":
-        return MSCOCO
-    pair = re.fullmatch(r"wmt(\d\d)-([a-z]{2,3})-([a-z]{2,3})", board)
-    return Profile() if pair is None else _wmt(pair[1], pair[2], pair[3])
-
-
-def _wmt(year: str, source: str, target: str) -> Profile:
-    names = f"{LANGUAGES.get(source, source)} to {LANGUAGES.get(target, target)}"
-    card = DataCard(
-        title=f"WMT{year} news translation, {names}",
-        task=f"Translate news from {names}, segment by segment",
-        source=f"{_SOURCE}; judgments: https://github.com/google/wmt-mqm-human-evaluation",
-        citation=f"{_PAPER}; Freitag et al. (2021): Experts, Errors, and Context; WMT{year} news translation task",
-        licence="None stated for the texts; the MQM ratings are Apache-2.0",
-        protocol="MQM: errors are marked in document context with category and severity, and weighted",
-        annotators="Professional translators; the release averages over them",
-    )
-    return Profile(source, target, documents=True, domain="news", judgments="mqm", card=card)
-
-
-SetIds = Mapping[str, int]
-References = dict[str, tuple[Reference, ...]]
-
-
-def read_segments(path: Path, key: str, problems: Problems) -> dict[str, tuple[int, int, dict[str, Any]]]:
-    """The objects of a file by `seg_id`, each with its line and `set_id`; `key` must be among their keys."""
-    name = str(path)
-    segments: dict[str, tuple[int, int, dict[str, Any]]] = {}
-    for line, item in json_lines(read_source(path), name, problems):
-        segment, number = item.get("seg_id"), item.get("set_id")
-        if not isinstance(segment, str) or not isinstance(number, int) or isinstance(number, bool):
-            problems.error(
-                name, line, f'"seg_id" must be text and "set_id" a number; found {shown(segment)}, {shown(number)}'
-            )
-        elif key not in item:
-            problems.error(name, line, f'has no "{key}"; found {", ".join(map(repr, item))}')
-        elif segment in segments:
-            problems.error(name, line, f"segment {segment!r} appears twice, first on line {segments[segment][0]}")
-        else:
-            check_name("segment", segment, name, line, problems)
-            segments[segment] = (line, number, item)
-    return segments
-
-
-def read_sources(path: Path) -> tuple[dict[str, int], dict[str, str]]:
-    """The segments of a board in the order of `set_id`: their numbers and their inputs."""
-    problems = Problems()
-    segments = read_segments(path, "src", problems)
-    seen: dict[int, str] = {}
-    for segment, (line, number, item) in segments.items():
-        if not isinstance(item["src"], str):
-            problems.error(str(path), line, f'"src" must be text; found {shown(item["src"])}')
-        if number in seen:
-            problems.error(str(path), line, f"set_id {number} of {segment!r} is also that of {seen[number]!r}")
-        seen[number] = segment
-    if not segments:
-        problems.error(str(path), None, "holds no segment; fetch the file again")
-    refuse_errors(problems)
-    ordered = {seen[number]: number for number in sorted(seen)}
-    return ordered, {segment: segments[segment][2]["src"] for segment in ordered}
-
-
-def read_outputs(path: Path, set_ids: SetIds, problems: Problems) -> tuple[str, ...]:
-    """A generator's texts in the order of the segments."""
-    segments = read_segments(path, "hyp", problems)
-    check_aligned(str(path), {s: (line, number) for s, (line, number, _) in segments.items()}, set_ids, problems)
-    for line, _, item in segments.values():
-        if not isinstance(item["hyp"], str):
-            problems.error(str(path), line, f'"hyp" must be text; found {shown(item["hyp"])}')
-    refuse_errors(problems)
-    return tuple(segments[segment][2]["hyp"] for segment in set_ids)
-
-
-def check_aligned(name: str, lines: Mapping[str, tuple[int, int]], set_ids: SetIds, problems: Problems) -> None:
-    """Every segment of the sources must be there, under its own number, and no other."""
-    for segment, (line, number) in lines.items():
-        if segment not in set_ids:
-            problems.error(name, line, f"segment {segment!r} is not in the sources")
-        elif set_ids[segment] != number:
-            problems.error(name, line, f"set_id {number} of {segment!r} is {set_ids[segment]} in the sources")
-    missing = [segment for segment in set_ids if segment not in lines]
-    if missing:
-        problems.error(name, None, f"lacks {len(missing)} of {len(set_ids)} segments, first {missing[0]!r}; cut off?")
-
-
-def read_references(source: Path, board: str, pair: str | None, set_ids: SetIds) -> tuple[References, tuple[str, ...]]:
-    """The references of a board, from a .jsonl file, a folder that has one, or a folder of text files per pair."""
-    folders = [folder for folder in (source / (pair or "."), source) if any(folder.glob("Human-*.txt"))]
-    if folders and not any(source.glob(f"{board}_ref*")):
-        return _references_of_texts(folders[0], set_ids)
-    patterns = (f"{board}_refs.jsonl", f"{board}_references.jsonl", f"{board}_references.json")
-    return _references_of_lines(find_file(source, patterns, f"references for {board}"), set_ids), ()
-
-
-def _references_of_lines(path: Path, set_ids: SetIds) -> References:
-    problems = Problems()
-    segments = read_segments(path, "refs", problems)
-    check_aligned(str(path), {s: (line, number) for s, (line, number, _) in segments.items()}, set_ids, problems)
-    references = {s: _named(item, str(path), line, problems) for s, (line, _, item) in segments.items()}
-    refuse_errors(problems)
-    return references
-
-
-def _named(item: Mapping[str, Any], path: str, line: int, problems: Problems) -> tuple[Reference, ...]:
-    texts = item["refs"]
-    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
-        problems.error(path, line, f'"refs" must be a list of texts; found {shown(texts)}')
-        return ()
-    names = item.get("ref_names", [f"ref{k}" for k in range(1, len(texts) + 1)])
-    if not isinstance(names, list) or len(set(map(str, names))) != len(names) or len(names) != len(texts):
-        problems.error(path, line, f'"ref_names" must hold {len(texts)} names, all different; found {shown(names)}')
-        return ()
-    for name in names:
-        check_name("reference", str(name), path, line, problems)
-    return tuple(Reference(str(name), text) for name, text in zip(names, texts, strict=True))
-
-
-def _references_of_texts(folder: Path, set_ids: SetIds) -> tuple[References, tuple[str, ...]]:
-    """One file per reference, a line per segment; `details.tsv` says which segment, else the order does."""
-    problems = Problems()
-    files = [path for path in sorted(folder.glob("*.txt")) if path.name != "src.txt"]
-    segments, notes = _line_segments(folder, set_ids, problems)
-    texts: dict[str, dict[str, str]] = {}
-    for path in files:
-        raw = read_source(path)
-        check_ended(raw, str(path), problems)
-        lines = [line for _, line in numbered_lines(raw, str(path), problems)]
-        if len(lines) != len(segments):
-            problems.error(str(path), None, f"has {len(lines)} lines for {len(segments)} segments; cut off?")
-        else:
-            texts[path.stem] = dict(zip(segments, lines, strict=True))
-    refuse_errors(problems)
-    by_segment_id = {s: tuple(Reference(name, by_segment[s]) for name, by_segment in texts.items()) for s in set_ids}
-    return by_segment_id, notes
-
-
-def _line_segments(folder: Path, set_ids: SetIds, problems: Problems) -> tuple[list[str], tuple[str, ...]]:
-    path = folder / "details.tsv"
-    if not path.is_file():
-        return list(set_ids), (f"{folder}: references were aligned by line, as there is no details.tsv",)
-    segments = []
-    for number, line in numbered_lines(read_source(path), str(path), problems):
-        cells = line.split("\t")
-        segments.append("::".join(cells[-2:]))
-        if len(cells) != 5 or cells[0] != str(number):
-            problems.error(str(path), number, "must hold line number, test set, languages, document, number in it")
-    if sorted(segments) != sorted(set_ids):
-        other = set(segments) ^ set(set_ids)
-        problems.error(str(path), None, f"names other segments than the sources: {some(sorted(other)) or 'one twice'}")
-    refuse_errors(problems)
-    return segments, ()
-
-
 HEADER = ["SYS", "seg_id", "set_id", "metric", "score"]
 _NUMBER = re.compile(r"[0-9]{1,18}")
+SetIds = Mapping[str, int]
+References = dict[str, tuple[Reference, ...]]
 
 
 @importer()
@@ -467,3 +265,209 @@ def _score_notes(columns: Sequence[ImportedColumn], machines: Sequence[str]) -> 
         missing = sum(int(np.isnan(scores).sum()) for scores in column.values.values())
         if missing:
             yield f"{missing} released {column.source_name} scores are NaN; they stay missing"
+
+
+def read_segments(path: Path, key: str, problems: Problems) -> dict[str, tuple[int, int, dict[str, Any]]]:
+    """The objects of a file by `seg_id`, each with its line and `set_id`; `key` must be among their keys."""
+    name = str(path)
+    segments: dict[str, tuple[int, int, dict[str, Any]]] = {}
+    for line, item in json_lines(read_source(path), name, problems):
+        segment, number = item.get("seg_id"), item.get("set_id")
+        if not isinstance(segment, str) or not isinstance(number, int) or isinstance(number, bool):
+            problems.error(
+                name, line, f'"seg_id" must be text and "set_id" a number; found {shown(segment)}, {shown(number)}'
+            )
+        elif key not in item:
+            problems.error(name, line, f'has no "{key}"; found {", ".join(map(repr, item))}')
+        elif segment in segments:
+            problems.error(name, line, f"segment {segment!r} appears twice, first on line {segments[segment][0]}")
+        else:
+            check_name("segment", segment, name, line, problems)
+            segments[segment] = (line, number, item)
+    return segments
+
+
+def read_sources(path: Path) -> tuple[dict[str, int], dict[str, str]]:
+    """The segments of a board in the order of `set_id`: their numbers and their inputs."""
+    problems = Problems()
+    segments = read_segments(path, "src", problems)
+    seen: dict[int, str] = {}
+    for segment, (line, number, item) in segments.items():
+        if not isinstance(item["src"], str):
+            problems.error(str(path), line, f'"src" must be text; found {shown(item["src"])}')
+        if number in seen:
+            problems.error(str(path), line, f"set_id {number} of {segment!r} is also that of {seen[number]!r}")
+        seen[number] = segment
+    if not segments:
+        problems.error(str(path), None, "holds no segment; fetch the file again")
+    refuse_errors(problems)
+    ordered = {seen[number]: number for number in sorted(seen)}
+    return ordered, {segment: segments[segment][2]["src"] for segment in ordered}
+
+
+def read_outputs(path: Path, set_ids: SetIds, problems: Problems) -> tuple[str, ...]:
+    """A generator's texts in the order of the segments."""
+    segments = read_segments(path, "hyp", problems)
+    check_aligned(str(path), {s: (line, number) for s, (line, number, _) in segments.items()}, set_ids, problems)
+    for line, _, item in segments.values():
+        if not isinstance(item["hyp"], str):
+            problems.error(str(path), line, f'"hyp" must be text; found {shown(item["hyp"])}')
+    refuse_errors(problems)
+    return tuple(segments[segment][2]["hyp"] for segment in set_ids)
+
+
+def check_aligned(name: str, lines: Mapping[str, tuple[int, int]], set_ids: SetIds, problems: Problems) -> None:
+    """Every segment of the sources must be there, under its own number, and no other."""
+    for segment, (line, number) in lines.items():
+        if segment not in set_ids:
+            problems.error(name, line, f"segment {segment!r} is not in the sources")
+        elif set_ids[segment] != number:
+            problems.error(name, line, f"set_id {number} of {segment!r} is {set_ids[segment]} in the sources")
+    missing = [segment for segment in set_ids if segment not in lines]
+    if missing:
+        problems.error(name, None, f"lacks {len(missing)} of {len(set_ids)} segments, first {missing[0]!r}; cut off?")
+
+
+def read_references(source: Path, board: str, pair: str | None, set_ids: SetIds) -> tuple[References, tuple[str, ...]]:
+    """The references of a board, from a .jsonl file, a folder that has one, or a folder of text files per pair."""
+    folders = [folder for folder in (source / (pair or "."), source) if any(folder.glob("Human-*.txt"))]
+    if folders and not any(source.glob(f"{board}_ref*")):
+        return _references_of_texts(folders[0], set_ids)
+    patterns = (f"{board}_refs.jsonl", f"{board}_references.jsonl", f"{board}_references.json")
+    return _references_of_lines(find_file(source, patterns, f"references for {board}"), set_ids), ()
+
+
+def _references_of_lines(path: Path, set_ids: SetIds) -> References:
+    problems = Problems()
+    segments = read_segments(path, "refs", problems)
+    check_aligned(str(path), {s: (line, number) for s, (line, number, _) in segments.items()}, set_ids, problems)
+    references = {s: _named(item, str(path), line, problems) for s, (line, _, item) in segments.items()}
+    refuse_errors(problems)
+    return references
+
+
+def _named(item: Mapping[str, Any], path: str, line: int, problems: Problems) -> tuple[Reference, ...]:
+    texts = item["refs"]
+    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+        problems.error(path, line, f'"refs" must be a list of texts; found {shown(texts)}')
+        return ()
+    names = item.get("ref_names", [f"ref{k}" for k in range(1, len(texts) + 1)])
+    if not isinstance(names, list) or len(set(map(str, names))) != len(names) or len(names) != len(texts):
+        problems.error(path, line, f'"ref_names" must hold {len(texts)} names, all different; found {shown(names)}')
+        return ()
+    for name in names:
+        check_name("reference", str(name), path, line, problems)
+    return tuple(Reference(str(name), text) for name, text in zip(names, texts, strict=True))
+
+
+def _references_of_texts(folder: Path, set_ids: SetIds) -> tuple[References, tuple[str, ...]]:
+    """One file per reference, a line per segment; `details.tsv` says which segment, else the order does."""
+    problems = Problems()
+    files = [path for path in sorted(folder.glob("*.txt")) if path.name != "src.txt"]
+    segments, notes = _line_segments(folder, set_ids, problems)
+    texts: dict[str, dict[str, str]] = {}
+    for path in files:
+        raw = read_source(path)
+        check_ended(raw, str(path), problems)
+        lines = [line for _, line in numbered_lines(raw, str(path), problems)]
+        if len(lines) != len(segments):
+            problems.error(str(path), None, f"has {len(lines)} lines for {len(segments)} segments; cut off?")
+        else:
+            texts[path.stem] = dict(zip(segments, lines, strict=True))
+    refuse_errors(problems)
+    references = {s: tuple(Reference(name, by_segment[s]) for name, by_segment in texts.items()) for s in set_ids}
+    return references, notes
+
+
+def _line_segments(folder: Path, set_ids: SetIds, problems: Problems) -> tuple[list[str], tuple[str, ...]]:
+    path = folder / "details.tsv"
+    if not path.is_file():
+        return list(set_ids), (f"{folder}: references were aligned by line, as there is no details.tsv",)
+    segments = []
+    for number, line in numbered_lines(read_source(path), str(path), problems):
+        cells = line.split("\t")
+        segments.append("::".join(cells[-2:]))
+        if len(cells) != 5 or cells[0] != str(number):
+            problems.error(str(path), number, "must hold line number, test set, languages, document, number in it")
+    if sorted(segments) != sorted(set_ids):
+        other = set(segments) ^ set(set_ids)
+        problems.error(str(path), None, f"names other segments than the sources: {some(sorted(other)) or 'one twice'}")
+    refuse_errors(problems)
+    return segments, ()
+
+
+LANGUAGES = {"zh": "Chinese", "en": "English", "de": "German"}
+_SOURCE = "https://github.com/jungokasai/billboard"
+_PAPER = "Kasai et al. (2022): Bidimensional Leaderboards: Generate and Evaluate Language Hand in Hand"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Profile:
+    """How one public board's files are to be understood."""
+
+    input_language: str | None = None
+    output_language: str | None = None
+    images: bool = False
+    documents: bool = False
+    domain: str | None = None
+    judgments: Literal["mqm", "thumb"] | None = None
+    card: DataCard = field(default_factory=lambda: DataCard(source=_SOURCE, citation=_PAPER))
+
+
+CNNDM = Profile(
+    input_language="en",
+    output_language="en",
+    judgments="thumb",
+    card=DataCard(
+        title="CNN/DailyMail summarization",
+        task="Summarise a news article in a few sentences",
+        source=f"{_SOURCE}; ratings and references: https://github.com/jungokasai/THumB",
+        citation=f"{_PAPER}; Fabbri et al. (2021): SummEval: Re-evaluating Summarization Evaluation; references: "
+        "Kryściński et al. (2019)",
+        licence="None stated for the texts; the articles are CNN's and the Daily Mail's",
+        protocol="Each summary is rated from 1 to 5 on coherence, consistency, fluency and relevance",
+        annotators="Three experts and, for most systems, five crowd workers per summary",
+    ),
+)
+MSCOCO = Profile(
+    output_language="en",
+    images=True,
+    judgments="thumb",
+    card=DataCard(
+        title="MSCOCO image captioning",
+        task="Describe a photograph in one sentence",
+        source=f"{_SOURCE}; ratings and references: https://github.com/jungokasai/THumB",
+        citation=f"{_PAPER}; Kasai et al. (2022): Transparent Human Evaluation for Image Captioning; images and "
+        "references: Lin et al. (2014), Chen et al. (2015)",
+        licence="None stated for the texts; the images are Flickr users'",
+        protocol="THumB 1.0: precision and recall from 1 to 5, with penalties for fluency, inclusive language and "
+        "conciseness",
+        annotators="Annotators who follow the THumB rubric",
+    ),
+)
+
+
+def profile_of(board: str) -> Profile:
+    """What is known of a board, by its public name."""
+    if board == "cnndm":
+        return CNNDM
+    if board == "mscoco":
+        return MSCOCO
+    pair = re.fullmatch(r"wmt(\d\d)-([a-z]{2,3})-([a-z]{2,3})", board)
+    return Profile() if pair is None else _wmt(pair[1], pair[2], pair[3])
+
+
+def _wmt(year: str, source: str, target: str) -> Profile:
+    names = f"{LANGUAGES.get(source, source)} to {LANGUAGES.get(target, target)}"
+    card = DataCard(
+        title=f"WMT{year} news translation, {names}",
+        task=f"Translate news from {names}, segment by segment",
+        source=f"{_SOURCE}; judgments: https://github.com/google/wmt-mqm-human-evaluation",
+        citation=f"{_PAPER}; Freitag et al. (2021): Experts, Errors, and Context; WMT{year} news translation task",
+        licence="None stated for the texts; the MQM ratings are Apache-2.0",
+        protocol="MQM: errors are marked in document context with category and severity, and weighted",
+        annotators="Professional translators; the release averages over them",
+    )
+    return Profile(
+        input_language=source, output_language=target, documents=True, domain="news", judgments="mqm", card=card
+    )

@@ -57,6 +57,8 @@ from billboards.reading import (
     some,
 )
 
+#: How the layout writes an output that was never given.
+NO_TRANSLATION = "[No translation supplied]"
 #: The findings of the WMT metrics tasks, by their year.
 _CITATIONS = {
     "19": "Ma et al. (2019): Results of the WMT19 Metrics Shared Task",
@@ -79,31 +81,6 @@ _DEFINITIONS = {
     "csqm": "Scalar quality metric by crowd workers, from 0 to 6, in context.",
     "da": "Direct assessment: how well does the translation convey the input, from 0 to 100?",
 }
-
-
-def definition_of(human: str) -> str | None:
-    """What a human score of a known name means."""
-    return next((text for prefix, text in _DEFINITIONS.items() if human.startswith(prefix)), None)
-
-
-def card_of(source: Path, pair: str) -> DataCard:
-    """The facts of a test set; whom to cite only where its folder's name tells the year."""
-    folder = source.resolve().name
-    year = re.search(r"wmt(\d\d)", folder)
-    return DataCard(
-        title=f"{folder}: {pair}",
-        task="Translate, segment by segment",
-        source="https://github.com/google-research/mt-metrics-eval",
-        licence="None stated for the texts and judgments; mt-metrics-eval is Apache-2.0",
-        citation=_CITATIONS.get(year[1]) if year else None,
-        protocol="As named by each campaign; one score per output, which may be a mean over annotators",
-        annotators="Not named by the layout; the paper to cite says who they were",
-        comments="Systems named as references are those references.",
-    )
-
-
-#: How the layout writes an output that was never given.
-NO_TRANSLATION = "[No translation supplied]"
 
 
 @importer()
@@ -309,6 +286,27 @@ def _ranking(human: Iterable[str], wanted: str | None) -> str | None:
     if wanted is not None:
         return wanted
     return "mqm" if "mqm" in names else next(iter(names), None)
+
+
+def definition_of(human: str) -> str | None:
+    """What a human score of a known name means."""
+    return next((text for prefix, text in _DEFINITIONS.items() if human.startswith(prefix)), None)
+
+
+def card_of(source: Path, pair: str) -> DataCard:
+    """The facts of a test set; whom to cite only where its folder's name tells the year."""
+    folder = source.resolve().name
+    year = re.search(r"wmt(\d\d)", folder)
+    return DataCard(
+        title=f"{folder}: {pair}",
+        task="Translate, segment by segment",
+        source="https://github.com/google-research/mt-metrics-eval",
+        licence="None stated for the texts and judgments; mt-metrics-eval is Apache-2.0",
+        citation=_CITATIONS.get(year[1]) if year else None,
+        protocol="As named by each campaign; one score per output, which may be a mean over annotators",
+        annotators="Not named by the layout; the paper to cite says who they were",
+        comments="Systems named as references are those references.",
+    )
 
 
 def _default_name(source: Path, pair: str) -> str:

@@ -47,12 +47,212 @@ from billboards.importers._assembling import (
 from billboards.importers._importer import importer
 from billboards.reading import Problems, Table, decimal_number, read_number, read_table, refuse_errors, shown, some
 
+#: Where a column is looked for when no option names it; the first that is there is taken.
+USUAL: Mapping[str, tuple[str, ...]] = {
+    "instance": ("instance", "instance_id", "seg_id", "segment_id", "id"),
+    "generator": ("generator", "system", "model", "SYS"),
+    "output": ("output", "hypothesis", "hyp", "text"),
+    "output_id": ("output_id",),
+    "input": ("input", "source", "src"),
+    "image": ("image",),
+    "document": ("document", "doc", "doc_id"),
+    "domain": ("domain",),
+    "tags": ("tags",),
+    "annotator": ("annotator", "annotator_id", "rater"),
+}
+USUAL_REFERENCE = re.compile(r"[Rr]ef(erence)?s?([ _-]?([0-9]+|[A-Z]))?")
+USUAL_JUDGMENT = ("judgment", "judgement", "rating", "human_score")
 _FACTS = ("input", "image", "document", "domain")
 #: What a number may be read from; true and false are none.
 _NUMBERS = (str, float, int, type(None))
 
 
-@dataclass(frozen=True)
+@importer()
+def table(
+    source: Path,
+    *,
+    instance: Annotated[str | None, "column of the instance's id"] = None,
+    generator: Annotated[
+        str | None, "column of the generator's name; without one, outputs belong to no generator"
+    ] = None,
+    output: Annotated[str | None, "column of the output text"] = None,
+    output_id: Annotated[str | None, "column of the output's id, where there is no generator"] = None,
+    input: Annotated[str | None, "column of the input text"] = None,
+    image: Annotated[str | None, "column of the input image's path or URL"] = None,
+    reference: Annotated[tuple[str, ...], "column of a reference; its name becomes the reference's"] = (),
+    document: Annotated[str | None, "column of the document"] = None,
+    domain: Annotated[str | None, "column of the domain"] = None,
+    tags: Annotated[str | None, "column of tags, commas between"] = None,
+    judgment: Annotated[tuple[str, ...], "column of human values; its name becomes a dimension"] = (),
+    range: Annotated[tuple[str, ...], "scale of a dimension, as in adequacy=1:5"] = (),
+    annotator: Annotated[str | None, "column of the annotator's name"] = None,
+    score: Annotated[tuple[str, ...], "column of a metric's scores, higher is better"] = (),
+    name: Annotated[str | None, "the board's name (default: the file's)"] = None,
+) -> Imported:
+    """Any CSV, TSV, JSONL or Parquet file with one output per row."""
+    problems = Problems()
+    table = read_table(source, problems)
+    named = {"instance": instance, "generator": generator, "output": output, "output_id": output_id, "input": input}
+    named |= {"image": image, "document": document, "domain": domain, "tags": tags, "annotator": annotator}
+    columns = _columns(table, named, reference, judgment, score, range)
+    content = TableContent(table, columns, problems)
+    refuse_errors(problems)
+    board = _board(board_name(name or _default_name(source)), source, content)
+    return Imported(board, (*table.notes, *_notes(table, content, board)))
+
+
+def _columns(
+    table: Table,
+    named: Mapping[str, str | None],
+    references: Sequence[str],
+    judgments: Sequence[str],
+    scores: Sequence[str],
+    ranges: Sequence[str],
+) -> Columns:
+    single = {what: column for what, column in named.items() if column is not None}
+    taken = {*single.values(), *references, *judgments, *scores}
+    for column in sorted(taken - set(table.columns)):
+        raise UnknownName(f"column of {table.path}", column, table.columns)
+    for what, usual in USUAL.items():
+        free = (column for column in usual if column in table.columns and column not in taken)
+        if what not in single and (column := next(free, "")):
+            single[what] = column
+            taken.add(column)
+    for what in ("instance", "output"):
+        if what not in single:
+            every = some(table.columns, 12)
+            raise ImportRefused(f"{table.path}: no column for the {what} among {every}; name it with --{what}")
+    rest = [column for column in table.columns if column not in taken]
+    references = references or [column for column in rest if USUAL_REFERENCE.fullmatch(column)]
+    judgments = judgments or [column for column in rest if column in USUAL_JUDGMENT]
+    return Columns(
+        single=single,
+        references=tuple(references),
+        judgments=_dimensions(judgments, ranges),
+        scores=tuple(scores),
+    )
+
+
+def _dimensions(judgments: Sequence[str], ranges: Sequence[str]) -> dict[str, Dimension]:
+    dimensions = {name: Dimension(name) for name in judgments}
+    for text in ranges:
+        name, limits = _limits(text)
+        if name not in dimensions:
+            raise UnknownName("judgment column", name, dimensions)
+        dimensions[name] = Dimension(name, range=limits)
+    return dimensions
+
+
+def _limits(text: str) -> tuple[str, tuple[float, float]]:
+    """A dimension's scale from `adequacy=1:5`."""
+    match = re.fullmatch(r"(.+)=([^:=]+):([^:=]+)", text)
+    low, high = (decimal_number(match[2]), decimal_number(match[3])) if match else (None, None)
+    if match is None or low is None or high is None or not low < high:
+        raise InvalidInput(f"{text!r} is no scale; write --range DIMENSION=LOW:HIGH, as in adequacy=1:5")
+    return match[1], (low, high)
+
+
+def _board(name: str, source: Path, content: TableContent) -> Board:
+    instances = content.instances()
+    dimensions = content.columns.judgments
+    overall = Aggregate("overall", tuple(dimensions))
+    comparable = len(dimensions) > 1 and all(dimension.range for dimension in dimensions.values())
+    rows = _generators(content, instances) if "generator" in content.columns.single else _loose(content, instances)
+    place = _row_of_owner(content, rows)
+    judgments = content.judgments
+    references = tuple(dict.fromkeys(ref.name for instance in instances for ref in instance.references))
+    return Board(
+        name=name,
+        instances=instances,
+        rows=rows,
+        judgments=replace(judgments, row=place[judgments.row]) if len(judgments) else judgments,
+        dimensions=dimensions,
+        aggregates={"overall": overall} if comparable else {},
+        ranks="overall" if comparable else next(iter(dimensions), None),
+        metrics=default_metrics(instances),
+        imported=in_folder_order(
+            score_column(column, values, references=references, needs_references=bool(references))
+            for column, values in _scores(content, rows, place).items()
+        ),
+        card=DataCard(title=name, source=source.name),
+    )
+
+
+def _generators(content: TableContent, instances: Sequence[Instance]) -> tuple[Outputs, ...]:
+    texts: dict[str, list[str | None]] = {owner: [None] * len(instances) for owner in content.owners}
+    owners = list(content.owners)
+    for (k, g), output in content.outputs.items():
+        texts[owners[g]][k] = output.text
+    generators = {owner: Generator(owner, kind="human" if is_human(owner) else "machine") for owner in owners}
+    frozen: dict[str, Texts] = {owner: tuple(column) for owner, column in texts.items()}
+    return generator_rows(generators, instances, frozen)
+
+
+def _loose(content: TableContent, instances: Sequence[Instance]) -> tuple[Outputs, ...]:
+    owners = list(content.owners)
+    return loose_rows(
+        instances, ((instances[k].id, owners[g], output.text) for (k, g), output in content.outputs.items())
+    )
+
+
+def _row_of_owner(content: TableContent, rows: Sequence[Outputs]) -> np.ndarray[tuple[int], np.dtype[np.int32]]:
+    """The position of the row that each generator, or each loose output, stands in."""
+    place = np.empty(len(content.owners), np.int32)
+    for r, row in enumerate(rows):
+        for owner in (row.name,) if row.generator is not None else filter(None, row.ids):
+            place[content.owners[owner]] = r
+    return place
+
+
+def _scores(
+    content: TableContent, rows: Sequence[Outputs], place: np.ndarray[tuple[int], np.dtype[np.int32]]
+) -> dict[str, dict[str, Floats]]:
+    instance, owner = np.array(list(content.outputs)).T
+    matrices = {}
+    for column, scores in zip(content.columns.scores, content.scores.T, strict=True):
+        matrices[column] = np.full((len(rows), len(content.place)), np.nan)
+        matrices[column][place[owner], instance] = scores
+    return {
+        column: {row.name: scores for row, scores in zip(rows, values, strict=True) if not np.isnan(scores).all()}
+        for column, values in matrices.items()
+    }
+
+
+def _default_name(source: Path) -> str:
+    stem = source.name.removesuffix(".gz").rpartition(".")[0]
+    return re.sub(r"[^\w.-]+", "-", stem) or "board"
+
+
+def _notes(table: Table, content: TableContent, board: Board) -> Iterator[str]:
+    unused = [column for column in table.columns if column not in content.columns.used]
+    roles = ", ".join(f"{what} from {column!r}" for what, column in content.columns.single.items())
+    yield f"{table.path}: {roles}"
+    yield f"{len(board.instances)} instances, {len(content.outputs)} outputs, {len(board.judgments)} judgments"
+    if unused:
+        yield f"columns that were not used: {some(unused, 12)}"
+    if content.repeated:
+        yield f"{content.repeated} rows judge an output again and name no annotator; each counts as one more judgment"
+    if content.not_numbers:
+        yield f"{content.not_numbers} cells say NaN; they stay missing"
+    if board.imported:
+        yield f"scores are taken as higher is better: {some([column.name for column in board.imported])}"
+    if board.ranks is not None:
+        yield f"{board.ranks} ranks metrics; choose another as `ranks` in board.toml"
+    human = [generator.name for generator in board.generators if generator.kind == "human"]
+    if human:
+        yield f"taken for people by their names: {some(human)}"
+    yield from _coverage(board)
+    yield "say in board.toml which [languages] input and output are in"
+
+
+def _coverage(board: Board) -> Iterator[str]:
+    for row in board.rows:
+        missing = sum(text is None for text in row.texts)
+        if row.generator is not None and missing:
+            yield f"{row.name} has no output for {missing} of {len(board.instances)} instances"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Columns:
     """Which column of a table holds what."""
 
@@ -76,7 +276,11 @@ class Output:
 
 
 class TableContent:
-    """One pass over a table's rows; every contradiction becomes a problem with the two lines."""
+    """One pass over a table's rows; every contradiction becomes a problem with the two lines.
+
+    Content is kept in columns and small tuples, because a table may have a million rows. An owner is a generator's name
+    or, for outputs without a generator, the output's own id; either way an instance has at most one output per owner.
+    """
 
     def __init__(self, table: Table, columns: Columns, problems: Problems) -> None:
         self.table, self.columns, self.problems = table, columns, problems
@@ -259,200 +463,3 @@ def _instance(key: str, facts: Mapping[str, tuple[Any, int]]) -> Instance:
         domain=values.get("domain"),
         tags=values.get("tags", ()),
     )
-
-
-#: Where a column is looked for when no option names it; the first that is there is taken.
-USUAL: Mapping[str, tuple[str, ...]] = {
-    "instance": ("instance", "instance_id", "seg_id", "segment_id", "id"),
-    "generator": ("generator", "system", "model", "SYS"),
-    "output": ("output", "hypothesis", "hyp", "text"),
-    "output_id": ("output_id",),
-    "input": ("input", "source", "src"),
-    "image": ("image",),
-    "document": ("document", "doc", "doc_id"),
-    "domain": ("domain",),
-    "tags": ("tags",),
-    "annotator": ("annotator", "annotator_id", "rater"),
-}
-USUAL_REFERENCE = re.compile(r"[Rr]ef(erence)?s?([ _-]?([0-9]+|[A-Z]))?")
-USUAL_JUDGMENT = ("judgment", "judgement", "rating", "human_score")
-
-
-@importer()
-def table(
-    source: Path,
-    *,
-    instance: Annotated[str | None, "column of the instance's id"] = None,
-    generator: Annotated[
-        str | None, "column of the generator's name; without one, outputs belong to no generator"
-    ] = None,
-    output: Annotated[str | None, "column of the output text"] = None,
-    output_id: Annotated[str | None, "column of the output's id, where there is no generator"] = None,
-    input: Annotated[str | None, "column of the input text"] = None,
-    image: Annotated[str | None, "column of the input image's path or URL"] = None,
-    reference: Annotated[tuple[str, ...], "column of a reference; its name becomes the reference's"] = (),
-    document: Annotated[str | None, "column of the document"] = None,
-    domain: Annotated[str | None, "column of the domain"] = None,
-    tags: Annotated[str | None, "column of tags, commas between"] = None,
-    judgment: Annotated[tuple[str, ...], "column of human values; its name becomes a dimension"] = (),
-    range: Annotated[tuple[str, ...], "scale of a dimension, as in adequacy=1:5"] = (),
-    annotator: Annotated[str | None, "column of the annotator's name"] = None,
-    score: Annotated[tuple[str, ...], "column of a metric's scores, higher is better"] = (),
-    name: Annotated[str | None, "the board's name (default: the file's)"] = None,
-) -> Imported:
-    """Any CSV, TSV, JSONL or Parquet file with one output per row."""
-    problems = Problems()
-    table = read_table(source, problems)
-    named = {"instance": instance, "generator": generator, "output": output, "output_id": output_id, "input": input}
-    named |= {"image": image, "document": document, "domain": domain, "tags": tags, "annotator": annotator}
-    columns = _columns(table, named, reference, judgment, score, range)
-    content = TableContent(table, columns, problems)
-    refuse_errors(problems)
-    board = _board(board_name(name or _default_name(source)), source, content)
-    return Imported(board, (*table.notes, *_notes(table, content, board)))
-
-
-def _columns(
-    table: Table,
-    named: Mapping[str, str | None],
-    references: Sequence[str],
-    judgments: Sequence[str],
-    scores: Sequence[str],
-    ranges: Sequence[str],
-) -> Columns:
-    single = {what: column for what, column in named.items() if column is not None}
-    taken = {*single.values(), *references, *judgments, *scores}
-    for column in sorted(taken - set(table.columns)):
-        raise UnknownName(f"column of {table.path}", column, table.columns)
-    for what, usual in USUAL.items():
-        free = (column for column in usual if column in table.columns and column not in taken)
-        if what not in single and (column := next(free, "")):
-            single[what] = column
-            taken.add(column)
-    for what in ("instance", "output"):
-        if what not in single:
-            every = some(table.columns, 12)
-            raise ImportRefused(f"{table.path}: no column for the {what} among {every}; name it with --{what}")
-    rest = [column for column in table.columns if column not in taken]
-    references = references or [column for column in rest if USUAL_REFERENCE.fullmatch(column)]
-    judgments = judgments or [column for column in rest if column in USUAL_JUDGMENT]
-    return Columns(single, tuple(references), _dimensions(judgments, ranges), tuple(scores))
-
-
-def _dimensions(judgments: Sequence[str], ranges: Sequence[str]) -> dict[str, Dimension]:
-    dimensions = {name: Dimension(name) for name in judgments}
-    for text in ranges:
-        name, limits = _limits(text)
-        if name not in dimensions:
-            raise UnknownName("judgment column", name, dimensions)
-        dimensions[name] = Dimension(name, range=limits)
-    return dimensions
-
-
-def _limits(text: str) -> tuple[str, tuple[float, float]]:
-    """A dimension's scale from `adequacy=1:5`."""
-    match = re.fullmatch(r"(.+)=([^:=]+):([^:=]+)", text)
-    low, high = (decimal_number(match[2]), decimal_number(match[3])) if match else (None, None)
-    if match is None or low is None or high is None or not low < high:
-        raise InvalidInput(f"{text!r} is no scale; write --range DIMENSION=LOW:HIGH, as in adequacy=1:5")
-    return match[1], (low, high)
-
-
-def _board(name: str, source: Path, content: TableContent) -> Board:
-    instances = content.instances()
-    dimensions = content.columns.judgments
-    overall = Aggregate("overall", tuple(dimensions))
-    comparable = len(dimensions) > 1 and all(dimension.range for dimension in dimensions.values())
-    rows = _generators(content, instances) if "generator" in content.columns.single else _loose(content, instances)
-    place = _row_of_owner(content, rows)
-    judgments = content.judgments
-    references = tuple(dict.fromkeys(ref.name for instance in instances for ref in instance.references))
-    return Board(
-        name=name,
-        instances=instances,
-        rows=rows,
-        judgments=replace(judgments, row=place[judgments.row]) if len(judgments) else judgments,
-        dimensions=dimensions,
-        aggregates={"overall": overall} if comparable else {},
-        ranks="overall" if comparable else next(iter(dimensions), None),
-        metrics=default_metrics(instances),
-        imported=in_folder_order(
-            score_column(column, values, references=references, needs_references=bool(references))
-            for column, values in _scores(content, rows, place).items()
-        ),
-        card=DataCard(title=name, source=source.name),
-    )
-
-
-def _generators(content: TableContent, instances: Sequence[Instance]) -> tuple[Outputs, ...]:
-    texts: dict[str, list[str | None]] = {owner: [None] * len(instances) for owner in content.owners}
-    owners = list(content.owners)
-    for (k, g), output in content.outputs.items():
-        texts[owners[g]][k] = output.text
-    generators = {owner: Generator(owner, kind="human" if is_human(owner) else "machine") for owner in owners}
-    frozen: dict[str, Texts] = {owner: tuple(column) for owner, column in texts.items()}
-    return generator_rows(generators, instances, frozen)
-
-
-def _loose(content: TableContent, instances: Sequence[Instance]) -> tuple[Outputs, ...]:
-    owners = list(content.owners)
-    return loose_rows(
-        instances, ((instances[k].id, owners[g], output.text) for (k, g), output in content.outputs.items())
-    )
-
-
-def _row_of_owner(content: TableContent, rows: Sequence[Outputs]) -> np.ndarray[tuple[int], np.dtype[np.int32]]:
-    """The position of the row that each generator, or each loose output, stands in."""
-    place = np.empty(len(content.owners), np.int32)
-    for r, row in enumerate(rows):
-        for owner in (row.name,) if row.generator is not None else filter(None, row.ids):
-            place[content.owners[owner]] = r
-    return place
-
-
-def _scores(
-    content: TableContent, rows: Sequence[Outputs], place: np.ndarray[tuple[int], np.dtype[np.int32]]
-) -> dict[str, dict[str, Floats]]:
-    instance, owner = np.array(list(content.outputs)).T
-    matrices = {}
-    for column, scores in zip(content.columns.scores, content.scores.T, strict=True):
-        matrices[column] = np.full((len(rows), len(content.place)), np.nan)
-        matrices[column][place[owner], instance] = scores
-    return {
-        column: {row.name: scores for row, scores in zip(rows, values, strict=True) if not np.isnan(scores).all()}
-        for column, values in matrices.items()
-    }
-
-
-def _default_name(source: Path) -> str:
-    stem = source.name.removesuffix(".gz").rpartition(".")[0]
-    return re.sub(r"[^\w.-]+", "-", stem) or "board"
-
-
-def _notes(table: Table, content: TableContent, board: Board) -> Iterator[str]:
-    unused = [column for column in table.columns if column not in content.columns.used]
-    roles = ", ".join(f"{what} from {column!r}" for what, column in content.columns.single.items())
-    yield f"{table.path}: {roles}"
-    yield f"{len(board.instances)} instances, {len(content.outputs)} outputs, {len(board.judgments)} judgments"
-    if unused:
-        yield f"columns that were not used: {some(unused, 12)}"
-    if content.repeated:
-        yield f"{content.repeated} rows judge an output again and name no annotator; each counts as one more judgment"
-    if content.not_numbers:
-        yield f"{content.not_numbers} cells say NaN; they stay missing"
-    if board.imported:
-        yield f"scores are taken as higher is better: {some([column.name for column in board.imported])}"
-    if board.ranks is not None:
-        yield f"{board.ranks} ranks metrics; choose another as `ranks` in board.toml"
-    human = [generator.name for generator in board.generators if generator.kind == "human"]
-    if human:
-        yield f"taken for people by their names: {some(human)}"
-    yield from _coverage(board)
-    yield "say in board.toml which [languages] input and output are in"
-
-
-def _coverage(board: Board) -> Iterator[str]:
-    for row in board.rows:
-        missing = sum(text is None for text in row.texts)
-        if row.generator is not None and missing:
-            yield f"{row.name} has no output for {missing} of {len(board.instances)} instances"
