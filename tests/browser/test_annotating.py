@@ -17,7 +17,7 @@ from billboards.campaigns.plan import CampaignPlan
 from billboards.site.accounts.access import local_viewer
 from billboards.site.boards.live import live_board
 from billboards.site.campaigns.annotators import annotator_lines, invite
-from billboards.site.campaigns.owning import close_campaign, create_campaign, open_campaign
+from billboards.site.campaigns.lifecycle import close_campaign, create_campaign, open_campaign
 from billboards.site.campaigns.results import campaign_answers
 from billboards.site.site import open_site
 

@@ -8,13 +8,11 @@ from datetime import UTC, datetime
 import pytest
 
 from billboards.board import Board, Generator, Instance, Reference, row_of
-from billboards.campaigns.assignment import Candidate, choose
-from billboards.campaigns.items import plan_items, sample, shown_order
-from billboards.campaigns.plan import LONG, SENTENCE, CampaignPlan, read_plan
+from billboards.campaigns.control_items import next_test, plan_qualification, plan_tests
+from billboards.campaigns.items import Candidate, choose, plan_items, sample, shown_order
+from billboards.campaigns.plan import LONG, SENTENCE, CampaignPlan, read_plan, seconds_until_open
 from billboards.campaigns.quote import quote
 from billboards.campaigns.template_files import open_template
-from billboards.campaigns.test_questions import next_test, plan_qualification, plan_tests
-from billboards.campaigns.windows import seconds_until_open
 from billboards.errors import InvalidInput, UnknownName
 
 MT = open_template("genie-translation")

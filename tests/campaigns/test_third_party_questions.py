@@ -54,7 +54,7 @@ def test_a_campaign_with_a_kind_from_outside_runs_to_a_closed_result(tmp_path: P
         from billboards.campaigns.preview import preview
         from billboards.campaigns.template_files import open_template
         from billboards.site.boards.live import live_board
-        from billboards.site.campaigns.owning import close_campaign
+        from billboards.site.campaigns.lifecycle import close_campaign
         from billboards.site.campaigns.results import campaign_answers, campaign_judgments, campaign_results
 
         home = Path({str(tmp_path)!r})

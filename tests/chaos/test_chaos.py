@@ -37,7 +37,7 @@ from billboards.site.boards.live import live_board
 from billboards.site.boards.refresh import is_due
 from billboards.site.campaigns.annotating import enter, next_item, submit_answer
 from billboards.site.campaigns.annotators import invite
-from billboards.site.campaigns.owning import close_campaign, create_campaign, open_campaign
+from billboards.site.campaigns.lifecycle import close_campaign, create_campaign, open_campaign
 from billboards.site.campaigns.results import campaign_answers
 from billboards.site.settings import DATABASE
 from billboards.site.site import open_site

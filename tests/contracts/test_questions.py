@@ -17,7 +17,7 @@ from billboards.campaigns.questions import Question, kind_names, question_kind
 from billboards.campaigns.template_files import open_template, parse_template, shipped
 from billboards.campaigns.templates import Template
 from billboards.errors import InvalidInput
-from billboards.site.campaigns.annotating_view import answers_of, view_examples
+from billboards.site.campaigns.item_view import answers_of, view_examples
 from billboards.site.campaigns.views import preview_item
 from billboards.site.web.rendering import render, static_file, stylesheet
 

@@ -17,7 +17,7 @@ from billboards.campaigns.plan import CampaignPlan
 from billboards.site.accounts import access
 from billboards.site.campaigns.annotators import invite
 from billboards.site.campaigns.campaign import Campaign
-from billboards.site.campaigns.owning import create_campaign, open_campaign
+from billboards.site.campaigns.lifecycle import create_campaign, open_campaign
 
 BOARD = "/boards/ferry"
 

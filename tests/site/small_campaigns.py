@@ -15,7 +15,7 @@ from billboards.campaigns.plan import CampaignPlan
 from billboards.site.campaigns.annotating import Participant, enter, next_item, submit_answer
 from billboards.site.campaigns.annotators import invite
 from billboards.site.campaigns.campaign import Campaign
-from billboards.site.campaigns.owning import create_campaign, open_campaign
+from billboards.site.campaigns.lifecycle import create_campaign, open_campaign
 from billboards.site.campaigns.shown_items import Shown
 from billboards.site.campaigns.turns import Turn
 

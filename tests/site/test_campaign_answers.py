@@ -19,7 +19,7 @@ from billboards.site.campaigns.annotating import (
     undo,
 )
 from billboards.site.campaigns.annotators import invite, revoke_link, shared_link
-from billboards.site.campaigns.owning import close_campaign
+from billboards.site.campaigns.lifecycle import close_campaign
 from billboards.site.campaigns.results import campaign_answers, campaign_judgments
 from billboards.site.campaigns.status import campaign_status
 

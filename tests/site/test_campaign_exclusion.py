@@ -11,7 +11,7 @@ from billboards.errors import InvalidInput, Refused
 from billboards.site.boards.live import live_board
 from billboards.site.campaigns import annotator_records as kept
 from billboards.site.campaigns.annotators import annotator_lines, exclude, readmit, rulings
-from billboards.site.campaigns.owning import close_campaign
+from billboards.site.campaigns.lifecycle import close_campaign
 from billboards.site.campaigns.results import both_rankings, both_results, campaign_answers
 from billboards.site.campaigns.status import campaign_status
 from billboards.site.submissions.sending import change_settings

@@ -11,9 +11,9 @@ from billboards.errors import InvalidInput, NotAllowed, Refused, UnknownName
 from billboards.site.accounts.access import VISITOR
 from billboards.site.admin import deliveries
 from billboards.site.boards.live import live_board
-from billboards.site.campaigns import records as kept
+from billboards.site.campaigns import campaign_records as kept
 from billboards.site.campaigns.campaign import get_campaign
-from billboards.site.campaigns.owning import (
+from billboards.site.campaigns.lifecycle import (
     close_campaign,
     create_campaign,
     list_campaigns,

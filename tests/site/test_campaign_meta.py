@@ -14,10 +14,15 @@ from billboards.errors import InvalidInput, Refused, UnknownName
 from billboards.site.boards.live import live_board
 from billboards.site.campaigns.annotating import next_item, submit_answer
 from billboards.site.campaigns.annotators import rulings
-from billboards.site.campaigns.boards import board_of_campaign, metric_estimates, second_look
+from billboards.site.campaigns.lifecycle import close_campaign, open_campaign
 from billboards.site.campaigns.meta_evaluation import create_meta_campaign, decide, dispute, meta_results
-from billboards.site.campaigns.owning import close_campaign, open_campaign
-from billboards.site.campaigns.results import campaign_answers, disagreements
+from billboards.site.campaigns.results import (
+    board_of_campaign,
+    campaign_answers,
+    disagreements,
+    metric_estimates,
+    second_look,
+)
 from billboards.site.campaigns.status import campaign_status
 from billboards.site.submissions.sending import change_settings
 from billboards.site.work.worker import work_until_done

@@ -12,7 +12,7 @@ from small_sites import Harbour, MakeHarbour
 from billboards.board import Board, Reference
 from billboards.campaigns.plan import CampaignPlan
 from billboards.site.boards.live import live_board
-from billboards.site.campaigns.owning import close_campaign, create_campaign, open_campaign
+from billboards.site.campaigns.lifecycle import close_campaign, create_campaign, open_campaign
 from billboards.site.submissions.sending import change_settings, submit_generator
 from billboards.site.work.worker import work_until_done
 

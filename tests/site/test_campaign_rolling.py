@@ -10,7 +10,7 @@ from small_sites import Harbour, MakeHarbour
 
 from billboards.site.boards.live import live_board
 from billboards.site.campaigns.campaign import get_campaign
-from billboards.site.campaigns.owning import top_up
+from billboards.site.campaigns.lifecycle import top_up
 from billboards.site.campaigns.status import campaign_status
 from billboards.site.database import trail
 from billboards.site.submissions.sending import change_settings, submit_generator

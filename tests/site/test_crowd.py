@@ -28,7 +28,7 @@ from billboards.site.campaigns.crowd import (
     review_works,
     settle_payment,
 )
-from billboards.site.campaigns.owning import create_campaign, open_campaign
+from billboards.site.campaigns.lifecycle import create_campaign, open_campaign
 from billboards.site.database import trail
 
 LONG = (

@@ -16,7 +16,7 @@ from billboards.site.accounts.access import local_viewer
 from billboards.site.boards.live import live_board
 from billboards.site.campaigns.annotating import enter, next_item, submit_answer
 from billboards.site.campaigns.annotators import invite
-from billboards.site.campaigns.owning import close_campaign, create_campaign, open_campaign
+from billboards.site.campaigns.lifecycle import close_campaign, create_campaign, open_campaign
 from billboards.site.settings import DATABASE
 from billboards.site.site import Site, open_site
 from billboards.site.submissions import sending as submitting

@@ -18,7 +18,7 @@ from billboards.site.boards import snapshots
 from billboards.site.boards.live import live_board
 from billboards.site.campaigns.campaign import Campaign
 from billboards.site.campaigns.judgments import judgments_of
-from billboards.site.campaigns.owning import close_campaign
+from billboards.site.campaigns.lifecycle import close_campaign
 from billboards.site.database import trail
 from billboards.site.database.metadata import metadata
 from billboards.site.database.moving import line_of, read_rows

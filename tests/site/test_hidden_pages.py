@@ -23,8 +23,8 @@ from billboards.analyses.suite.open import open_suite
 from billboards.board import Generator, row_of
 from billboards.campaigns.plan import CampaignPlan
 from billboards.site.boards import snapshots
-from billboards.site.campaigns import records as campaigns
-from billboards.site.campaigns.owning import create_campaign, open_campaign
+from billboards.site.campaigns import campaign_records as campaigns
+from billboards.site.campaigns.lifecycle import create_campaign, open_campaign
 from billboards.site.pages.bundles import FILES
 from billboards.site.submissions import records as submissions
 

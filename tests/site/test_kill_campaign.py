@@ -24,7 +24,7 @@ from small_campaigns import distinct_board, small_campaign
 from small_sites import Harbour, MakeHarbour
 
 from billboards.campaigns.items import read_slot
-from billboards.site.campaigns import records as campaigns
+from billboards.site.campaigns import campaign_records as campaigns
 from billboards.site.campaigns.annotators import invite, rulings
 from billboards.site.campaigns.results import campaign_answers
 from billboards.site.campaigns.status import campaign_status

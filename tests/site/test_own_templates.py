@@ -172,7 +172,7 @@ def test_nothing_in_a_template_is_more_than_text(ferry: CampaignSite) -> None:
 def open_own(ferry: CampaignSite, name: str) -> tuple[Any, list[str]]:
     """A campaign that was planned by form, opened, with a link."""
     from billboards.site.campaigns.annotators import invite
-    from billboards.site.campaigns.owning import open_campaign
+    from billboards.site.campaigns.lifecycle import open_campaign
 
     site, owner = ferry.pages.site, ferry.pages.owner
     made = get_campaign(site, name)

@@ -19,7 +19,7 @@ from billboards.campaigns.plan import CampaignPlan
 from billboards.show.csv import FORMULAS, csv_text, plain
 from billboards.site.admin.backup import back_up
 from billboards.site.campaigns.annotators import invite
-from billboards.site.campaigns.owning import create_campaign, open_campaign
+from billboards.site.campaigns.lifecycle import create_campaign, open_campaign
 from billboards.site.web import asking, faults
 from billboards.site.web.app import create_app
 

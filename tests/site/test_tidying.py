@@ -34,7 +34,7 @@ from billboards.site.admin.tidying import Tidied, plan_tidying, tidy, tidy_if_du
 from billboards.site.boards import snapshots
 from billboards.site.boards.live import live_board
 from billboards.site.campaigns import annotator_records as annotators
-from billboards.site.campaigns.owning import close_campaign
+from billboards.site.campaigns.lifecycle import close_campaign
 from billboards.site.campaigns.study_records import set_study
 from billboards.site.database import retention, trail
 from billboards.site.database.metadata import metadata

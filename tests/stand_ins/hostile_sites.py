@@ -15,7 +15,7 @@ from page_sites import PageSite, page_board, page_site
 from billboards.board import Board, DataCard, Reference, row_of
 from billboards.campaigns.plan import CampaignPlan
 from billboards.site.campaigns.annotators import invite
-from billboards.site.campaigns.owning import create_campaign, open_campaign
+from billboards.site.campaigns.lifecycle import create_campaign, open_campaign
 from billboards.site.web.app import PAGES
 from billboards.site.web.routers import ROUTERS
 

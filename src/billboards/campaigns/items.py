@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import random
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -175,3 +175,22 @@ def slot_document(slot: Slot) -> dict[str, Any]:
 
 def read_slot(document: Mapping[str, Any]) -> Slot:
     return Slot(**document)
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """An item that still needs a label; `place` is its place in the planned order."""
+
+    id: int
+    instance: str
+    row: str
+    place: int
+
+
+def choose(candidates: Iterable[Candidate], seen: Collection[str], judged: Mapping[str, int]) -> Candidate | None:
+    """The best item for who has seen these instances and judged each generator so often; None where there is none."""
+
+    def cost(one: Candidate) -> tuple[bool, int, int]:
+        return one.instance in seen, judged.get(one.row, 0), one.place
+
+    return min(candidates, key=cost, default=None)

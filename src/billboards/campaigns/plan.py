@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
+from datetime import datetime, timedelta
 from functools import cache
 from typing import Annotated, Any, ClassVar, get_type_hints
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -21,8 +22,6 @@ from billboards.reading import shown
 #: Test questions come so many in each block of so many items.
 BLOCK = 20
 DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
-
-
 Share = Annotated[float, Field(strict=True, ge=0, le=1)]
 Seconds = Annotated[float | None, Field(strict=True, ge=0, le=10**11)]
 Hour = Annotated[float | None, Field(strict=True, ge=0, le=24)]
@@ -150,3 +149,39 @@ def _check_window(plan: CampaignPlan) -> None:
         ZoneInfo(plan.zone)
     except (ZoneInfoNotFoundError, ValueError, OSError) as error:
         raise InvalidInput(f"{plan.zone!r} is no time zone; write it as in America/Los_Angeles") from error
+
+
+def is_over(plan: CampaignPlan, now: float) -> bool:
+    """Whether the plan's last moment has passed."""
+    return plan.closes is not None and now >= plan.closes
+
+
+def seconds_until_open(plan: CampaignPlan, now: float) -> float:
+    """How long until annotators may work; 0 while they may."""
+    start = max(now, plan.opens or now)
+    return _next_open(plan, start) - now
+
+
+def _next_open(plan: CampaignPlan, start: float) -> float:
+    """The first moment from `start` on that lies on a day and within the hours of the plan."""
+    if not plan.days and plan.from_hour is None:
+        return start
+    zone = ZoneInfo(plan.zone)
+    first = datetime.fromtimestamp(start, zone)
+    midnight = first.replace(hour=0, minute=0, second=0, microsecond=0)
+    for ahead in range(9):
+        day = midnight + timedelta(days=ahead)
+        if plan.days and DAYS[day.weekday()] not in plan.days:
+            continue
+        opens = _at(day, plan.from_hour or 0.0).timestamp()
+        closes = _at(day, 24.0 if plan.until_hour is None else plan.until_hour).timestamp()
+        if start < closes:
+            return max(start, opens)
+    raise AssertionError("a week has every weekday")
+
+
+def _at(midnight: datetime, hour: float) -> datetime:
+    """A clock's hour on a day, by the wall clock: also on days that are an hour longer or shorter."""
+    if hour >= 24:
+        return midnight + timedelta(days=1)
+    return midnight.replace(hour=int(hour), minute=int(hour % 1 * 60))

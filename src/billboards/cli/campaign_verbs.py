@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def new(arguments: Namespace, site: Site, owner: Viewer) -> int:
     """Plan a campaign, and say what it would cost."""
     from billboards.cli.output import note
-    from billboards.site.campaigns.owning import create_campaign
+    from billboards.site.campaigns.lifecycle import create_campaign
 
     made = create_campaign(
         site,
@@ -61,7 +61,7 @@ def list_all(arguments: Namespace, site: Site, owner: Viewer) -> int:
     """Every campaign of the site."""
     from billboards.cli.campaign_tables import campaigns_table
     from billboards.cli.output import emit
-    from billboards.site.campaigns.owning import list_campaigns
+    from billboards.site.campaigns.lifecycle import list_campaigns
 
     found = list_campaigns(site, owner)
     emit(arguments, [campaigns_table(found)], lambda: {"campaigns": [_document(one) for one in found]})
@@ -76,7 +76,7 @@ def quote(arguments: Namespace, site: Site, owner: Viewer) -> int:
 def _show_quote(arguments: Namespace, site: Site, owner: Viewer, campaign: Campaign) -> int:
     from billboards.cli.campaign_tables import quote_table
     from billboards.cli.output import emit
-    from billboards.site.campaigns.owning import quote_campaign
+    from billboards.site.campaigns.lifecycle import quote_campaign
 
     found = quote_campaign(site, owner, campaign.id)
     emit(arguments, [quote_table(campaign.name, found)], lambda: {"campaign": campaign.name, "quote": asdict(found)})
@@ -86,7 +86,7 @@ def _show_quote(arguments: Namespace, site: Site, owner: Viewer, campaign: Campa
 def advance(arguments: Namespace, site: Site, owner: Viewer) -> int:
     """Open, pause, resume or close a campaign; nothing that is paid for without a yes."""
     from billboards.cli.output import note
-    from billboards.site.campaigns import owning as campaigns
+    from billboards.site.campaigns import lifecycle as campaigns
 
     campaign = _named(arguments, site)
     if arguments.action in ("open", "resume") and campaign.plan.pay and not arguments.confirm:
@@ -104,7 +104,7 @@ def advance(arguments: Namespace, site: Site, owner: Viewer) -> int:
 def top_up(arguments: Namespace, site: Site, owner: Viewer) -> int:
     """Add money, generators or labels."""
     from billboards.cli.output import note
-    from billboards.site.campaigns import owning as campaigns
+    from billboards.site.campaigns import lifecycle as campaigns
 
     campaign = _named(arguments, site)
     if campaign.plan.pay and not arguments.confirm:

@@ -14,14 +14,7 @@ from typing import Any
 from billboards.board import DataCard, Dimension, Generator, Instance, Judgment, Reference
 from billboards.board.judgment_sources import Imported
 from billboards.errors import ImportRefused
-from billboards.importers._assembling import (
-    assemble,
-    check_name,
-    counts,
-    read_objects,
-    rows_of_generators,
-    text_in,
-)
+from billboards.importers._assembling import assemble, check_name, counts, read_objects, rows_of_generators, text_in
 from billboards.importers._importer import importer
 from billboards.reading import Problems, read_number, refuse_errors, shown
 

@@ -14,14 +14,7 @@ from typing import Annotated
 from billboards.board import DataCard, Dimension, Instance, Judgment, Reference
 from billboards.board.judgment_sources import Imported
 from billboards.errors import ImportRefused
-from billboards.importers._assembling import (
-    assemble,
-    check_name,
-    counts,
-    find_file,
-    rows_of_generators,
-    text_in,
-)
+from billboards.importers._assembling import assemble, check_name, counts, find_file, rows_of_generators, text_in
 from billboards.importers._importer import importer
 from billboards.reading import Problems, json_lines, read_source, refuse_errors, shown
 

@@ -12,7 +12,7 @@ from billboards.errors import Refused, UnknownName
 from billboards.site.accounts.records import Account
 from billboards.site.campaigns import annotator_records as annotators
 from billboards.site.campaigns import answer_records as answers
-from billboards.site.campaigns import records as campaigns
+from billboards.site.campaigns import campaign_records as campaigns
 from billboards.site.database import trail
 from billboards.site.database.campaign_schema import keys
 from billboards.site.database.engine import Database

@@ -3,6 +3,9 @@
 The link is the identity: no account is needed. An annotator holds one item at a time; asking for the next gives the
 one in hands with all that was kept of it, so a crash loses nothing. A verb that says an answer is kept has written it
 in a transaction of its own before it returns, under the id the client made, so that a request sent twice is kept once.
+Answers are never edited: a draft renews the annotator's hold on the item, a submission ends it, and undoing adds a row
+that supersedes the submission and opens the item again. Whether a test question was answered right is decided here,
+once.
 """
 
 from __future__ import annotations
@@ -13,16 +16,25 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from billboards.errors import InvalidInput, NotAllowed
+from billboards.campaigns.answers import answer_values, check_answers
+from billboards.errors import InvalidInput, NotAllowed, Refused
+from billboards.reading import shown
 from billboards.site.accounts.access import Viewer, require
 from billboards.site.campaigns import annotator_records as annotators
 from billboards.site.campaigns import answer_records as answers
+from billboards.site.campaigns import campaign_records as campaigns
 from billboards.site.campaigns.annotator_records import Annotator, Participation, Standing
-from billboards.site.campaigns.answer_keeping import Saved, check_id, held_item, keep_answer, take_back
+from billboards.site.campaigns.annotators import review_campaign, review_due
+from billboards.site.campaigns.answer_records import Answer, AnswerKind, Assignment
 from billboards.site.campaigns.campaign import Campaign, campaign_with_id
-from billboards.site.campaigns.reviewing import review_campaign, review_due
+from billboards.site.campaigns.campaign_records import ItemRow
+from billboards.site.campaigns.rolling import note_finished
 from billboards.site.campaigns.turns import Progress, Turn, count_progress, next_turn
 from billboards.site.site import Site
+
+LONGEST_ID = 64
+#: A page left open over lunch says nothing about how long an item takes.
+LONGEST_TIME = 4 * 3600.0
 
 
 @dataclass(frozen=True)
@@ -32,6 +44,18 @@ class Participant:
     campaign: Campaign
     annotator: Annotator
     state: Standing
+
+
+@dataclass(frozen=True)
+class Saved:
+    """An answer that is on disk; `repeated` where it was there already."""
+
+    answer_id: str
+    assignment: str
+    kind: AnswerKind
+    at: float
+    expires: float
+    repeated: bool = False
 
 
 def enter(site: Site, token: str, *, external: str | None = None) -> Participant:
@@ -97,9 +121,7 @@ def save_answer(
     seconds: float,
 ) -> Saved:
     """Keep what was answered so far, and the item for longer."""
-    return keep_answer(
-        site, participant.campaign.id, participant.annotator, assignment, answer_id, raw, seconds, "draft"
-    )
+    return _keep(site, participant.campaign.id, participant.annotator, assignment, answer_id, raw, seconds, "draft")
 
 
 def submit_answer(
@@ -112,7 +134,7 @@ def submit_answer(
     seconds: float,
 ) -> Saved:
     """Give a complete answer. It counts from the moment this returns."""
-    saved = keep_answer(
+    saved = _keep(
         site, participant.campaign.id, participant.annotator, assignment, answer_id, raw, seconds, "submitted"
     )
     if review_due(site, participant.campaign.id, participant.annotator.id):
@@ -122,12 +144,12 @@ def submit_answer(
 
 def undo(site: Site, participant: Participant, answer_id: str) -> Turn:
     """Take back one's last answer: its item is opened again with what was answered."""
-    check_id(answer_id)
+    _check_id(answer_id)
     now = site.clock()
     with site.database.writing() as connection:
         campaign = campaign_with_id(connection, participant.campaign.id)
         if answers.answer_with_id(connection, participant.annotator.id, answer_id) is None:
-            take_back(connection, campaign, participant.annotator, answer_id, now)
+            _take_back(connection, campaign, participant.annotator, answer_id, now)
     return next_turn(site, participant.campaign.id, participant.annotator)
 
 
@@ -136,6 +158,128 @@ def give_back(site: Site, participant: Participant, assignment: str) -> None:
     now = site.clock()
     with site.database.writing() as connection:
         campaign = campaign_with_id(connection, participant.campaign.id)
-        held = held_item(connection, campaign, participant.annotator, assignment)
+        held = _held_item(connection, campaign, participant.annotator, assignment)
         if held.state == "open":
             answers.set_state(connection, held.id, "released", now=now)
+
+
+def _keep(
+    site: Site,
+    campaign_id: str,
+    who: Annotator,
+    assignment_id: str,
+    answer_id: str,
+    raw: Mapping[str, Any],
+    seconds: float,
+    kind: AnswerKind,
+) -> Saved:
+    """Keep an answer in a transaction of its own, once for every id."""
+    _check_id(answer_id)
+    spent = _checked_time(seconds)
+    now = site.clock()
+    with site.database.writing() as connection:
+        known = answers.answer_with_id(connection, who.id, answer_id)
+        if known is not None:
+            return _saved(connection, known, repeated=True)
+        campaign = campaign_with_id(connection, campaign_id)
+        held = _held_item(connection, campaign, who, assignment_id)
+        item = campaigns.item(connection, held.item_id)
+        _check_may_answer(connection, campaign, who, held, now)
+        texts = [str(item.slots[slot]["text"]) for slot in held.shown_order]
+        checked = check_answers(campaign.template, texts, raw, complete=kind == "submitted")
+        right = _is_right(campaign, item, checked, held) if kind == "submitted" else None
+        expires = now + campaign.plan.lease_seconds
+        answers.set_state(connection, held.id, "submitted" if kind == "submitted" else "open", now=now, expires=expires)
+        made = _add(connection, campaign, held, answer_id, kind, checked, spent, now, right)
+        if kind == "submitted" and campaign.rolling:
+            note_finished(connection, campaign, item.row, now=now)
+        return _saved(connection, made)
+
+
+def _add(
+    connection: Connection,
+    campaign: Campaign,
+    held: Assignment,
+    answer_id: str,
+    kind: AnswerKind,
+    checked: Mapping[str, Any],
+    seconds: float,
+    now: float,
+    is_right: bool | None = None,
+    supersedes: int | None = None,
+) -> Answer:
+    values = {"annotator_id": held.annotator_id, "answer_id": answer_id, "assignment_id": held.id}
+    values |= {"campaign_id": campaign.id, "kind": kind, "answers": dict(checked), "is_right": is_right}
+    values |= {"seconds": seconds, "at": now, "template": campaign.template.signature, "supersedes": supersedes}
+    return answers.add_answer(connection, values)
+
+
+def _take_back(connection: Connection, campaign: Campaign, who: Annotator, answer_id: str, now: float) -> None:
+    """Supersede an annotator's last answer, and open its item again."""
+    last = answers.last_submitted(connection, campaign.id, who.id)
+    standing = annotators.participation(connection, campaign.id, who.id)
+    if last is None or standing is None or standing.state not in ("active", "qualifying"):
+        raise Refused("there is no answer that could be taken back")
+    if campaign.state not in ("open", "paused"):
+        raise Refused(f"campaign {campaign.name} is {campaign.state}; its answers stand")
+    held = answers.assignment(connection, last.assignment_id)
+    assert held is not None
+    if campaigns.item(connection, held.item_id).purpose == "qualification" and standing.state == "active":
+        raise Refused("the qualification test is over; its answers stand")
+    other = answers.held_by(connection, campaign.id, who.id)
+    if other is not None:
+        # What was in hands meanwhile goes back; who gets it again finds what was kept of it.
+        answers.renew(connection, other.id, expires=now)
+    if campaign.rolling:
+        note_finished(connection, campaign, campaigns.item(connection, held.item_id).row, now=now)
+    answers.set_state(connection, held.id, "open", now=now, expires=now + campaign.plan.lease_seconds)
+    _add(connection, campaign, held, answer_id, "undone", last.answers, last.seconds, now, supersedes=last.id)
+
+
+def _held_item(connection: Connection, campaign: Campaign, who: Annotator, assignment_id: str) -> Assignment:
+    """What an annotator speaks of, if it was given to them."""
+    found = answers.assignment(connection, assignment_id)
+    if found is None or found.annotator_id != who.id or found.campaign_id != campaign.id:
+        raise NotAllowed("this item was not given to you; ask for the next one")
+    return found
+
+
+def _check_may_answer(connection: Connection, campaign: Campaign, who: Annotator, held: Assignment, now: float) -> None:
+    """Answers are taken while the campaign runs or pauses, from who is not excluded, to what nobody else has got."""
+    if campaign.state not in ("open", "paused"):
+        raise Refused(f"campaign {campaign.name} is {campaign.state}; no more answers are taken")
+    standing = annotators.participation(connection, campaign.id, who.id)
+    if standing is None or standing.state not in ("active", "qualifying"):
+        raise Refused("you no longer take part in this campaign; no more answers are taken")
+    if held.state != "open":
+        raise Refused("this item has been answered or given back; ask for the next one")
+    if held.expires <= now and not answers.is_free(connection, held, now=now):
+        raise Refused("this item went to somebody else, since its time was over; ask for the next one")
+
+
+def _is_right(campaign: Campaign, item: ItemRow, checked: Mapping[str, Any], held: Assignment) -> bool | None:
+    """Whether a test question was answered right."""
+    if item.test is None:
+        return None
+    rule = campaign.template.tests
+    value = answer_values(campaign.template, checked, held.shown_order)[0][rule.dimension]
+    return rule.is_right(item.test, campaign.template.dimension(rule.dimension).share(value))
+
+
+def _saved(connection: Connection, answer: Answer, *, repeated: bool = False) -> Saved:
+    held = answers.assignment(connection, answer.assignment_id)
+    assert held is not None
+    return Saved(answer.answer_id, held.id, answer.kind, answer.at, held.expires, repeated)
+
+
+def _check_id(answer_id: str) -> None:
+    """Refuse what can't be the id of an answer."""
+    if not isinstance(answer_id, str) or not answer_id or len(answer_id) > LONGEST_ID:
+        raise InvalidInput(f"an answer needs an id of its own, of at most {LONGEST_ID} characters")
+
+
+def _checked_time(seconds: float) -> float:
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 <= seconds < float("inf"):
+        raise InvalidInput(f"the time spent must be a number of seconds; found {shown(seconds)}")
+    # The smaller first: a whole number may be larger than any float.
+    return float(min(seconds, LONGEST_TIME))

@@ -31,8 +31,8 @@ from billboards.site.campaigns.annotating import (
     submit_answer,
     undo,
 )
-from billboards.site.campaigns.annotating_view import answers_of, paragraphs, view_examples, view_item
 from billboards.site.campaigns.annotators import PATH
+from billboards.site.campaigns.item_view import answers_of, paragraphs, view_examples, view_item
 from billboards.site.campaigns.turns import Turn
 from billboards.site.site import Site
 from billboards.site.web import addresses

@@ -17,6 +17,7 @@ from billboards.site.accounts.permissions import Permission, site_of
 from billboards.site.accounts.routes import Strict
 from billboards.site.campaigns.annotating import (
     Participant,
+    Saved,
     enter,
     give_back,
     next_item,
@@ -25,7 +26,6 @@ from billboards.site.campaigns.annotating import (
     submit_answer,
     undo,
 )
-from billboards.site.campaigns.answer_keeping import Saved
 from billboards.site.campaigns.shown_items import Shown
 from billboards.site.campaigns.turns import Progress, Turn, TurnState
 from billboards.site.web.api_tagging import tagged_router

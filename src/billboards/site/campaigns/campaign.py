@@ -11,8 +11,8 @@ from sqlalchemy import Connection
 from billboards.campaigns.plan import CampaignPlan, read_plan
 from billboards.campaigns.template_files import parse_template
 from billboards.campaigns.templates import Template
-from billboards.site.campaigns import records as campaigns
-from billboards.site.campaigns.records import CampaignRow, Kind, State
+from billboards.site.campaigns import campaign_records as campaigns
+from billboards.site.campaigns.campaign_records import CampaignRow, Kind, State
 from billboards.site.site import Site
 
 

@@ -24,7 +24,7 @@ from billboards.site.campaigns import study_records as studies
 from billboards.site.campaigns.annotating import Participant
 from billboards.site.campaigns.annotators import PATH, shared_link
 from billboards.site.campaigns.campaign import Campaign, campaign_with_id
-from billboards.site.campaigns.owning import quote_campaign
+from billboards.site.campaigns.lifecycle import quote_campaign
 from billboards.site.campaigns.study_records import Payment, StudyRow
 from billboards.site.database import trail
 from billboards.site.site import Site

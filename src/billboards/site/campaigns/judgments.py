@@ -23,7 +23,7 @@ from billboards.errors import InvalidInput
 from billboards.site.cache import Cache, Shelf
 from billboards.site.campaigns import annotator_records as annotators
 from billboards.site.campaigns import answer_counts
-from billboards.site.campaigns import records as campaigns
+from billboards.site.campaigns import campaign_records as campaigns
 from billboards.site.campaigns.campaign import Campaign, campaign_of
 from billboards.site.settings import moment
 

@@ -1,43 +1,62 @@
 """Campaigns as their owners watch them: progress and cost, annotators, agreement and doubts, results, answers.
 
 A campaign has four pages, one for each question an owner asks; what changes while people annotate is kept fresh by a
-stream. Annotators with accounts see which campaigns they may take part in and nothing else of them.
+stream. Annotators with accounts see which campaigns they may take part in and nothing else of them. Each form on these
+pages is an action (`ACTIONS`); what is wrong with it is said on the page it stands on.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import fields
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
 from typing import Any
 
 from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from billboards.errors import BillboardsError, InvalidInput, Refused, UnknownName
+from billboards.analyses.ratings.agreement import annotator_tables
+from billboards.errors import BillboardsError, InvalidInput, NotEnoughData, Refused, UnknownName
+from billboards.reading import whole_number
 from billboards.site.accounts.access import may, require
-from billboards.site.campaigns import views
-from billboards.site.campaigns.annotators import annotator_lines, rulings
-from billboards.site.campaigns.boards import metric_estimates
+from billboards.site.campaigns import annotators, meta_evaluation, views
+from billboards.site.campaigns import lifecycle as campaigns
+from billboards.site.campaigns.annotator_records import Ruling
+from billboards.site.campaigns.annotators import Invitation, annotator_lines, rulings
 from billboards.site.campaigns.campaign import Campaign, get_campaign
+from billboards.site.campaigns.forms import sent_lines, sent_number
+from billboards.site.campaigns.lifecycle import list_campaigns, quote_campaign
 from billboards.site.campaigns.meta_evaluation import meta_results
-from billboards.site.campaigns.owning import list_campaigns, quote_campaign
-from billboards.site.campaigns.results import AnswerLine, both_rankings, both_results, campaign_answers
+from billboards.site.campaigns.results import (
+    AnswerLine,
+    Doubt,
+    both_rankings,
+    both_results,
+    campaign_agreement,
+    campaign_answers,
+    disagreements,
+    metric_estimates,
+    second_look,
+)
 from billboards.site.campaigns.status import campaign_status
 from billboards.site.campaigns.template_pages import preview_page
 from billboards.site.pages.bundles import CSV, JSONL, csv_bytes, jsonl_bytes
-from billboards.site.pages.paging import cut, pager, read_page, stretch
+from billboards.site.pages.paging import Cut, cut, pager, read_page, stretch
 from billboards.site.web import addresses
-from billboards.site.web.asking import Ask, reading, viewer_of
+from billboards.site.web.asking import Ask, changing, reading, viewer_of
 from billboards.site.web.rendering import Body
 from billboards.site.web.streams import send_campaign
 
 router = APIRouter()
-
+HOME = "/boards/{board}/campaigns/{campaign}"
 #: Campaigns on a page.
 PAGE = 50
 #: The pages of one campaign: the last part of the address, and the words that lead there.
 SECTIONS = (("", "Progress"), ("annotators", "Annotators"), ("agreement", "Agreement"), ("results", "Results"))
+#: Outputs on which annotators differ, and answers for a second look, that a page lists at first and at most.
+LISTED, MOST_LISTED = 12, 1200
+#: Disputes on the page; whatever was ruled stays on record.
+LATEST = 200
 
 
 def show_list(ask: Ask) -> Body:
@@ -179,14 +198,201 @@ def lead_on(request: Request) -> Response:
     return RedirectResponse(addresses.board(campaign.board, "campaigns", campaign.id), 303)
 
 
-HOME = "/boards/{board}/campaigns/{campaign}"
-
-
 def status_of(error: BillboardsError) -> int:
     """The status of a page that says what was wrong with its form."""
     return 422 if isinstance(error, InvalidInput) else 409
 
 
+@dataclass(frozen=True)
+class Dispute:
+    """An answer that was doubted or decided about: what it says, and everything that was ruled."""
+
+    answer_id: str
+    line: AnswerLine | None
+    rulings: tuple[Ruling, ...]
+
+    @property
+    def decisions(self) -> tuple[str, ...]:
+        """What can be decided now."""
+        verdicts = [one.verdict for one in self.rulings if one.verdict in ("struck", "restored")]
+        return ("restored",) if verdicts and verdicts[-1] == "struck" else ("upheld", "struck")
+
+
+def show_agreement(ask: Ask, **context: Any) -> Body:
+    """Do annotators agree, where do they differ, and which answers deserve a second look?"""
+    campaign = own_campaign(ask)
+    several_days = len(campaign_status(ask.site, ask.viewer, campaign.id).by_day) > 1
+    try:
+        study = campaign_agreement(ask.site, ask.viewer, campaign.id, by_day=several_days)
+    except NotEnoughData:
+        tables: tuple[Any, ...] = ()
+    else:
+        tables = annotator_tables(study)
+    listed = min(whole_number(ask.query.get("listed") or "") or LISTED, MOST_LISTED)
+    doubts, unlooked = _second_look(ask, campaign, listed)
+    return campaign_page(
+        ask,
+        campaign,
+        "agreement",
+        tables=tables,
+        spreads=disagreements(ask.site, ask.viewer, campaign.id, limit=listed),
+        listed=listed,
+        doubts=doubts,
+        unlooked=unlooked,
+        disputes=_disputes(ask, campaign),
+        **context,
+    )
+
+
+def _second_look(ask: Ask, campaign: Campaign, listed: int) -> tuple[tuple[Doubt, ...], str | None]:
+    """Answers that a metric finds implausible, or why none can be named."""
+    try:
+        return second_look(ask.site, ask.viewer, campaign.id, limit=listed), None
+    except (InvalidInput, Refused):
+        return (), "no metric of this board can say yet which answers are implausible."
+
+
+def _disputes(ask: Ask, campaign: Campaign) -> Cut[Dispute]:
+    """The answers that something was ruled about, the latest first."""
+    by_answer: dict[str, list[Ruling]] = {}
+    for one in rulings(ask.site, ask.viewer, campaign.id)[::-1]:
+        if one.subject == "answer":
+            by_answer.setdefault(one.name, []).append(one)
+    if not by_answer:
+        return cut([], LATEST)
+    lines = {one.answer_id: one for one in campaign_answers(ask.site, ask.viewer, campaign.id)}
+    return cut([Dispute(name, lines.get(name), tuple(ruled[::-1])) for name, ruled in by_answer.items()], LATEST)
+
+
+DECISIONS: tuple[meta_evaluation.Decision, ...] = ("upheld", "struck", "restored")
+Sent = Mapping[str, Any]
+#: A verb does what a form asks; one that makes links returns them.
+Verb = Callable[[Ask, Campaign, Sent], Sequence[Invitation] | None]
+#: The pages of a campaign, on which its forms stand.
+PAGES: Mapping[str, Callable[..., Body]] = {
+    "": show_progress,
+    "annotators": show_annotators,
+    "agreement": show_agreement,
+    "results": show_results,
+}
+
+
+def act_on_campaign(ask: Ask, sent: Sent) -> Body | str:
+    """Do what a button says."""
+    action = ask.params["action"]
+    if action not in ACTIONS:
+        raise UnknownName("action", action, ACTIONS)
+    campaign = own_campaign(ask)
+    section, verb = ACTIONS[action]
+    try:
+        links = verb(ask, campaign, sent)
+    except (InvalidInput, Refused) as error:
+        return PAGES[section](ask, problem=str(error), status=status_of(error))
+    if links is not None:
+        return PAGES[section](ask, links=links)
+    return addresses.board(campaign.board, "campaigns", campaign.id, *([section] if section else []))
+
+
+def _open(ask: Ask, campaign: Campaign, sent: Sent) -> None:
+    _check_price(campaign, sent)
+    campaigns.open_campaign(ask.site, ask.viewer, campaign.id)
+
+
+def _pause(ask: Ask, campaign: Campaign, sent: Sent) -> None:
+    campaigns.pause_campaign(ask.site, ask.viewer, campaign.id, reason=_text(sent, "reason") or None)
+
+
+def _resume(ask: Ask, campaign: Campaign, sent: Sent) -> None:
+    _check_price(campaign, sent)
+    campaigns.resume_campaign(ask.site, ask.viewer, campaign.id)
+
+
+def _close(ask: Ask, campaign: Campaign, sent: Sent) -> None:
+    if not sent.get("confirm"):
+        raise InvalidInput("closing is for good: tick the box that says so, then close")
+    campaigns.close_campaign(ask.site, ask.viewer, campaign.id, reason=_text(sent, "reason") or None)
+
+
+def _top_up(ask: Ask, campaign: Campaign, sent: Sent) -> None:
+    _check_price(campaign, sent)
+    labels = sent_number(sent, "labels", "Labels per output")
+    campaigns.top_up(
+        ask.site,
+        ask.viewer,
+        campaign.id,
+        sent_number(sent, "budget", "Budget") or 0.0,
+        generators=sent_lines(sent, "generators"),
+        labels=None if labels is None else int(labels),
+    )
+
+
+def _check_price(campaign: Campaign, sent: Sent) -> None:
+    if campaign.plan.pay and not sent.get("confirm"):
+        raise InvalidInput("this spends money: tick the box beside the price, then go on")
+
+
+def _invite(ask: Ask, campaign: Campaign, sent: Sent) -> Sequence[Invitation]:
+    names, count = sent_lines(sent, "names"), sent_number(sent, "count", "Links without names")
+    if bool(names) == bool(count):
+        raise InvalidInput("name the annotators, one a line, or say how many links to make; one of the two")
+    days = sent_number(sent, "days", "Days")
+    expires = None if not days else ask.site.clock() + 86400 * days
+    return annotators.invite(ask.site, ask.viewer, campaign.id, names or int(count or 0), expires=expires)
+
+
+def _share(ask: Ask, campaign: Campaign, sent: Sent) -> Sequence[Invitation]:
+    platform = _text(sent, "platform")
+    token = annotators.shared_link(ask.site, ask.viewer, campaign.id, platform)
+    return [Invitation(f"everybody from {platform}", "", f"{token}?external=ID")]
+
+
+def _revoke(ask: Ask, campaign: Campaign, sent: Sent) -> None:
+    annotators.revoke_link(ask.site, ask.viewer, campaign.id, _text(sent, "annotator"))
+
+
+def _exclude(ask: Ask, campaign: Campaign, sent: Sent) -> None:
+    annotators.exclude(ask.site, ask.viewer, campaign.id, _text(sent, "annotator"), _text(sent, "reason"))
+
+
+def _readmit(ask: Ask, campaign: Campaign, sent: Sent) -> None:
+    annotators.readmit(ask.site, ask.viewer, campaign.id, _text(sent, "annotator"), _text(sent, "reason"))
+
+
+def _dispute(ask: Ask, campaign: Campaign, sent: Sent) -> None:
+    meta_evaluation.dispute(ask.site, ask.viewer, campaign.id, _text(sent, "answer"), _text(sent, "reason"))
+
+
+def _decide(ask: Ask, campaign: Campaign, sent: Sent) -> None:
+    decision = next((one for one in DECISIONS if one == _text(sent, "decision")), None)
+    if decision is None:
+        raise InvalidInput(f"choose one of {', '.join(DECISIONS)}")
+    meta_evaluation.decide(ask.site, ask.viewer, campaign.id, _text(sent, "answer"), decision, _text(sent, "reason"))
+
+
+def _text(sent: Sent, name: str) -> str:
+    return str(sent.get(name, "")).strip()
+
+
+#: Every action: the page its form stands on, and what it does.
+ACTIONS: Mapping[str, tuple[str, Verb]] = {
+    "open": ("", _open),
+    "pause": ("", _pause),
+    "resume": ("", _resume),
+    "close": ("", _close),
+    "top-up": ("", _top_up),
+    "invite": ("annotators", _invite),
+    "share": ("annotators", _share),
+    "revoke": ("annotators", _revoke),
+    "exclude": ("annotators", _exclude),
+    "readmit": ("annotators", _readmit),
+    "dispute": ("agreement", _dispute),
+    "decide": ("agreement", _decide),
+}
+
+for _section, _show in PAGES.items():
+    _path = f"{HOME}/{_section}" if _section else HOME
+    router.add_route(_path, reading(_show, kept=False), methods=["GET"], include_in_schema=False)
+router.add_route(f"{HOME}/{{action}}", changing(act_on_campaign), methods=["POST"], include_in_schema=False)
 router.add_route("/boards/{board}/campaigns", reading(show_list, kept=False), include_in_schema=False)
 router.add_route("/campaigns/{campaign}", lead_on, methods=["GET"], include_in_schema=False)
 router.add_route(f"{HOME}/preview", reading(show_preview, kept=False), include_in_schema=False)

@@ -25,8 +25,8 @@ from billboards.errors import BillboardsError, InvalidInput, InvalidTemplate, Re
 from billboards.site.accounts.access import require
 from billboards.site.campaigns.campaign import Campaign
 from billboards.site.campaigns.forms import preset_fields, sent_lines, sent_number, sent_plan
+from billboards.site.campaigns.lifecycle import create_campaign
 from billboards.site.campaigns.meta_evaluation import create_meta_campaign
-from billboards.site.campaigns.owning import create_campaign
 from billboards.site.campaigns.pages import status_of
 from billboards.site.campaigns.template_pages import preview_page
 from billboards.site.submissions.forms import problem_words, sent_content

@@ -14,9 +14,9 @@ from billboards.campaigns.items import Item, plan_items
 from billboards.campaigns.quote import count_answers
 from billboards.site.boards.live import live_board
 from billboards.site.campaigns import answer_counts
-from billboards.site.campaigns import records as campaigns
+from billboards.site.campaigns import campaign_records as campaigns
 from billboards.site.campaigns.campaign import Campaign, campaign_of
-from billboards.site.campaigns.owning import item_document
+from billboards.site.campaigns.lifecycle import item_document
 from billboards.site.database import trail
 from billboards.site.site import Site
 

@@ -13,26 +13,80 @@ from fastapi import Depends, Request, Response
 from pydantic import BaseModel, BeforeValidator, Field
 
 from billboards.campaigns.plan import CampaignPlan, read_plan
+from billboards.campaigns.preview import preview
 from billboards.campaigns.quote import Quote
-from billboards.campaigns.template_files import LARGEST, SentTemplate, shipped
+from billboards.campaigns.template_files import (
+    LARGEST,
+    SentTemplate,
+    open_template,
+    parse_template,
+    sent_template,
+    shipped,
+)
+from billboards.campaigns.templates import Template
 from billboards.errors import InvalidInput, Refused
 from billboards.site.accounts.access import Viewer
 from billboards.site.accounts.permissions import Permission, site_of
 from billboards.site.accounts.routes import Name, Strict
 from billboards.site.campaigns import annotators
-from billboards.site.campaigns import owning as campaigns
+from billboards.site.campaigns import lifecycle as campaigns
 from billboards.site.campaigns import results as campaign_results
 from billboards.site.campaigns.annotator_records import Ruling
 from billboards.site.campaigns.annotators import AnnotatorLine, TestCount
 from billboards.site.campaigns.campaign import Campaign, get_campaign
-from billboards.site.campaigns.records import Kind, State
+from billboards.site.campaigns.campaign_records import Kind, State
 from billboards.site.campaigns.results import AnswerLine, Estimated
 from billboards.site.campaigns.status import campaign_status
-from billboards.site.campaigns.template_routes import own_template
 from billboards.site.web.api_paging import MOST, Cursor, Limit, Page, list_at, page_at
 from billboards.site.web.api_tagging import tagged_router
 
 router = tagged_router("campaigns")
+OWNERS = [Depends(Permission("administer"))]
+
+
+class TemplateFacts(BaseModel):
+    """A template: who it is, and what is asked."""
+
+    name: str
+    title: str
+    signature: str = Field(description="name, version and digest")
+    dimensions: list[str]
+
+
+class TemplatePreview(TemplateFacts):
+    preview: str = Field(description="in plain text, what annotators are told, shown and asked")
+
+
+class OwnTemplate(Strict):
+    """The text of a template file."""
+
+    source: str = Field(max_length=LARGEST)
+
+
+@router.get("/templates", dependencies=OWNERS)
+def list_templates() -> list[TemplateFacts]:
+    """The templates that come with the package."""
+    return [TemplateFacts(**_template_facts(open_template(name))) for name in shipped()]
+
+
+@router.post("/templates/preview", dependencies=OWNERS)
+def preview_template(sent: OwnTemplate) -> TemplatePreview:
+    """Your own template as annotators will meet it, or all that is wrong with it; nothing is kept."""
+    found = own_template(sent.source)
+    template = parse_template(found.text, found.name)
+    return TemplatePreview(**_template_facts(template), preview=preview(template))
+
+
+def own_template(source: str) -> SentTemplate:
+    """A template that came as text; JSON may hold halves of a character, which no file can."""
+    return sent_template(source.encode("utf-8", "surrogatepass"), "template_source")
+
+
+def _template_facts(template: Template) -> dict[str, Any]:
+    names = [question.name for question in template.dimensions]
+    return {"name": template.name, "title": template.title, "signature": template.signature, "dimensions": names}
+
+
 Owner = Annotated[Viewer, Depends(Permission("administer"))]
 Words = Annotated[str, Field(max_length=1000)]
 

@@ -14,7 +14,7 @@ from billboards.site.boards import registry
 from billboards.site.boards.live import folder_board
 from billboards.site.campaigns.answer_records import Answer, Assignment
 from billboards.site.campaigns.campaign import Campaign
-from billboards.site.campaigns.records import ItemRow
+from billboards.site.campaigns.campaign_records import ItemRow
 from billboards.site.site import Site
 
 #: How many instances before this one are shown as context.

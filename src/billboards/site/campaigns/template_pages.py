@@ -7,7 +7,7 @@ from fastapi import APIRouter
 from billboards.campaigns.template_files import open_template, shipped, template_source
 from billboards.campaigns.templates import Template
 from billboards.errors import UnknownName
-from billboards.site.campaigns.annotating_view import paragraphs, view_examples
+from billboards.site.campaigns.item_view import paragraphs, view_examples
 from billboards.site.campaigns.views import preview_item
 from billboards.site.web.asking import Ask, reading
 from billboards.site.web.rendering import Body

@@ -13,15 +13,14 @@ from typing import Literal
 
 from sqlalchemy import Connection
 
-from billboards.campaigns.assignment import Candidate, choose
-from billboards.campaigns.items import chance, shown_order
-from billboards.campaigns.test_questions import next_test
-from billboards.campaigns.windows import is_over, seconds_until_open
+from billboards.campaigns.control_items import next_test
+from billboards.campaigns.items import Candidate, chance, choose, shown_order
+from billboards.campaigns.plan import is_over, seconds_until_open
 from billboards.errors import Refused
 from billboards.site.campaigns import annotator_records as annotators
 from billboards.site.campaigns import answer_counts
 from billboards.site.campaigns import answer_records as answers
-from billboards.site.campaigns import records as campaigns
+from billboards.site.campaigns import campaign_records as campaigns
 from billboards.site.campaigns.annotator_records import Annotator
 from billboards.site.campaigns.answer_records import Assignment, OpenItem
 from billboards.site.campaigns.campaign import Campaign, campaign_with_id

@@ -14,8 +14,8 @@ from typing import Any
 from billboards.analyses.rank import Ranking
 from billboards.campaigns.quote import Quote
 from billboards.campaigns.templates import Template
-from billboards.site.campaigns.annotating_view import ItemView, view_item
 from billboards.site.campaigns.annotators import TestCount
+from billboards.site.campaigns.item_view import ItemView, view_item
 from billboards.site.campaigns.results import AnswerLine, Estimated, Results
 from billboards.site.campaigns.shown_items import Shown
 from billboards.site.campaigns.status import Status

@@ -11,7 +11,6 @@ from starlette.exceptions import HTTPException
 from billboards.errors import BillboardsError
 from billboards.site.accounts import login as logging_in
 from billboards.site.accounts import pages as account
-from billboards.site.campaigns import acting_pages as campaign_acting
 from billboards.site.campaigns import annotating_pages as annotating
 from billboards.site.campaigns import pages as campaigns
 from billboards.site.campaigns import planning_pages as campaign_planning
@@ -68,7 +67,6 @@ PAGES = (
     templates,
     campaign_planning,
     campaigns,
-    campaign_acting,
     board,
 )
 

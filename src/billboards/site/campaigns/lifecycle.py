@@ -15,20 +15,20 @@ from typing import Any
 
 from billboards.board import Board, Outputs
 from billboards.board.names import file_name_mistake
+from billboards.campaigns.control_items import plan_qualification, plan_tests
 from billboards.campaigns.items import Item, plan_items, sample, slot_document
 from billboards.campaigns.plan import CampaignPlan, read_plan
 from billboards.campaigns.quote import Quote, quote
 from billboards.campaigns.template_files import SentTemplate, parse_template, template_source
 from billboards.campaigns.templates import Template
-from billboards.campaigns.test_questions import plan_qualification, plan_tests
 from billboards.errors import InvalidInput, Refused
 from billboards.site.accounts.access import Viewer, require
 from billboards.site.boards.live import live_board
 from billboards.site.campaigns import answer_counts
-from billboards.site.campaigns import records as campaigns
+from billboards.site.campaigns import campaign_records as campaigns
 from billboards.site.campaigns.campaign import Campaign, campaign_of, campaign_with_id
+from billboards.site.campaigns.campaign_records import Kind, State
 from billboards.site.campaigns.judgments import check_scales
-from billboards.site.campaigns.records import Kind, State
 from billboards.site.site import Site
 
 
