@@ -99,7 +99,7 @@ def test_what_is_left_out_has_its_default() -> None:
         ("[languages]\ninput = 1", "board.toml:3: input in [languages] must be text in quotes, not 1"),
         ("ranks = 'x'", "board.toml:2: ranks names 'x', which is no aggregate and no dimension"),
         ("aggregates = [[1]]", "board.toml:2: aggregates must be a table, written [aggregates]"),
-        ("ranks = 'x'\naggregates = 5", "board.toml:2: ranks names 'x', which is no aggregate and no dimension"),
+        ("ranks = 'x'\naggregates = 5", "board.toml:3: aggregates must be a table, written [aggregates]"),
         ("[aggregates]\nx = 3", "board.toml:3: x must be a table, written [aggregates.x]"),
         ("[aggregates.x]", 'board.toml:2: aggregate x names no dimensions; write dimensions = ["…"]'),
         (
@@ -124,8 +124,12 @@ def test_what_is_left_out_has_its_default() -> None:
         ('[aggregates.""]\ndimensions=["x"]', "board.toml:2: the name '' in [aggregates] is empty"),
         ("[generators.'#1']", "board.toml:2: the name '#1' in [generators] is taken"),
         ("[generators.x]\nkind = 'robot'", "board.toml:3: kind in [generators.x] must be 'machine' or 'human'"),
-        ("[scores.x]\nneeds = ['luck']", 'board.toml:3: needs of scores x may hold "references" and "input", not'),
-        ("[card]\ntitel = 'x'", "board.toml:3: unknown key 'titel' in [card]; known: title, task,"),
+        (
+            "[scores.x]\nneeds = ['luck']",
+            'board.toml:3: needs in [scores.x] must be a list that may hold "references" and "input", not [\'luck\']',
+        ),
+        ("[card]\ntitel = 'x'", "board.toml:3: unknown key 'titel' in [card]; did you mean title?"),
+        ("[card]\nweather = 'x'", "board.toml:3: unknown key 'weather' in [card]; known: title, task,"),
         ("[card]\ntitle = 2020-01-01", "board.toml:3: title in [card] must be text in quotes, not datetime.date"),
     ],
 )
@@ -165,3 +169,24 @@ def test_the_line_of_a_key_that_is_not_there_is_that_of_its_table() -> None:
     found, _ = read('name = "b"\n[dimensions.x]\nrange = [1, 5]\n')
     assert found.line("dimensions", "x", "definition") == 2
     assert found.line("card") is None
+
+
+def test_all_mistakes_are_named_in_one_pass_and_the_rest_is_read() -> None:
+    settings, problems = read("""\
+lead = "both"
+metrics = ["BLEU", 3]
+[dimensions.x]
+range = [0, inf]
+definition = "kept"
+[aggregates.all]
+dimensions = "x"
+[generators.M]
+kind = "robot"
+url = "kept"
+""")
+    assert [problem.split(" ", 1)[0] for problem in problems] == [
+        "board.toml:2:", "board.toml:1:", "board.toml:4:", "board.toml:7:", "board.toml:9:", "board.toml:",
+    ]  # fmt: skip
+    assert settings.dimensions == {"x": Dimension("x", definition="kept")}
+    assert settings.generators == {"M": Generator("M", url="kept")}
+    assert (settings.lead, settings.metrics, settings.aggregates) == ("imported", (), {})

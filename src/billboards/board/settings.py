@@ -1,6 +1,8 @@
 """`board.toml`: what a board's owner decides, checked key by key with the line each mistake stands on.
 
-A value that can't be used is named and stood in for by its default, so that reading goes on to the next mistake.
+Pydantic models say which keys each table may have and what may stand there; what one key says of another is checked
+after them. All mistakes are named in one pass. A value that can't be used is stood in for by its default, so that
+reading goes on to the next mistake.
 """
 
 from __future__ import annotations
@@ -8,29 +10,31 @@ from __future__ import annotations
 import math
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any, Literal
+from difflib import get_close_matches
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+    create_model,
+)
+from pydantic_core import ErrorDetails, PydanticCustomError
 
 from billboards.board.card import DataCard
 from billboards.board.judgments import Aggregate, Dimension
 from billboards.board.model import Generator, Kind, ReferenceFree
 from billboards.board.names import board_name_mistake, file_name_mistake, generator_name_mistake, name_mistake
-from billboards.reading import Problems, is_number, shown, toml_document
+from billboards.reading import Problems, shown, toml_document
 
 FILE = "board.toml"
 SCHEMA = 1
-#: Every key that may stand in `board.toml`, by its table; docs/board-folder.md explains each.
-KEYS: Mapping[str, tuple[str, ...]] = {
-    "": ("schema", "name", "ranks", "metrics", "lead", "references", "reference_free", "languages", "dimensions",
-         "aggregates", "generators", "scores", "card"),
-    "languages": ("input", "output"),
-    "dimensions.NAME": ("range", "higher_is_better", "to_100", "definition", "kind", "levels_of", "at_least"),
-    "aggregates.NAME": ("dimensions", "campaigns"),
-    "generators.NAME": ("kind", "description", "paper", "url", "optimised_by"),
-    "scores.NAME": ("name", "needs", "references", "higher_is_better", "is_ensemble", "is_statistic"),
-    "card": tuple(f.name for f in fields(DataCard)),
-}  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -55,7 +59,7 @@ class Settings:
 
     def line(self, *path: str) -> int | None:
         """The line a key stands on, or that of the nearest table around it."""
-        return nearest_line(self.lines or {}, path)
+        return _nearest_line(self.lines or {}, path)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -79,75 +83,252 @@ def read_settings(text: str, problems: Problems) -> Settings:
         line = re.search(r"line (\d+)", str(error))
         problems.error(FILE, int(line[1]) if line else None, f"not TOML: {error}")
         return Settings()
-    lines = key_lines(text)
-    return _settings(SettingsTable(document, (), lines, problems), lines)
+    return _settings(document, _Mistakes(key_lines(text), problems))
 
 
-def _settings(top: SettingsTable, lines: Mapping[tuple[str, ...], int]) -> Settings:
-    top.only(KEYS[""])
-    schema = top.values.get("schema", SCHEMA)
-    if type(schema) is not int or schema != SCHEMA:
-        top.error(f"schema {shown(schema)} is not known to this version; it reads schema {SCHEMA}", "schema")
-    languages = top.table("languages")
-    languages.only(KEYS["languages"])
-    dimensions = {name: _dimension(name, table) for name, table in top.tables("dimensions", name_mistake)}
+def _settings(document: dict[str, Any], mistakes: _Mistakes) -> Settings:
+    tables = _tables(document, mistakes)
+    _check_names(tables, mistakes)
+    dimensions = {name: _dimension(name, table, mistakes) for name, table in tables.dimensions.items()}
     for name, wrong in levels_mistakes(dimensions):
-        top.error(wrong, "dimensions", name, "levels_of")
+        mistakes.add(wrong, "dimensions", name, "levels_of")
     return Settings(
-        name=_board_name(top),
-        ranks=_ranks(top),
-        metrics=top.names("metrics") or (),
-        lead="own" if top.choice("lead", ("imported", "own")) == "own" else "imported",
-        references=top.names("references"),
-        input_language=languages.text("input"),
-        output_language=languages.text("output"),
+        name=tables.name,
+        ranks=_ranks(tables.ranks, document, mistakes),
+        metrics=tables.metrics,
+        lead=tables.lead,
+        references=tables.references,
+        input_language=tables.languages.input,
+        output_language=tables.languages.output,
         dimensions=dimensions,
-        aggregates=_aggregates(top, dimensions),
-        generators={name: _generator(name, table) for name, table in top.tables("generators", generator_name_mistake)},
-        scores={name: _scores(name, table) for name, table in top.tables("scores", file_name_mistake)},
-        card=_card(top.table("card")),
-        reference_free="ranks" if top.choice("reference_free", ("diagnostic", "ranks")) == "ranks" else "diagnostic",
-        lines=lines,
+        aggregates=dict(_aggregates(tables.aggregates, dimensions, mistakes)),
+        generators={name: _generator(name, table, mistakes) for name, table in tables.generators.items()},
+        scores={
+            name: ImportedSettings(**{**dict(table), "name": table.name or name})
+            for name, table in tables.scores.items()
+        },
+        card=DataCard(**dict(tables.card)),
+        reference_free=tables.reference_free,
+        lines=mistakes.lines,
     )
 
 
-def _board_name(top: SettingsTable) -> str:
-    name = top.text("name") or ""
-    if not name:
-        top.error('the board has no name; write name = "my-board"', "name")
-    elif wrong := board_name_mistake(name):
-        top.error(f"the name {shown(name)} {wrong}", "name")
-    return name
+class _Mistakes:
+    """What is wrong with the settings, each mistake at the line of its key."""
+
+    def __init__(self, lines: Mapping[tuple[str, ...], int], problems: Problems) -> None:
+        self.lines, self._problems = lines, problems
+        #: The keys whose values can't be used.
+        self.unusable: set[tuple[str, ...]] = set()
+
+    def add(self, message: str, *key: str) -> None:
+        self._problems.error(FILE, _nearest_line(self.lines, key), message)
+
+    def within(self, *table: str) -> bool:
+        """Whether a key of a table, or the key itself, can't be used, so that more would be said of the same thing."""
+        return any(key[: len(table)] == table for key in self.unusable)
 
 
-def _ranks(top: SettingsTable) -> str | None:
-    ranks = top.text("ranks")
-    declared = [top.values.get(key) for key in ("aggregates", "dimensions")]
+def _must_be(words: str) -> WrapValidator:
+    """Whatever is wrong with a value, one sentence says what must stand there."""
+
+    def check(value: object, handler: ValidatorFunctionWrapHandler) -> Any:
+        try:
+            return handler(value)
+        except ValidationError:
+            raise PydanticCustomError("unusable", "must be {words}", {"words": words}) from None
+
+    return WrapValidator(check)
+
+
+def _from_list(value: object) -> object:
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _all_different(value: object, handler: ValidatorFunctionWrapHandler) -> Any:
+    names = handler(value)
+    if len(set(names)) < len(names):
+        raise PydanticCustomError("twice", "a name twice")
+    return names
+
+
+def _read_schema(value: object) -> object:
+    if type(value) is not int or value != SCHEMA:
+        raise PydanticCustomError("schema", "another schema")
+    return value
+
+
+_Text = Annotated[str, _must_be("text in quotes")]
+_Truth = Annotated[bool, _must_be("true or false")]
+_Number = Annotated[float, _must_be("a finite number")]
+_Pair = Annotated[tuple[float, float], BeforeValidator(_from_list), _must_be("two finite numbers, as in [1, 5]")]
+_Names = Annotated[
+    tuple[str, ...], BeforeValidator(_from_list), _must_be("a list of texts"), WrapValidator(_all_different)
+]
+_Needs = Annotated[
+    tuple[Literal["references", "input"], ...],
+    BeforeValidator(_from_list),
+    _must_be('a list that may hold "references" and "input"'),
+    WrapValidator(_all_different),
+]
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(strict=True, frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+class _LanguagesTable(_Table):
+    input: _Text | None = None
+    output: _Text | None = None
+
+
+class _DimensionTable(_Table):
+    range: _Pair | None = None
+    higher_is_better: _Truth = True
+    to_100: _Pair | None = None
+    definition: _Text | None = None
+    kind: Annotated[Literal["rating", "preference"], _must_be("'rating' or 'preference'")] = "rating"
+    levels_of: _Text | None = None
+    at_least: _Number | None = None
+
+
+class _AggregateTable(_Table):
+    dimensions: _Names = ()
+    campaigns: _Names | None = None
+
+
+class _GeneratorTable(_Table):
+    kind: Annotated[Kind, _must_be("'machine' or 'human' or 'optimised'")] = "machine"
+    description: _Text | None = None
+    paper: _Text | None = None
+    url: _Text | None = None
+    optimised_by: _Text | None = None
+
+
+class _ScoresTable(_Table):
+    name: _Text | None = None
+    needs: _Needs = ("references",)
+    references: _Names | None = None
+    higher_is_better: _Truth = True
+    is_ensemble: _Truth = False
+    is_statistic: _Truth = False
+
+
+_CARD: dict[str, Any] = {f.name: (_Text | None, None) for f in fields(DataCard)}
+_CardTable: type[_Table] = create_model("_CardTable", __base__=_Table, **_CARD)
+
+
+class _Tables(_Table):
+    """The whole of `board.toml`."""
+
+    schema_: Annotated[Any, BeforeValidator(_read_schema)] = Field(default=SCHEMA, alias="schema")
+    name: _Text = ""
+    ranks: _Text | None = None
+    metrics: _Names = ()
+    lead: Annotated[Literal["imported", "own"], _must_be("'imported' or 'own'")] = "imported"
+    references: _Names | None = None
+    reference_free: Annotated[ReferenceFree, _must_be("'diagnostic' or 'ranks'")] = "diagnostic"
+    languages: _LanguagesTable = _LanguagesTable()
+    dimensions: Mapping[str, _DimensionTable] = {}
+    aggregates: Mapping[str, _AggregateTable] = {}
+    generators: Mapping[str, _GeneratorTable] = {}
+    scores: Mapping[str, _ScoresTable] = {}
+    card: _CardTable = _CardTable()  # type: ignore[valid-type]
+
+
+def _keys(model: type[BaseModel]) -> tuple[str, ...]:
+    return tuple(field.alias or name for name, field in model.model_fields.items())
+
+
+#: Every key that may stand in `board.toml`, by its table; docs/board-folder.md explains each.
+KEYS: Mapping[str, tuple[str, ...]] = {
+    "": _keys(_Tables),
+    "languages": _keys(_LanguagesTable),
+    "dimensions.NAME": _keys(_DimensionTable),
+    "aggregates.NAME": _keys(_AggregateTable),
+    "generators.NAME": _keys(_GeneratorTable),
+    "scores.NAME": _keys(_ScoresTable),
+    "card": _keys(_CardTable),
+}
+
+
+def _tables(document: dict[str, Any], mistakes: _Mistakes) -> _Tables:
+    """The document as the models have it, without what can't be used, of which each is a mistake."""
+    while True:
+        try:
+            return _Tables.model_validate(document)
+        except ValidationError as error:
+            for detail in error.errors(include_url=False):
+                path = tuple(map(str, detail["loc"]))
+                mistakes.unusable.add(path)
+                mistakes.add(_message(detail, path), *path)
+                document = _without(document, path)
+
+
+def _message(detail: ErrorDetails, path: tuple[str, ...]) -> str:
+    """A mistake in words."""
+    *around, key = path
+    table, value = f"[{'.'.join(around)}]" if around else FILE, shown(detail["input"])
+    match detail["type"]:
+        case "unusable":
+            return f"{key} in {table} {detail['msg']}, not {value}"
+        case "twice":
+            return f"{key} in {table} holds a name twice: {value}"
+        case "schema":
+            return f"schema {value} is not known to this version; it reads schema {SCHEMA}"
+        case "extra_forbidden":
+            keys = KEYS[".".join((*around[:1], *("NAME" for _ in around[1:])))]
+            near = get_close_matches(key, keys, n=1)
+            return f"unknown key {shown(key)} in {table}; " + (
+                f"did you mean {near[0]}?" if near else f"known: {', '.join(keys)}"
+            )
+    return f"{key} must be a table, written [{'.'.join(path)}]"
+
+
+def _without(document: Mapping[str, Any], path: tuple[str, ...]) -> dict[str, Any]:
+    """A document without one of its keys."""
+    key, *inner = path
+    if not inner:
+        return {name: value for name, value in document.items() if name != key}
+    return {**document, key: _without(document[key], tuple(inner))}
+
+
+def _check_names(tables: _Tables, mistakes: _Mistakes) -> None:
+    """The board's name, and those of the tables [KIND.NAME], must be such as can be names."""
+    if not tables.name and not mistakes.within("name"):
+        mistakes.add('the board has no name; write name = "my-board"', "name")
+    elif tables.name and (wrong := board_name_mistake(tables.name)):
+        mistakes.add(f"the name {shown(tables.name)} {wrong}", "name")
+    kinds: Mapping[str, tuple[Mapping[str, Any], Callable[[str], str | None]]] = {
+        "dimensions": (tables.dimensions, name_mistake),
+        "aggregates": (tables.aggregates, name_mistake),
+        "generators": (tables.generators, generator_name_mistake),
+        "scores": (tables.scores, file_name_mistake),
+    }
+    for kind, (named, mistake) in kinds.items():
+        for name in named:
+            if wrong := mistake(name):
+                mistakes.add(f"the name {shown(name)} in [{kind}] {wrong}", kind, name)
+
+
+def _ranks(ranks: str | None, document: Mapping[str, Any], mistakes: _Mistakes) -> str | None:
+    """What ranks, if it is declared; by a table with mistakes too, of which enough is said."""
+    declared = [document.get(key) for key in ("aggregates", "dimensions")]
     if ranks is not None and not any(isinstance(table, dict) and ranks in table for table in declared):
-        top.error(f"ranks names {shown(ranks)}, which is no aggregate and no dimension", "ranks")
+        mistakes.add(f"ranks names {shown(ranks)}, which is no aggregate and no dimension", "ranks")
         return None
     return ranks
 
 
-def _dimension(name: str, table: SettingsTable) -> Dimension:
-    table.only(KEYS["dimensions.NAME"])
-    dimension = Dimension(
-        name,
-        range=table.pair("range"),
-        higher_is_better=table.truth("higher_is_better", True),
-        to_100=table.pair("to_100"),
-        definition=table.text("definition"),
-        kind="preference" if table.choice("kind", ("rating", "preference")) == "preference" else "rating",
-        levels_of=table.text("levels_of"),
-        at_least=table.number("at_least"),
-    )
+def _dimension(name: str, table: _DimensionTable, mistakes: _Mistakes) -> Dimension:
+    dimension = Dimension(name, **dict(table))
     wrong = dimension_mistake(dimension)
     if wrong is None:
         return dimension
-    table.error(wrong, next((key for key in KEYS["dimensions.NAME"] if wrong.startswith(key)), "range"))
-    return Dimension(
-        name, range=None, higher_is_better=dimension.higher_is_better, to_100=None, definition=dimension.definition
-    )
+    if not mistakes.within("dimensions", name):
+        key = next((key for key in KEYS["dimensions.NAME"] if wrong.startswith(key)), "range")
+        mistakes.add(wrong, "dimensions", name, key)
+    return Dimension(name, higher_is_better=dimension.higher_is_better, definition=dimension.definition)
 
 
 def dimension_mistake(dimension: Dimension) -> str | None:
@@ -183,149 +364,29 @@ def levels_mistakes(dimensions: Mapping[str, Dimension]) -> Iterator[tuple[str, 
             yield name, f"levels_of dimension {name} must name a declared rating; found {shown(dimension.levels_of)}"
 
 
-def _aggregates(top: SettingsTable, dimensions: Mapping[str, Dimension]) -> dict[str, Aggregate]:
-    found = {}
-    for name, table in top.tables("aggregates", name_mistake):
-        table.only(KEYS["aggregates.NAME"])
-        used = table.names("dimensions")
-        if not used:
-            table.error(f'aggregate {name} names no dimensions; write dimensions = ["…"]', "dimensions")
-            continue
-        for dimension in used:
-            if dimension not in dimensions:
-                table.error(
-                    f"aggregate {name} uses dimension {shown(dimension)}, which [dimensions] doesn't declare",
-                    "dimensions",
-                )
-        if len({dimensions[dimension].kind for dimension in used if dimension in dimensions}) > 1:
-            table.error(f"aggregate {name} mixes ratings and preferences; make an aggregate of each", "dimensions")
-        elif all(dimension in dimensions for dimension in used):
-            found[name] = Aggregate(name, used, table.names("campaigns"))
-    return found
+def _aggregates(
+    tables: Mapping[str, _AggregateTable], dimensions: Mapping[str, Dimension], mistakes: _Mistakes
+) -> Iterator[tuple[str, Aggregate]]:
+    for name, table in tables.items():
+        key = ("aggregates", name, "dimensions")
+        if not table.dimensions and not mistakes.within(*key):
+            mistakes.add(f'aggregate {name} names no dimensions; write dimensions = ["…"]', *key)
+        undeclared = [dimension for dimension in table.dimensions if dimension not in dimensions]
+        for dimension in undeclared:
+            wrong = f"aggregate {name} uses dimension {shown(dimension)}, which [dimensions] doesn't declare"
+            mistakes.add(wrong, *key)
+        kinds = {dimensions[dimension].kind for dimension in table.dimensions if dimension in dimensions}
+        if len(kinds) > 1:
+            mistakes.add(f"aggregate {name} mixes ratings and preferences; make an aggregate of each", *key)
+        elif table.dimensions and not undeclared:
+            yield name, Aggregate(name, table.dimensions, table.campaigns)
 
 
-def _generator(name: str, table: SettingsTable) -> Generator:
-    table.only(KEYS["generators.NAME"])
-    said = table.choice("kind", ("machine", "human", "optimised"))
-    kind: Kind = "human" if said == "human" else "optimised" if said == "optimised" else "machine"
-    metric = table.text("optimised_by")
-    if (metric is not None) != (kind == "optimised"):
-        table.error(f'generator {name}: kind = "optimised" and optimised_by = "METRIC" belong together', "optimised_by")
-    return Generator(
-        name,
-        kind=kind,
-        description=table.text("description"),
-        paper=table.text("paper"),
-        url=table.text("url"),
-        optimised_by=metric,
-    )
-
-
-def _scores(name: str, table: SettingsTable) -> ImportedSettings:
-    table.only(KEYS["scores.NAME"])
-    needs = table.names("needs")
-    for need in needs or ():
-        if need not in ("references", "input"):
-            table.error(f'needs of scores {name} may hold "references" and "input", not {shown(need)}', "needs")
-    return ImportedSettings(
-        name=table.text("name") or name,
-        references=table.names("references"),
-        needs=("references",) if needs is None else needs,
-        higher_is_better=table.truth("higher_is_better", True),
-        is_ensemble=table.truth("is_ensemble", False),
-        is_statistic=table.truth("is_statistic", False),
-    )
-
-
-def _card(table: SettingsTable) -> DataCard:
-    table.only(KEYS["card"])
-    return DataCard(**{key: table.text(key) for key in KEYS["card"]})
-
-
-class SettingsTable:
-    """One table of the document, which names every key it doesn't know or can't use."""
-
-    def __init__(
-        self, values: Mapping[str, Any], path: tuple[str, ...], lines: Mapping[tuple[str, ...], int], problems: Problems
-    ) -> None:
-        self.values, self.path, self._lines, self._problems = values, path, lines, problems
-
-    def __str__(self) -> str:
-        return f"[{'.'.join(self.path)}]" if self.path else FILE
-
-    def error(self, message: str, *key: str) -> None:
-        self._problems.error(FILE, nearest_line(self._lines, (*self.path, *key)), message)
-
-    def only(self, known: Iterable[str]) -> None:
-        known = tuple(known)
-        for key in self.values:
-            if key not in known:
-                self.error(f"unknown key {shown(key)} in {self}; known: {', '.join(known)}", key)
-
-    def table(self, key: str) -> SettingsTable:
-        value = self.values.get(key, {})
-        if not isinstance(value, dict):
-            self.error(f"{key} must be a table, written [{'.'.join((*self.path, key))}]", key)
-            value = {}
-        return SettingsTable(value, (*self.path, key), self._lines, self._problems)
-
-    def tables(self, key: str, mistake: Callable[[str], str | None]) -> list[tuple[str, SettingsTable]]:
-        """The tables `[key.NAME]` with their names, each a name that can be one."""
-        outer = self.table(key)
-        for name in outer.values:
-            if wrong := mistake(name):
-                outer.error(f"the name {shown(name)} in [{key}] {wrong}", name)
-        return [(name, outer.table(name)) for name in outer.values]
-
-    def text(self, key: str) -> str | None:
-        value = self.values.get(key)
-        if value is None or isinstance(value, str):
-            return value
-        self.error(f"{key} in {self} must be text in quotes, not {shown(value)}", key)
-        return None
-
-    def names(self, key: str) -> tuple[str, ...] | None:
-        """A list of different names."""
-        value = self.values.get(key)
-        if value is None:
-            return None
-        if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-            self.error(f"{key} in {self} must be a list of texts, not {shown(value)}", key)
-            return None
-        if len(set(value)) < len(value):
-            self.error(f"{key} in {self} holds a name twice: {shown(value)}", key)
-        return tuple(dict.fromkeys(value))
-
-    def truth(self, key: str, default: bool) -> bool:
-        value = self.values.get(key, default)
-        if isinstance(value, bool):
-            return value
-        self.error(f"{key} in {self} must be true or false, not {shown(value)}", key)
-        return default
-
-    def choice(self, key: str, allowed: tuple[str, ...]) -> str:
-        """One of a few words, the first of them by default."""
-        value = self.values.get(key, allowed[0])
-        if isinstance(value, str) and value in allowed:
-            return value
-        self.error(f"{key} in {self} must be {' or '.join(map(repr, allowed))}, not {shown(value)}", key)
-        return allowed[0]
-
-    def number(self, key: str) -> float | None:
-        value = self.values.get(key)
-        if value is None or is_number(value):
-            return None if value is None else float(value)
-        self.error(f"{key} in {self} must be a finite number; found {shown(value)}", key)
-        return None
-
-    def pair(self, key: str) -> tuple[float, float] | None:
-        value = self.values.get(key)
-        if value is None:
-            return None
-        if isinstance(value, list) and len(value) == 2 and all(map(is_number, value)):
-            return float(value[0]), float(value[1])
-        self.error(f"{key} in {self} must be two finite numbers, as in {key} = [1, 5]; found {shown(value)}", key)
-        return None
+def _generator(name: str, table: _GeneratorTable, mistakes: _Mistakes) -> Generator:
+    if (table.optimised_by is not None) != (table.kind == "optimised") and not mistakes.within("generators", name):
+        wrong = f'generator {name}: kind = "optimised" and optimised_by = "METRIC" belong together'
+        mistakes.add(wrong, "generators", name, "optimised_by")
+    return Generator(name, **dict(table))
 
 
 _HEADER = re.compile(r"\s*(\[[^\[].*?\])\s*(?:#.*)?$")
@@ -338,18 +399,18 @@ def key_lines(text: str) -> dict[tuple[str, ...], int]:
     The TOML reader doesn't keep line numbers, so headers and keys are found line by line and read by it one by one.
     What looks like a key inside a text of several lines is taken for one, which at worst misplaces a message.
     """
-    found: dict[tuple[str, ...], int] = {}
+    numbers: dict[tuple[str, ...], int] = {}
     table: tuple[str, ...] = ()
     for number, line in enumerate(text.split("\n"), 1):
         if header := _HEADER.match(line):
             table = _path(header[1])
-            found.setdefault(table, number)
+            numbers.setdefault(table, number)
         elif key := _KEY.match(line):
-            found.setdefault((*table, *_path(f"{key[1]} = 0")), number)
-    return found
+            numbers.setdefault((*table, *_path(f"{key[1]} = 0")), number)
+    return numbers
 
 
-def nearest_line(lines: Mapping[tuple[str, ...], int], path: tuple[str, ...]) -> int | None:
+def _nearest_line(lines: Mapping[tuple[str, ...], int], path: tuple[str, ...]) -> int | None:
     """The line of a path, else that of the nearest table around it."""
     while path and path not in lines:
         path = path[:-1]
