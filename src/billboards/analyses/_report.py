@@ -1,8 +1,6 @@
-"""The studies a report shows by default, kept quick: each asked once, of the entries at the top.
+"""One self-contained HTML page about a board: its ranking laid out by hand, and a section for every other analysis.
 
-Hybrids of all generators; people's mean of the first judged generators from few labels; what it takes to tell the first
-two metrics, and the first two judged generators, apart; and the judgments that rank against another source. What a
-board doesn't allow, and what was not asked, is said with the command that asks it.
+A section whose data are missing is left out, and the page says why.
 """
 
 from __future__ import annotations
@@ -11,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from importlib import metadata
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -19,18 +17,8 @@ from billboards.analyses import analysis_named, summaries
 from billboards.analyses._analysis import Analysis, Result
 from billboards.analyses._archive import home_of
 from billboards.analyses._view import Floats, Scoring, View, look_at
-from billboards.analyses.agreement import (
-    AgreementStudy,
-    Disagreement,
-    agreement_table,
-    corner_tables,
-    other_source,
-    study_agreement,
-)
 from billboards.analyses.audit.results import MetricAudit
 from billboards.analyses.ensemble import EnsembleStudy, Method, ablation_table, ensemble, ensemble_table, gains_table
-from billboards.analyses.estimate import MeanEstimate, estimate_generator, estimates_table
-from billboards.analyses.hybrids import HybridStudy, hybrids_table, study_hybrids
 from billboards.analyses.overrating import (
     OverratingReport,
     human_generators,
@@ -38,7 +26,6 @@ from billboards.analyses.overrating import (
     overrating_sentence,
     overrating_table,
 )
-from billboards.analyses.power import PowerStudy, power_of_generators, power_of_metrics, power_table
 from billboards.analyses.rank import (
     Ranking,
     _best_metric,
@@ -57,109 +44,12 @@ from billboards.analyses.rank import (
 from billboards.analyses.references import ReferenceEffect, reference_table, references
 from billboards.analyses.sensitivity import Sensitivity, conditions_table, sensitivity, sensitivity_table
 from billboards.board import Board, Slice
-from billboards.board.cells import CellStore
 from billboards.board.scoring import Progress
 from billboards.errors import InvalidInput, NotEnoughData
 from billboards.show.documents import document_of, dumps
-from billboards.show.page import READ, Picture, data_uri, picture, rendered
+from billboards.show.page import Picture, data_uri, picture, rendered
 from billboards.show.table import Table, TableColumn
-from billboards.show.words import clipped, linear_combination, one_line, value_text
-
-
-@dataclass(frozen=True)
-class BoardStudies:
-    """The studies that a report shows beside a ranking; `left_out` says what is not there, why, and how to get it."""
-
-    hybrids: HybridStudy | None = None
-    estimates: tuple[MeanEstimate, ...] = ()
-    power: tuple[PowerStudy, ...] = ()
-    agreement: AgreementStudy | None = None
-    left_out: tuple[str, ...] = ()
-
-
-#: Labels that a mean is estimated from, and for how many generators.
-LABELS, GENERATORS = 100, 10
-#: Outputs shown of each corner of disagreement.
-SHOWN = 5
-_Study = TypeVar("_Study")
-
-
-def study_board(board: Board, store: CellStore | None, ranking: Ranking, *, part: Slice | None = None) -> BoardStudies:
-    """Every study that the board of a ranking allows, on the same judgments, part and seed."""
-    if not ranking.aggregate:
-        return BoardStudies(left_out=("Studies of metrics need judgments, and this board has none.",))
-    return _Studies(board, store, ranking, part).all()
-
-
-class _Studies:
-    """One board's studies, and what has to be said of those that are not there."""
-
-    def __init__(self, board: Board, store: CellStore | None, ranking: Ranking, part: Slice | None) -> None:
-        self.board, self.store, self.ranking, self.part = board, store, ranking, part
-        self.left_out: list[str] = []
-        self.judged = [g.name for g in ranking.generators if g.human is not None and g.kind != "optimised"]
-        self.metrics = [m.name for m in ranking.metrics if m.correlation is not None and not m.is_statistic]
-
-    def all(self) -> BoardStudies:
-        aggregate, part, seed = self.ranking.aggregate, self.part, self.ranking.seed
-        hybrids = self._tried(
-            "Hybrid systems",
-            lambda: study_hybrids(self.board, self.store, aggregate=aggregate, part=part, seed=seed),
-        )
-        estimates, power = self._estimates(), self._power()
-        source = other_source(self.board, aggregate)
-        agreement = source and self._tried(
-            f"Agreement of {source} with {aggregate}",
-            lambda: study_agreement(self.board, source or "", aggregate, part=part, shown=SHOWN),
-        )
-        return BoardStudies(hybrids, estimates, power, agreement or None, tuple(self.left_out))
-
-    def _tried(self, what: str, study: Callable[[], _Study]) -> _Study | None:
-        try:
-            return study()
-        except NotEnoughData as error:
-            self.left_out.append(f"{what}: {error}.")
-            return None
-
-    def _estimates(self) -> tuple[MeanEstimate, ...]:
-        found = [self._tried(f"People's mean of {name}", self._estimate(name)) for name in self.judged[:GENERATORS]]
-        if len(self.judged) > GENERATORS:
-            others = len(self.judged) - GENERATORS
-            self.left_out.append(
-                f"People's means of {others} more generators; billboards estimate BOARD GENERATOR --labels N gives one."
-            )
-        return tuple(one for one in found if one is not None)
-
-    def _estimate(self, generator: str) -> Callable[[], MeanEstimate]:
-        """From so many labels, or from half of them where there are fewer than twice as many."""
-        available = next(g.judged for g in self.ranking.generators if g.name == generator)
-        how = "ensemble" if self.ranking.ensemble is not None else (self.metrics or ["ensemble"])[0]
-        return lambda: estimate_generator(
-            self.board,
-            self.store,
-            generator,
-            labels=min(LABELS, max(available // 2, 2)),
-            metric=how,
-            aggregate=self.ranking.aggregate,
-            part=self.part,
-            seed=self.ranking.seed,
-        )
-
-    def _power(self) -> tuple[PowerStudy, ...]:
-        """Of the first two metrics, and of the first two judged generators."""
-        found = []
-        for names, measure in ((self.metrics, power_of_metrics), (self.judged, power_of_generators)):
-            if len(names) > 1:
-                found.append(self._tried(f"Power for {names[0]} and {names[1]}", self._apart(measure, names)))
-        if found:
-            self.left_out.append("Power for any other two metrics or generators; billboards power BOARD A B gives it.")
-        return tuple(one for one in found if one is not None)
-
-    def _apart(self, measure: Callable[..., PowerStudy], names: list[str]) -> Callable[[], PowerStudy]:
-        return lambda: measure(
-            self.board, self.store, names[0], names[1], aggregate=self.ranking.aggregate, part=self.part
-        )
-
+from billboards.show.words import linear_combination, one_line, value_text
 
 #: Points of a scatter plot on the page; each costs a quarter of a kilobyte, twice.
 POINTS = 600
@@ -256,19 +146,6 @@ def references_section(effect: ReferenceEffect | None) -> dict[str, Any] | None:
     return {"curves": curves, "table": reference_table(effect)}
 
 
-def studies_sections(found: BoardStudies | None) -> dict[str, Any]:
-    """Tables of each study that there is, and what is left out."""
-    found = found or BoardStudies()
-    return {
-        "hybrids": found.hybrids and hybrids_table(found.hybrids),
-        "power": [power_table(one) for one in found.power],
-        "estimates": estimates_table(found.estimates) if found.estimates else None,
-        "agreement": found.agreement and agreement_table(found.agreement),
-        "corners": _corners(found.agreement),
-        "left_out": found.left_out,
-    }
-
-
 def audits_section(audits: Sequence[MetricAudit]) -> dict[str, Any] | None:
     """The verdicts, and each audit with its charts and gallery."""
     if not audits:
@@ -302,24 +179,6 @@ def _scatter(ranking: Ranking, judged: JudgedScores | None) -> Picture | None:
     )
 
 
-def _corners(found: AgreementStudy | None) -> list[tuple[str, list[dict[str, str]]]]:
-    """The outputs that two sources differ on most: a title and the outputs, as texts to read."""
-    if found is None or not found.first_above:
-        return []
-    titled = zip(corner_tables(found), (found.first_above, found.second_above), strict=True)
-    return [(corner.title, [_as_read(one, found) for one in outputs]) for corner, outputs in titled]
-
-
-def _as_read(one: Disagreement, found: AgreementStudy) -> dict[str, str]:
-    said = ((found.first, one.first), (found.second, one.second))
-    return {
-        "where": one_line(f"{one.instance} · {one.generator}"),
-        "said": ", ".join(f"{one_line(name)} {value_text(value, 1)}" for name, value in said),
-        "output": clipped(one.output, READ),
-        "reference": clipped(one.reference, READ),
-    }
-
-
 def report_html(
     ranking: Ranking,
     *,
@@ -329,9 +188,9 @@ def report_html(
     references: ReferenceEffect | None = None,
     judged: JudgedScores | None = None,
     sensitivity: Sensitivity | None = None,
-    studies: BoardStudies | None = None,
     audits: Sequence[MetricAudit] = (),
     sections: Sequence[Section] = (),
+    left_out: Sequence[str] = (),
     versions: Mapping[str, str] | None = None,
 ) -> str:
     """The report on a ranking, with a section for each further result that is given."""
@@ -348,7 +207,7 @@ def report_html(
         ensemble=ensemble_section(ranking, study),
         overrating=overrating_section(overrating),
         references=references_section(references),
-        studies=studies_sections(studies),
+        left_out=left_out,
         audits=audits_section(audits),
         sections=sections,
         card=_card(board),
@@ -419,18 +278,7 @@ def findings(ranking: Ranking, overrating: OverratingReport | None = None) -> tu
 
 
 #: Analyses that the page has sections of its own for.
-BY_HAND: tuple[str, ...] = (
-    "rank",
-    "sensitivity",
-    "ensemble",
-    "overrating",
-    "references",
-    "hybrids",
-    "power",
-    "estimate",
-    "agreement",
-)
-BY_HAND += ("audit", "card")
+BY_HAND = ("rank", "sensitivity", "ensemble", "overrating", "references", "audit", "card")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -519,8 +367,7 @@ def report(
     how: dict[str, Any] = {"k": k, "lam": lam, "method": method}
     ranking = rank.run(view, seed=seed, **how).value
     compared = human or next(iter(human_generators(board)), None) if board.ranks else None
-    studies = study_board(board, view.cells, ranking, part=part) if with_studies else BoardStudies()
-    left_out = list(studies.left_out)
+    left_out: list[str] = []
     names = [name for name in summaries() if name not in BY_HAND and analysis_named(name).quick] if with_studies else []
     sections = sections_of(view, [*names, *also], left_out)
     whole = replace(view, part=Slice())
@@ -530,9 +377,9 @@ def report(
         study=None if ranking.ensemble is None else ensemble.run(view, **how).value,
         judged=_best_metric_scores(view, ranking),
         sensitivity=_sensitivity(view, ranking, seed),
-        studies=replace(studies, left_out=tuple(left_out)),
         audits=() if view.archive is None else view.archive.audits(),
         sections=sections,
+        left_out=left_out,
         # Last, because these two compute scores: until then every section has seen the same ones as the ranking.
         overrating=None if compared is None else overrating.run(whole, human=compared, **how).value,
         references=_references(whole, seed) if with_references else None,

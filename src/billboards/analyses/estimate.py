@@ -451,41 +451,6 @@ def estimate_table(found: MeanEstimate) -> Table:
     return Table(title, columns, tuple(rows), (*_estimate_facts(found), *part_note(found.part)))
 
 
-def estimates_table(estimates: Sequence[MeanEstimate]) -> Table:
-    """Several generators' means from few labels, with the metric's help and without it."""
-    columns = (
-        TableColumn("name", "generator", "left"),
-        TableColumn("mean", "mean", digits=2),
-        TableColumn("interval", "95% interval", digits=2, kind="interval"),
-        TableColumn("plain", "labels alone", digits=2),
-        TableColumn("plain_interval", "95% interval", digits=2, kind="interval"),
-        TableColumn("labels", "labels"),
-        TableColumn("effective", "worth labels", digits=1),
-        TableColumn("all", "all labels", digits=2),
-    )
-    rows = tuple(
-        {
-            "name": one.generator,
-            "mean": one.with_metric.mean,
-            "interval": one.with_metric.interval,
-            "plain": one.plain.mean,
-            "plain_interval": one.plain.interval,
-            "labels": one.labels,
-            "effective": one.with_metric.effective,
-            "all": one.mean_of_all,
-        }
-        for one in estimates
-    )
-    first = estimates[0]
-    help_of = "the ensemble, fitted without the generator" if first.fitted_on else first.metric
-    notes = (
-        f"Mean: from labels drawn by the seed, with the help of {help_of}; the target is the mean of all that people "
-        "could label here, which stands in the last column.",
-        "Worth labels: how many labels alone would give an interval as narrow.",
-    )
-    return Table(f"{first.board}: mean human scores from few labels ({first.aggregate})", columns, rows, notes)
-
-
 def _mean_row(name: str, one: Mean, labels: int) -> Mapping[str, object]:
     return {
         "name": name,

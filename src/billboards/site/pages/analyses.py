@@ -70,7 +70,7 @@ def answer(look: Look, asked: Analysis[Any, Any], query: Mapping[str, Any]) -> R
     """An analysis asked of what this audience may see."""
     chosen: dict[str, Any] = {"aggregate": query.get("aggregate") or None}
     if "part" in asked.view:
-        chosen["part"] = Slice(*(query.get(word) or None for word in ("domain", "document", "tag")))
+        chosen["part"] = Slice(**{word: query.get(word) or None for word in ("domain", "document", "tag")})
     return asked.run(look.view.choosing(**chosen), **(options_of_owner(look, asked) | _given(asked, query)))
 
 

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from billboards.analyses.rank import GeneratorStanding, MetricStanding, Ranking
 from billboards.show.table import mean_digits
 from billboards.show.words import rank_texts, value_text
-from billboards.site.pages.board_wish import NAME, PEOPLE, RANK, Wish
+from billboards.site.pages.board_wish import NAME, RANK, Wish
+from billboards.site.pages.columns import board_columns
 from billboards.site.pages.paging import Stretch, stretch
 
 #: Rows of one page. A board that has no more is one page, and is sorted and searched without the server.
@@ -129,7 +130,8 @@ def column_values(ranking: Ranking, key: str) -> list[float | None]:
 
 
 def _value(standing: GeneratorStanding, key: str) -> float | None:
-    return standing.human if key == PEOPLE else standing.scores.get(key)
+    column = board_columns().get(key)
+    return standing.scores.get(key) if column is None else column.value(standing)
 
 
 def _scale(values: Sequence[float | None], *, shaded: bool) -> ColumnScale:

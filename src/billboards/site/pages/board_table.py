@@ -16,7 +16,8 @@ from billboards.analyses.rank import MetricStanding, Ranking, metric_mark
 from billboards.show.table import STATISTIC
 from billboards.show.words import interval_text, rank_texts, value_text
 from billboards.site.pages.board_rows import MOST_ROWS, TableRow, cluster_words, clusters, lay_rows
-from billboards.site.pages.board_wish import PEOPLE, Wish
+from billboards.site.pages.board_wish import Wish
+from billboards.site.pages.columns import PEOPLE, BoardColumn, board_columns
 from billboards.site.pages.paging import Stretch
 
 #: Pinned columns that stay in sight; there is no room for more beside the names.
@@ -82,8 +83,7 @@ def _columns(ranking: Ranking, overrating: OverratingReport | None, wish: Wish) 
     measured = {} if overrating is None else {one.name: one for one in overrating.metrics}
     missing: Mapping[str, str] = {} if overrating is None else overrating.missing
     found: list[TableColumn] = []
-    if any(standing.human is not None for standing in ranking.generators):
-        found.append(_people_column(ranking))
+    found += [_own_column(column, ranking) for column in board_columns().values() if _has_values(column, ranking)]
     if ranking.ensemble is not None:
         found.append(_ensemble_column(ranking, measured, missing))
     alike = clusters(ranking.metrics)
@@ -95,10 +95,19 @@ def _columns(ranking: Ranking, overrating: OverratingReport | None, wish: Wish) 
     return [*pinned, *(c for c in found if c.key not in {p.key for p in pinned})]
 
 
-def _people_column(ranking: Ranking) -> TableColumn:
+def _has_values(column: BoardColumn, ranking: Ranking) -> bool:
+    return any(column.value(standing) is not None for standing in ranking.generators)
+
+
+def _own_column(column: BoardColumn, ranking: Ranking) -> TableColumn:
+    """A column that is no metric's: what people said, or what a package brings."""
     judged = sum(standing.judged for standing in ranking.generators)
-    more = (f"Mean human score ({ranking.aggregate}), 0 to 100.", f"{judged:,} judged outputs.")
-    return TableColumn(PEOPLE, "people", "people", "", False, TopCell(""), TopCell("", more), TopCell(""))
+    more = (column.explanation,)
+    if column.name == PEOPLE:
+        more = (f"Mean human score ({ranking.aggregate}), 0 to 100.", f"{judged:,} judged outputs.")
+    told = TopCell("", more)
+    mark = "" if column.shaded else STATISTIC
+    return TableColumn(column.name, column.name, "people", mark, False, TopCell(""), told, TopCell(""))
 
 
 def _ensemble_column(

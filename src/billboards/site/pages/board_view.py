@@ -31,7 +31,8 @@ from billboards.board import Board, Slice
 from billboards.show.table import NOTES
 from billboards.show.words import linear_combination, one_line, value_text
 from billboards.site.pages.board_table import BoardTable, board_table
-from billboards.site.pages.board_wish import ORDERS, PEOPLE, Wish, read_wish
+from billboards.site.pages.board_wish import ORDERS, Wish, read_wish
+from billboards.site.pages.columns import board_columns
 from billboards.site.pages.paging import pager, read_page
 from billboards.site.web import addresses
 
@@ -241,9 +242,13 @@ def _sorter(wish: Wish, leading_to: Callable[[Wish], str]) -> Callable[[str, str
 
 
 def _choices(ranking: Ranking, wish: Wish) -> list[dict[str, object]]:
-    people = [PEOPLE] if any(standing.human is not None for standing in ranking.generators) else []
+    own = [
+        name
+        for name, column in board_columns().items()
+        if any(column.value(standing) is not None for standing in ranking.generators)
+    ]
     fitted = [ENSEMBLE] if ranking.ensemble is not None else []
-    names = [*people, *fitted, *(metric.name for metric in ranking.metrics)]
+    names = [*own, *fitted, *(metric.name for metric in ranking.metrics)]
     return [{"key": n, "name": n, "pinned": n in wish.pinned, "hidden": n in wish.hidden} for n in names]
 
 

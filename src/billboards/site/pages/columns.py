@@ -1,0 +1,63 @@
+"""Columns of the board page beside the metrics': what people said of a generator, and whatever else a package brings.
+
+A column is a function from a generator's standing to a number, or None where it has none:
+
+    @board_column("judged", "How many outputs of the generator people judged.")
+    def judged(standing: GeneratorStanding) -> float | None:
+        return standing.judged or None
+
+Packages add theirs by the entry point `billboards.columns`. A column that has no number for anybody isn't shown; all of
+them are sorted, pinned and hidden as metrics are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import entry_points
+
+from billboards.analyses.rank import GeneratorStanding
+from billboards.errors import InvalidInput
+
+GROUP = "billboards.columns"
+PEOPLE = "people"
+
+Value = Callable[[GeneratorStanding], float | None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class BoardColumn:
+    """A column of the board page: its name, what it means, and its number for each generator."""
+
+    name: str
+    explanation: str
+    value: Value
+    #: Whether more is better, so that the best are shaded.
+    shaded: bool = False
+
+
+def board_column(name: str, explanation: str, *, shaded: bool = False) -> Callable[[Value], BoardColumn]:
+    """Declare a function to be a column of the board page."""
+
+    def declare(value: Value) -> BoardColumn:
+        return BoardColumn(name=name, explanation=explanation, value=value, shaded=shaded)
+
+    return declare
+
+
+@board_column(PEOPLE, "Mean human score, 0 to 100.", shaded=True)
+def people(standing: GeneratorStanding) -> float | None:
+    return standing.human
+
+
+@cache
+def board_columns() -> Mapping[str, BoardColumn]:
+    """Every column by its name: this package's own, and those that are installed."""
+    columns = {people.name: people}
+    for point in entry_points(group=GROUP):
+        column = point.load()
+        if not isinstance(column, BoardColumn):
+            raise InvalidInput(f"entry point {point.name} = {point.value} is no column; declare it with @board_column")
+        columns.setdefault(column.name, column)
+    return columns
