@@ -26,14 +26,13 @@ def test_every_quick_analysis_has_a_section_or_the_reason_why_not() -> None:
     shown, left_out = sections(small_board())
     quick = [name for name in own_analyses() if name not in BY_HAND and analysis_named(name).quick]
     assert len(set(shown)) + len(left_out) >= len(quick)
-    assert "compare" in shown
     assert "estimate" in shown
 
 
 def test_a_report_has_a_section_for_each_and_says_what_is_left_out(tmp_path: Path) -> None:
     board = bb.save(small_board(), tmp_path / "small")
     page = bb.report(board, tmp_path / "report.html").read_text("utf-8")
-    assert 'id="compare"' in page
+    assert 'id="ratings-agreement"' in page
     assert 'id="estimate"' in page
     assert "What is not on this page" in page
 
@@ -41,7 +40,7 @@ def test_a_report_has_a_section_for_each_and_says_what_is_left_out(tmp_path: Pat
 def test_a_page_without_studies_says_nothing_of_them(tmp_path: Path) -> None:
     board = bb.save(small_board(), tmp_path / "small")
     page = bb.report(board, tmp_path / "report.html", with_studies=False).read_text("utf-8")
-    assert 'id="compare"' not in page
+    assert 'id="ratings-agreement"' not in page
     assert "What is not on this page" not in page
 
 
