@@ -22,7 +22,6 @@ FUZZED: Mapping[str, tuple[str, ...]] = {
     "board/card_facts.py": ("study",),
     "formats/": ("judgments",),
     "importers/": ("import",),
-    "board/kept.py": ("kept",),
     "board/": ("board",),
     "analyses/estimate.py": ("study",),
     "client.py": ("client",),
