@@ -61,14 +61,18 @@ def _pool(board: Board, instances: Sequence[str]) -> list[Slot]:
 def _question(board: Board, template: Template, pool: Sequence[Slot], k: int, test: Test, purpose: Purpose) -> Item:
     own, other = pool[k], pool[(k + 1) % len(pool)]
     if template.outputs == 1:
-        return Item(own.instance, (own if test == "positive" else other,), (0,), purpose, test)
+        return Item(
+            instance=own.instance, slots=(own if test == "positive" else other,), order=(0,), purpose=purpose, test=test
+        )
     slots = (
         _positive(pool, k, template.outputs) if test == "positive" else _negative(board, own, other, template.outputs)
     )
     order = list(range(len(slots)))
     # Both kinds are shown in both orders, by turns.
     turn = (k + (test == "negative")) % len(order)
-    return Item(own.instance, tuple(slots), (*order[turn:], *order[:turn]), purpose, test)
+    return Item(
+        instance=own.instance, slots=tuple(slots), order=(*order[turn:], *order[:turn]), purpose=purpose, test=test
+    )
 
 
 def _positive(pool: Sequence[Slot], k: int, outputs: int) -> list[Slot]:

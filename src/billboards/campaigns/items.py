@@ -34,7 +34,7 @@ class Slot:
     version: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Item:
     """One thing to judge. Slot 0 is the output in question; `order` holds the slots as they are first shown."""
 
@@ -125,11 +125,11 @@ def _singles(
             if slot is None:
                 continue
             if template.compares == "none":
-                yield Item(instance, (slot,), (0,))
+                yield Item(instance=instance, slots=(slot,), order=(0,))
             else:
                 other = reference_of(board, instance)
                 assert other is not None, "eligible instances have a reference"
-                yield Item(instance, (slot, other), (0, 1) if turn % 2 == k % 2 else (1, 0))
+                yield Item(instance=instance, slots=(slot, other), order=(0, 1) if turn % 2 == k % 2 else (1, 0))
 
 
 def _groups(
@@ -150,7 +150,7 @@ def _groups(
             group += draw.sample(slots[:start], missing) if missing <= start else []
             if len(group) == template.outputs:
                 order = draw.sample(range(len(group)), len(group))
-                yield Item(instance, tuple(group), tuple(order))
+                yield Item(instance=instance, slots=tuple(group), order=tuple(order))
 
 
 def _with_labels(items: list[Item], plan: CampaignPlan) -> list[Item]:
@@ -158,7 +158,8 @@ def _with_labels(items: list[Item], plan: CampaignPlan) -> list[Item]:
     draw = chance(plan.seed, "overlap", items[0].slots[0].name if items else "")
     more = set(draw.sample(range(len(items)), round(len(items) * plan.overlap)))
     return [
-        Item(item.instance, item.slots, item.order, wanted=plan.labels + (k in more)) for k, item in enumerate(items)
+        Item(instance=item.instance, slots=item.slots, order=item.order, wanted=plan.labels + (k in more))
+        for k, item in enumerate(items)
     ]
 
 

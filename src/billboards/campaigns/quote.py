@@ -14,7 +14,7 @@ from billboards.campaigns.plan import BLOCK, CampaignPlan
 from billboards.stats.worst_case import worst_case_se
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Quote:
     """A campaign's size and price. `answers` is everything that is asked and paid, test questions among it."""
 
@@ -64,18 +64,18 @@ def quote(
     seconds = seconds_per_item or plan.seconds_per_item
     hourly = None if seconds is None else plan.pay * 3600 / seconds
     return Quote(
-        generators,
-        instances,
-        labels,
-        tests + qualifying,
-        answers + qualifying,
-        cost,
-        cost / generators if generators else 0.0,
-        (answers + qualifying) * plan.pay * plan.fee,
-        plan.currency,
-        worst_case_se(0.5, instances),
-        hourly,
-        tuple(_warnings(plan, instances, cost, hourly)),
+        generators=generators,
+        instances=instances,
+        labels=labels,
+        test_answers=tests + qualifying,
+        answers=answers + qualifying,
+        cost=cost,
+        cost_per_generator=cost / generators if generators else 0.0,
+        fees=(answers + qualifying) * plan.pay * plan.fee,
+        currency=plan.currency,
+        worst_se=worst_case_se(0.5, instances),
+        hourly=hourly,
+        warnings=tuple(_warnings(plan, instances, cost, hourly)),
     )
 
 

@@ -50,7 +50,7 @@ class Screener:
     upper: float | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Study:
     """A task as its takers see it; `address` leads to the campaign, and `code` says there that it was done."""
 
@@ -66,7 +66,7 @@ class Study:
     code_of_the_unqualified: str | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class StudyNow:
     """A study as the platform has it; what it costs is in the platform's own words, None where it does not say."""
 
@@ -78,7 +78,7 @@ class StudyNow:
     currency: str | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Work:
     """What one person did for a study; `code` is what they entered at the end."""
 

@@ -21,7 +21,7 @@ NEEDED = ("HITId", "AssignmentId", "WorkerId", "AssignmentStatus")
 ZONES = {"UTC": timedelta(0), "GMT": timedelta(0), "PST": timedelta(hours=-8), "PDT": timedelta(hours=-7)}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Assignment:
     """One person's answers to one task; what was not answered is absent."""
 

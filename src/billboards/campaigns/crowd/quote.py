@@ -14,7 +14,7 @@ from billboards.campaigns.crowd.base import Fees
 from billboards.errors import InvalidInput
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class StudyQuote:
     """A study's price: `answers` in `places` places, each with a reward for so many minutes."""
 
@@ -79,7 +79,17 @@ def quote_study(
     minutes = max(1, math.ceil(items_per_place * seconds_per_item / 60))
     reward = math.ceil(hourly * minutes / 60)
     places = math.ceil(answers / items_per_place)
-    return StudyQuote(platform, answers, items_per_place, places, minutes, reward, fees, generators, instances)
+    return StudyQuote(
+        platform=platform,
+        answers=answers,
+        items_per_place=items_per_place,
+        places=places,
+        minutes=minutes,
+        reward=reward,
+        fees=fees,
+        generators=generators,
+        instances=instances,
+    )
 
 
 def quote_in_words(quote: StudyQuote) -> tuple[str, ...]:

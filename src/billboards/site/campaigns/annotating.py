@@ -46,7 +46,7 @@ class Participant:
     state: Standing
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Saved:
     """An answer that is on disk; `repeated` where it was there already."""
 
@@ -269,7 +269,14 @@ def _is_right(campaign: Campaign, item: ItemRow, checked: Mapping[str, Any], hel
 def _saved(connection: Connection, answer: Answer, *, repeated: bool = False) -> Saved:
     held = answers.assignment(connection, answer.assignment_id)
     assert held is not None
-    return Saved(answer.answer_id, held.id, answer.kind, answer.at, held.expires, repeated)
+    return Saved(
+        answer_id=answer.answer_id,
+        assignment=held.id,
+        kind=answer.kind,
+        at=answer.at,
+        expires=held.expires,
+        repeated=repeated,
+    )
 
 
 def _check_id(answer_id: str) -> None:

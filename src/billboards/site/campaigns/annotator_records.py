@@ -38,7 +38,7 @@ class Annotator:
     created: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Link:
     """A way into a campaign: of one annotator, or shared by all who come from a platform."""
 
@@ -51,7 +51,7 @@ class Link:
     revoked: float | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Participation:
     """How an annotator stands in a campaign; `reviewed` is the last answer the model has seen, -1 at first."""
 
@@ -63,7 +63,7 @@ class Participation:
     changed: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Ruling:
     """A decision about an annotator or an answer, by the annotator model or a person."""
 
@@ -189,7 +189,9 @@ def join(connection: Connection, campaign_id: str, annotator_id: int, state: Sta
         return known
     values = {"state": state, "reviewed": -1, "joined": now, "changed": now}
     connection.execute(insert(participations).values(campaign_id=campaign_id, annotator_id=annotator_id, **values))
-    return Participation(campaign_id, annotator_id, state, -1, now, now)
+    return Participation(
+        campaign_id=campaign_id, annotator_id=annotator_id, state=state, reviewed=-1, joined=now, changed=now
+    )
 
 
 def set_standing(connection: Connection, campaign_id: str, annotator_id: int, state: Standing, *, now: float) -> None:
@@ -223,7 +225,7 @@ def rule(
     values |= {"name": name, "verdict": verdict, "reason": reason, "detail": dict(detail or {})}
     made = connection.execute(insert(rulings).values(**values)).inserted_primary_key
     assert made is not None
-    return Ruling(int(made[0]), **values)
+    return Ruling(id=int(made[0]), **values)
 
 
 def list_rulings(

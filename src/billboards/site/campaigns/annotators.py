@@ -48,7 +48,7 @@ class Invitation:
         return f"{PATH}{self.token}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class TestCount:
     """An annotator's test questions of one kind, and what the model makes of them.
 
@@ -66,7 +66,7 @@ class TestCount:
     high: float | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class AnnotatorLine:
     """How an annotator stands; `name` is real, for owners only."""
 
@@ -213,27 +213,35 @@ def annotator_lines(site: Site, viewer: Viewer, campaign_id: str) -> tuple[Annot
         who = people[standing.annotator_id]
         verdict, ruling = verdicts.get(who.pseudonym), ruled.get(who.pseudonym)
         return AnnotatorLine(
-            who.pseudonym,
-            who.name,
-            standing.state,
-            sum(given[who.id].values()),
-            median(spent[who.id]) if spent[who.id] else None,
-            _count(verdict, "positive"),
-            _count(verdict, "negative"),
-            standing.joined,
-            ruling.reason if ruling is not None else "" if verdict is None else verdict.reason,
+            pseudonym=who.pseudonym,
+            name=who.name,
+            state=standing.state,
+            answers=sum(given[who.id].values()),
+            median_seconds=median(spent[who.id]) if spent[who.id] else None,
+            positive=_count(verdict, "positive"),
+            negative=_count(verdict, "negative"),
+            joined=standing.joined,
+            reason=ruling.reason if ruling is not None else "" if verdict is None else verdict.reason,
         )
 
     return tuple(map(line, standings))
 
 
 def _count(verdict: AnnotatorVerdict | None, kind: str) -> TestCount:
-    found: QuestionStanding | None = None
+    standing: QuestionStanding | None = None
     if verdict is not None:
-        found = next(one for one in verdict.standings if one.kind == kind)
-    if found is None or found.right + found.wrong == 0:
-        return TestCount(0, 0)
-    return TestCount(found.right, found.wrong, found.p_noisy, found.accuracy, *found.own_interval)
+        standing = next(standing for standing in verdict.standings if standing.kind == kind)
+    if standing is None or standing.right + standing.wrong == 0:
+        return TestCount(right=0, wrong=0)
+    low, high = standing.own_interval
+    return TestCount(
+        right=standing.right,
+        wrong=standing.wrong,
+        noisy=standing.p_noisy,
+        accuracy=standing.accuracy,
+        low=low,
+        high=high,
+    )
 
 
 def _standing(connection: Connection, campaign_id: str, pseudonym: str) -> tuple[Annotator, Participation]:

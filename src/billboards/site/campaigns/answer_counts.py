@@ -12,7 +12,7 @@ from billboards.site.campaigns.answer_records import ANSWERED, Answer, Assignmen
 from billboards.site.database.campaign_schema import annotators, answers, assignments, items, participations
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Given:
     """A submitted answer with the item it is about; `state` is its assignment's."""
 
@@ -53,7 +53,14 @@ def current_answers(
     for row in connection.execute(query.order_by(answers.c.id)).mappings():
         known = {column.name: row[column.name] for column in answers.c}
         given = Answer(**known)
-        yield Given(given, row["state"], row["item_id"], given.annotator_id, row["shown_order"], row["purpose"])
+        yield Given(
+            answer=given,
+            state=row["state"],
+            item_id=row["item_id"],
+            annotator_id=given.annotator_id,
+            shown_order=row["shown_order"],
+            purpose=row["purpose"],
+        )
 
 
 def mark(connection: Connection, campaign_id: str) -> tuple[object, ...]:

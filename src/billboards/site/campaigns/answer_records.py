@@ -23,7 +23,7 @@ AnswerKind = Literal["draft", "submitted", "undone"]
 ANSWERED = ("submitted", "void", "struck")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Assignment:
     """An item in an annotator's hands, or what became of it; `shown_order` is the order of its outputs there."""
 
@@ -38,7 +38,7 @@ class Assignment:
     changed: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Answer:
     """One row of the history."""
 
@@ -158,7 +158,17 @@ def assign(
     seconds: float,
 ) -> Assignment:  # fmt: skip
     """Give an item to an annotator for so long."""
-    made = Assignment(new_id(), campaign_id, item_id, annotator_id, "open", order, now, now + seconds, now)
+    made = Assignment(
+        id=new_id(),
+        campaign_id=campaign_id,
+        item_id=item_id,
+        annotator_id=annotator_id,
+        state="open",
+        shown_order=order,
+        opened=now,
+        expires=now + seconds,
+        changed=now,
+    )
     connection.execute(insert(assignments).values(**vars(made)))
     return made
 

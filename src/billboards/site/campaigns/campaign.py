@@ -16,7 +16,7 @@ from billboards.site.campaigns.campaign_records import CampaignRow, Kind, State
 from billboards.site.site import Site
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Campaign:
     """What is asked about a board, of whom and how much; `instances` is the fixed subsample."""
 
@@ -46,24 +46,24 @@ class Campaign:
 def campaign_of(row: CampaignRow) -> Campaign:
     """A campaign from its row."""
     return Campaign(
-        row.id,
-        row.board,
-        row.name,
-        row.kind,
-        row.state,
-        kept_template(row.template, row.name),
-        read_plan(row.plan),
-        tuple(row.generators),
-        tuple(row.instances),
-        row.rolling,
-        row.ranks,
-        dict(row.joins),
-        dict(row.details),
-        row.reason,
-        row.created,
-        row.changed,
-        row.opened,
-        row.closed,
+        id=row.id,
+        board=row.board,
+        name=row.name,
+        kind=row.kind,
+        state=row.state,
+        template=kept_template(row.template, row.name),
+        plan=read_plan(row.plan),
+        generators=tuple(row.generators),
+        instances=tuple(row.instances),
+        rolling=row.rolling,
+        ranks=row.ranks,
+        joins=dict(row.joins),
+        details=dict(row.details),
+        reason=row.reason,
+        created=row.created,
+        changed=row.changed,
+        opened=row.opened,
+        closed=row.closed,
     )
 
 

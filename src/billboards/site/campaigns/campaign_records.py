@@ -33,7 +33,7 @@ TRANSITIONS: Mapping[str, frozenset[str]] = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class CampaignRow:
     """A campaign as it is kept; `template` is the text of its template file, `plan` its settings as a document."""
 
@@ -58,7 +58,7 @@ class CampaignRow:
     closed: float | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ItemRow:
     """An item as it is kept."""
 

@@ -114,7 +114,16 @@ def draft_study(
 def _study(campaign: Campaign, quote: StudyQuote, address: str, code: str, screeners: tuple[Screener, ...]) -> Study:
     template = campaign.template
     description = " ".join(template.instructions.split())[:900]
-    return Study(template.title, description, address, code, quote.minutes, quote.reward, quote.places, screeners)
+    return Study(
+        name=template.title,
+        description=description,
+        address=address,
+        code=code,
+        minutes=quote.minutes,
+        reward=quote.reward,
+        places=quote.places,
+        screeners=screeners,
+    )
 
 
 def _document(quote: StudyQuote) -> dict[str, object]:

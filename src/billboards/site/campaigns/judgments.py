@@ -32,7 +32,7 @@ VALID = ("submitted",)
 WITH_EXCLUDED = ("submitted", "void")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Label:
     """What one answer says of one output, on the questions' own ranges."""
 
@@ -66,17 +66,17 @@ def labels_of(connection: Connection, campaign: Campaign, *, with_excluded: bool
         for slot, said in values.items():
             found.append(
                 Label(
-                    given.answer.answer_id,
-                    item.id,
-                    item.instance,
-                    read_slot(item.slots[slot]),
-                    item.part,
-                    said,
-                    people[given.annotator_id].pseudonym,
-                    given.answer.at,
-                    given.answer.template,
-                    given.state == "void",
-                    answer_details(campaign.template, given.answer.answers, given.shown_order.index(slot)),
+                    answer_id=given.answer.answer_id,
+                    item=item.id,
+                    instance=item.instance,
+                    slot=read_slot(item.slots[slot]),
+                    part=item.part,
+                    values=said,
+                    annotator=people[given.annotator_id].pseudonym,
+                    at=given.answer.at,
+                    template=given.answer.template,
+                    is_void=given.state == "void",
+                    details=answer_details(campaign.template, given.answer.answers, given.shown_order.index(slot)),
                 )
             )
     return found

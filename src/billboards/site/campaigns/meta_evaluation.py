@@ -37,7 +37,7 @@ from billboards.stats.worst_case import bootstrap_mean
 Decision = Literal["upheld", "struck", "restored"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Corner:
     """What blind judges said of the outputs that one source found better than the other."""
 
@@ -91,7 +91,7 @@ def _corner_items(board: Board, corner: Sequence[Disagreement], part: str, plan:
     for one in corner:
         slot = output_slot(board, board.row(one.generator), one.instance)
         assert slot is not None, "what was judged has a text"
-        found.append(Item(one.instance, (slot,), (0,), wanted=plan.labels, part=part))
+        found.append(Item(instance=one.instance, slots=(slot,), order=(0,), wanted=plan.labels, part=part))
     return found
 
 
@@ -115,7 +115,17 @@ def meta_results(site: Site, viewer: Viewer, campaign_id: str) -> tuple[Corner, 
             share, low, high = bootstrap_mean(means, seed=campaign.plan.seed)
             higher, lower = campaign.details[part], campaign.details[other]
             good = sum(mean >= 0.5 for mean in means)
-            corners.append(Corner(higher, len(means), good, share, low, high, higher if share >= 0.5 else lower))
+            corners.append(
+                Corner(
+                    higher=higher,
+                    judged=len(means),
+                    good=good,
+                    share=share,
+                    low=low,
+                    high=high,
+                    sides_with=higher if share >= 0.5 else lower,
+                )
+            )
     return tuple(corners)
 
 

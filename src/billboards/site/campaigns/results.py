@@ -35,7 +35,7 @@ from billboards.site.work.cells import SqlCells
 from billboards.stats.worst_case import bootstrap_mean, worst_case_se
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Estimated:
     """A generator's mean on one dimension, on 0-100."""
 
@@ -59,7 +59,7 @@ class Results:
     estimates: tuple[Estimated, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class AnswerLine:
     """One answer as it is exported: the annotator by pseudonym, what was shown in the order it was shown."""
 
@@ -139,7 +139,16 @@ def _estimate(campaign: Campaign, labels: Sequence[Label], generator: str, dimen
     means = [sum(found) / len(found) for found in shares.values()]
     mean, low, high = bootstrap_mean(means, resamples=draws, seed=campaign.plan.seed)
     worst = worst_case_se(min(max(mean, 0.0), 100.0), len(means), high=100.0)
-    return Estimated(generator, dimension, len(means), len(labels), mean, low, high, worst)
+    return Estimated(
+        generator=generator,
+        dimension=dimension,
+        instances=len(means),
+        labels=len(labels),
+        mean=mean,
+        low=low,
+        high=high,
+        worst_se=worst,
+    )
 
 
 def campaign_judgments(site: Site, viewer: Viewer, campaign_id: str, *, with_excluded: bool = False) -> Judgments:
@@ -172,22 +181,22 @@ def campaign_answers(
             who = people[answer.annotator_id]
             shown = [item.slots[slot] for slot in assignment.shown_order]
             yield AnswerLine(
-                answer.answer_id,
-                campaign.name,
-                item.id,
-                answer.kind,
-                item.instance,
-                tuple(_slot_name(slot, item.instance) for slot in shown),
-                item.test,
-                item.purpose,
-                who.name if names else who.pseudonym,
-                answer.answers,
-                _worth(campaign, answer, assignment),
-                answer.is_right,
-                answer.seconds,
-                answer.at,
-                answer.template,
-                state,
+                answer_id=answer.answer_id,
+                campaign=campaign.name,
+                item=item.id,
+                kind=answer.kind,
+                instance=item.instance,
+                outputs=tuple(_slot_name(slot, item.instance) for slot in shown),
+                test=item.test,
+                purpose=item.purpose,
+                annotator=who.name if names else who.pseudonym,
+                answers=answer.answers,
+                values=_worth(campaign, answer, assignment),
+                is_right=answer.is_right,
+                seconds=answer.seconds,
+                at=answer.at,
+                template=answer.template,
+                state=state,
             )
 
 

@@ -21,7 +21,7 @@ from billboards.site.site import Site
 CONTEXT = 3
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Shown:
     """What stands on an annotator's page; what no stage shows is absent."""
 
@@ -69,20 +69,20 @@ def shown_item(site: Site, campaign: Campaign, item: ItemRow, assignment: Assign
     template = campaign.template
     reference = reference_of(board, item.instance)
     return Shown(
-        assignment.id,
-        template,
-        instance.input if template.shows("input") else None,
-        instance.image if template.shows("image") else None,
-        _context(board, instance) if template.shows("context") else (),
-        (reference.text,) if template.shows("reference") and reference is not None else (),
-        tuple(str(item.slots[slot]["text"]) for slot in assignment.shown_order),
-        template.output_names,
-        board.input_language,
-        board.output_language,
-        {} if kept is None else kept.answers,
-        0.0 if kept is None else kept.seconds,
-        assignment.expires,
-        item.purpose == "qualification",
+        assignment=assignment.id,
+        template=template,
+        input=instance.input if template.shows("input") else None,
+        image=instance.image if template.shows("image") else None,
+        context=_context(board, instance) if template.shows("context") else (),
+        references=(reference.text,) if template.shows("reference") and reference is not None else (),
+        outputs=tuple(str(item.slots[slot]["text"]) for slot in assignment.shown_order),
+        output_names=template.output_names,
+        input_language=board.input_language,
+        output_language=board.output_language,
+        answers={} if kept is None else kept.answers,
+        seconds=0.0 if kept is None else kept.seconds,
+        expires=assignment.expires,
+        qualifying=item.purpose == "qualification",
     )
 
 

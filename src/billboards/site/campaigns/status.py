@@ -14,7 +14,7 @@ from billboards.site.campaigns.campaign import Campaign, campaign_with_id
 from billboards.site.site import Site
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Status:
     """A campaign at one moment. `done` and `wanted` are labels; money is in the plan's currency, fees included."""
 
@@ -62,20 +62,20 @@ def campaign_status(site: Site, viewer: Viewer, campaign_id: str) -> Status:
     middle = median(seconds) if seconds else None
     days = Counter(datetime.fromtimestamp(at, UTC).date().isoformat() for at in times)
     return Status(
-        campaign,
-        sum(wanted for _, wanted in rows.values()),
-        sum(done for done, _ in rows.values()),
-        leased,
-        tuple((name, *rows.get(name, (0, 0))) for name in (campaign.generators or sorted(rows))),
-        total,
-        given.get("test", 0) + given.get("qualification", 0),
-        dict(people),
-        total * plan.price,
-        leased * plan.price,
-        None if plan.budget is None else plan.budget - (total + leased) * plan.price,
-        middle,
-        plan.pay * 3600 / middle if middle and plan.pay else None,
-        min(times, default=None),
-        max(times, default=None),
-        tuple(sorted(days.items())),
+        campaign=campaign,
+        wanted=sum(wanted for _, wanted in rows.values()),
+        done=sum(done for done, _ in rows.values()),
+        leased=leased,
+        by_generator=tuple((name, *rows.get(name, (0, 0))) for name in (campaign.generators or sorted(rows))),
+        answers=total,
+        tests=given.get("test", 0) + given.get("qualification", 0),
+        annotators=dict(people),
+        spent=total * plan.price,
+        committed=leased * plan.price,
+        left=None if plan.budget is None else plan.budget - (total + leased) * plan.price,
+        median_seconds=middle,
+        hourly=plan.pay * 3600 / middle if middle and plan.pay else None,
+        first_at=min(times, default=None),
+        last_at=max(times, default=None),
+        by_day=tuple(sorted(days.items())),
     )

@@ -26,7 +26,7 @@ PAYMENT_STEPS: Mapping[PaymentState, tuple[PaymentState, ...]] = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class StudyRow:
     """A study as the site knows it; where it stands on the platform only the platform knows."""
 
@@ -42,7 +42,7 @@ class StudyRow:
     changed: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Payment:
     """Bonuses by the platform's ids of participants, in the currency's smallest unit."""
 
@@ -83,7 +83,16 @@ def set_study(connection: Connection, study_id: str, state: StudyStanding, *, no
 def add_payment(
     connection: Connection, study_id: str, batch_id: str, amounts: Mapping[str, int], *, now: float
 ) -> Payment:
-    made = Payment(new_id(), study_id, batch_id, dict(amounts), "prepared", None, now, now)
+    made = Payment(
+        id=new_id(),
+        study_id=study_id,
+        batch_id=batch_id,
+        amounts=dict(amounts),
+        state="prepared",
+        reason=None,
+        created=now,
+        changed=now,
+    )
     connection.execute(insert(payments).values(**asdict(made)))
     return made
 

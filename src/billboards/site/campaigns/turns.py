@@ -48,7 +48,7 @@ MESSAGES: dict[TurnState, str] = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Progress:
     """How far an annotator has come; `left` is what is still to be judged by anybody."""
 
@@ -200,10 +200,10 @@ def count_progress(connection: Connection, campaign: Campaign, annotator_id: int
     total = answer_counts.count_items(connection, campaign.id, "qualification")
     seconds = answer_counts.seconds_spent(connection, campaign.id, annotator_id=annotator_id)
     return Progress(
-        given.get("label", 0) + given.get("test", 0),
-        answers.labels_left(connection, campaign.id),
-        (qualifying, total) if total else None,
-        sum(given.values()) * campaign.plan.pay,
-        campaign.plan.currency,
-        median(seconds) if seconds else None,
+        done=given.get("label", 0) + given.get("test", 0),
+        left=answers.labels_left(connection, campaign.id),
+        qualified=(qualifying, total) if total else None,
+        earned=sum(given.values()) * campaign.plan.pay,
+        currency=campaign.plan.currency,
+        median_seconds=median(seconds) if seconds else None,
     )

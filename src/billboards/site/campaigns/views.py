@@ -169,19 +169,19 @@ def preview_item(template: Template) -> ItemView:
 
     answers = {question.name: None for question in template.dimensions}
     shown = Shown(
-        "",
-        template,
-        told("input") if template.shows("input") else None,
-        None,
-        (told("context"),) if template.shows("context") else (),
-        (told("reference"),) if template.shows("reference") else (),
-        outputs,
-        template.output_names,
-        None,
-        None,
-        answers,
-        0.0,
-        0.0,
-        False,
+        assignment="",
+        template=template,
+        input=told("input") if template.shows("input") else None,
+        image=None,
+        context=(told("context"),) if template.shows("context") else (),
+        references=(told("reference"),) if template.shows("reference") else (),
+        outputs=outputs,
+        output_names=template.output_names,
+        input_language=None,
+        output_language=None,
+        answers=answers,
+        seconds=0.0,
+        expires=0.0,
+        qualifying=False,
     )
     return view_item(shown)
