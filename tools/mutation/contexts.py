@@ -46,6 +46,8 @@ disable_warnings =
     no-data-collected
     trace-changed
 """
+#: Test files that are measured, and kept, at once; after an interrupt the next run goes on with the others.
+FILES_AT_ONCE = 70
 #: What is in the source's folder and says nothing about which line a test reaches.
 PASSED_OVER = ("*.pyc", "*.so", "*.dll")
 
@@ -91,12 +93,14 @@ def open_map(path: Path, *, root: Path, copy: Path, tests: Sequence[str], worker
     database = _database(path, source_digest(root / "src"))
     kept = dict(database.execute("SELECT path, digest FROM test_file"))
     new = {file: digest for file, digest in wanted.items() if kept.get(file) != digest}
-    if new:
-        print(f"measuring which lines {len(new)} test files reach", file=sys.stderr)
-        ended = _measure(list(new), root=root, copy=copy, workers=workers)
+    for begin in range(0, len(new), FILES_AT_ONCE):
+        some = dict(list(new.items())[begin : begin + FILES_AT_ONCE])
+        done = f"; {begin} of {len(new)} are done" if begin else ""
+        print(f"measuring which lines {len(some)} test files reach{done}", file=sys.stderr, flush=True)
+        ended = _measure(list(some), root=root, copy=copy, workers=workers)
         with database:
-            _forget(database, new)
-            _keep(database, new, ended, copy)
+            _forget(database, some)
+            _keep(database, some, ended, copy)
     database.close()
     return ContextMap(path, {file: (root / file).read_text("utf-8") for file in wanted})
 

@@ -113,7 +113,9 @@ def _wait(process: subprocess.Popen[bytes], begun: Path, limit: float | None) ->
     while process.poll() is None:
         if not running and begun.exists():
             deadline, running = time.monotonic() + limit, True
-        if STOPPED.is_set() or time.monotonic() > deadline:
+        if STOPPED.is_set():
+            raise InterruptedError("the program is to end")
+        if time.monotonic() > deadline:
             return TIMED_OUT
         time.sleep(0.05)
     return process.returncode
