@@ -15,9 +15,8 @@ from target import Target
 
 from billboards.cli.main import main
 from billboards.errors import BillboardsError
-from billboards.site.admin import restoring
-from billboards.site.admin.backup import MANIFEST
-from billboards.site.admin.restoring import restore, without_addresses
+from billboards.site.admin import backup as restoring
+from billboards.site.admin.backup import MANIFEST, restore, without_addresses
 
 Files = dict[str, bytes]
 Change = Callable[[Files], bytes]

@@ -16,14 +16,7 @@ from billboards.errors import InvalidInput, UnknownName
 from billboards.metrics.base import Metric
 from billboards.metrics.bleu import BLEU
 from billboards.metrics.chrf import ChrF
-from billboards.metrics.discovery import (
-    board_metric,
-    canonical,
-    installed_metric,
-    metric,
-    metric_class,
-    metric_names,
-)
+from billboards.metrics.discovery import board_metric, canonical, installed_metric, metric, metric_class, metric_names
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = ROOT / "examples" / "third_party_metric"

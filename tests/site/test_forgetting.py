@@ -13,16 +13,15 @@ from sqlalchemy import select
 from billboards.cli.main import main
 from billboards.errors import Refused, UnknownName
 from billboards.site.accounts import access
-from billboards.site.admin.deleting import forget, plan_forgetting
+from billboards.site.admin.forgetting import forget, plan_forgetting
 from billboards.site.boards import snapshots
 from billboards.site.boards.live import live_board
 from billboards.site.campaigns.campaign import Campaign
 from billboards.site.campaigns.judgments import judgments_of
 from billboards.site.campaigns.lifecycle import close_campaign
 from billboards.site.database import trail
-from billboards.site.database.metadata import metadata
-from billboards.site.database.moving import line_of, read_rows
-from billboards.site.database.schema import rankings, standings
+from billboards.site.database.row_lines import line_of, read_rows
+from billboards.site.database.schema import metadata, rankings, standings
 from billboards.site.site import Site
 from billboards.site.submissions import sending as submitting
 from billboards.site.submissions.metric_folders import program_folder

@@ -10,7 +10,7 @@ from api_sites import SmallSite, small_site
 from billboards.site.boards import snapshots
 from billboards.site.boards.ranking_routes import MOST_MOVES, _head
 from billboards.site.boards.snapshots import Snapshot
-from billboards.site.web.api_paging import write_cursor
+from billboards.site.web.api import write_cursor
 
 
 @pytest.fixture(scope="module")

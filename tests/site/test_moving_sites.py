@@ -18,11 +18,9 @@ from sqlalchemy import select
 
 from billboards.cli.main import main
 from billboards.errors import BillboardsError, InvalidInput, Refused, StoreFailed
-from billboards.site.admin.backup import back_up
-from billboards.site.admin.restoring import restore, without_addresses
+from billboards.site.admin.backup import back_up, restore, without_addresses
 from billboards.site.boards.live import live_board
-from billboards.site.database.campaign_schema import answers
-from billboards.site.database.schema import submissions
+from billboards.site.database.schema import answers, submissions
 from billboards.site.settings import DATABASE
 from billboards.site.site import Site, notice_changes, open_site
 from billboards.site.submissions import sending as submitting
@@ -47,33 +45,36 @@ def lively(make_harbour: MakeHarbour) -> Harbour:
 
 
 def test_a_site_on_postgresql_says_what_it_said_on_sqlite_and_goes_on(
-    lively: Harbour, postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    lively: Harbour,
+    tmp_path: Path,
+    postgres: PostgresServer,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     data, before, address = lively.site.data, said(lively.site), postgres.new_database()
-    assert main(["migrate-data", str(data), "--to", address]) == 1
-    assert "is in use" in capsys.readouterr().err
     lively.site.close()
-    assert main(["migrate-data", str(data), "--to", address, "--json"]) == 0
-    rows = {table["table"]: table["rows"] for table in json.loads(capsys.readouterr().out)["tables"]}
-    assert (rows["submissions"], rows["boards"]) == (1, 1)
-    (data / "site.sqlite").rename(data / "old.sqlite")
+    assert main(["backup", str(data), str(tmp_path / "a.tar.gz")]) == 0
+    assert main(["restore", str(tmp_path / "a.tar.gz"), str(tmp_path / "on-postgresql"), "--to", address]) == 0
+    assert "BILLBOARDS_DATABASE" in capsys.readouterr().err
     monkeypatch.setenv(DATABASE, address)
-    with closing(open_site(data, clock=lively.clock)) as moved:
+    with closing(open_site(tmp_path / "on-postgresql", clock=lively.clock)) as moved:
         assert said(moved) == before
         assert notice_changes(moved) == []
         submitting.submit_generator(moved, lively.person("ann"), "ferry", "barge", lively.outputs(1))
         work_until_done(moved)
         after = said(moved)
-    assert main(["migrate-data", str(data), "--to", "sqlite"]) == 0
+    assert main(["backup", str(tmp_path / "on-postgresql"), str(tmp_path / "b.tar.gz")]) == 0
     monkeypatch.delenv(DATABASE)
-    with closing(open_site(data, clock=lively.clock)) as back:
+    sqlite = f"sqlite:///{tmp_path / 'elsewhere.sqlite'}"
+    assert main(["restore", str(tmp_path / "b.tar.gz"), str(tmp_path / "back"), "--to", sqlite]) == 0
+    monkeypatch.setenv(DATABASE, sqlite)
+    with closing(open_site(tmp_path / "back", clock=lively.clock)) as back:
         assert said(back) == after
         assert "barge" in after[3]
 
 
 def test_a_folder_without_a_site_or_that_is_not_there_is_named(tmp_path: Path) -> None:
-    assert main(["migrate-data", str(tmp_path / "none"), "--to", "sqlite"]) == 2
-    assert main(["migrate-data", str(tmp_path), "--to", "sqlite"]) == 2
+    assert main(["restore", str(tmp_path / "none"), str(tmp_path / "new")]) == 2
     assert main(["backup", str(tmp_path / "none"), str(tmp_path / "a.tar.gz")]) == 2
 
 

@@ -13,15 +13,13 @@ from s3_server import BUCKET, S3Server
 from small_sites import MakeHarbour, make_board
 
 from billboards.errors import InvalidInput, StoreFailed
-from billboards.site.admin.backup import back_up
-from billboards.site.admin.restoring import restore
-from billboards.site.admin.unused_files import files_of_withdrawn, remove_unnamed, remove_withdrawn, unnamed_files
+from billboards.site.admin.backup import back_up, restore
+from billboards.site.admin.tidying import files_of_withdrawn, remove_unnamed, remove_withdrawn, unnamed_files
 from billboards.site.boards.live import live_board
 from billboards.site.database.retention import DAY, Amount
 from billboards.site.site import open_site
 from billboards.site.submissions import sending as submitting
-from billboards.site.submissions.blobs import Blobs
-from billboards.site.submissions.object_blobs import ObjectBlobs
+from billboards.site.submissions.blobs import Blobs, ObjectBlobs
 from billboards.site.work.worker import work_until_done
 
 

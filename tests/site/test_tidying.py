@@ -26,21 +26,18 @@ from billboards.errors import InvalidInput
 from billboards.site.accounts import access
 from billboards.site.accounts.access import local_viewer
 from billboards.site.admin import tidying
-from billboards.site.admin.backup import back_up
-from billboards.site.admin.chores import list_chores
-from billboards.site.admin.deleting import forget, plan_forgetting
-from billboards.site.admin.restoring import restore
-from billboards.site.admin.tidying import Tidied, plan_tidying, tidy, tidy_if_due
+from billboards.site.admin.backup import back_up, restore
+from billboards.site.admin.forgetting import forget, plan_forgetting
+from billboards.site.admin.tidying import Tidied, list_chores, plan_tidying, tidy, tidy_if_due
 from billboards.site.boards import snapshots
 from billboards.site.boards.live import live_board
 from billboards.site.campaigns import annotator_records as annotators
 from billboards.site.campaigns.lifecycle import close_campaign
 from billboards.site.campaigns.study_records import set_study
 from billboards.site.database import retention, trail
-from billboards.site.database.metadata import metadata
-from billboards.site.database.moving import line_of, read_rows
 from billboards.site.database.retention import DAY
-from billboards.site.database.study_schema import studies
+from billboards.site.database.row_lines import line_of, read_rows
+from billboards.site.database.schema import metadata, studies
 from billboards.site.settings import DATABASE, RetentionSettings, read_site_settings
 from billboards.site.site import Site, open_site
 from billboards.site.submissions import records as submissions

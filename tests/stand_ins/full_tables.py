@@ -6,8 +6,8 @@ from typing import Any
 
 from sqlalchemy import JSON, Boolean, Column, Connection, Float, Integer, LargeBinary, insert
 
-from billboards.site.database.metadata import metadata
-from billboards.site.database.moving import BATCH
+from billboards.site.database.row_lines import BATCH
+from billboards.site.database.schema import metadata
 
 #: A table that no other refers to, filled beyond one batch.
 LONG = "standings"

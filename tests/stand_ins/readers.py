@@ -43,11 +43,11 @@ FUZZED: Mapping[str, tuple[str, ...]] = {
     "analyses/ratings/_ratings.py": ("study",),
     "site/submissions/generator_files.py": ("outputs",),
     "site/submissions/metric_folders.py": ("metric",),
-    "site/admin/restoring.py": ("backup",),
+    "site/admin/backup.py": ("backup",),
     "site/settings.py": ("site",),
     "analyses/_archive.py": ("kept",),
     "board/cells.py": ("kept",),
-    "site/database/moving.py": ("backup", "database"),
+    "site/database/row_lines.py": ("backup", "database"),
     "analyses/suite/": ("suite", "kept"),
     "site/accounts/oidc.py": ("log-in",),
 }

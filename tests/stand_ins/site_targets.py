@@ -25,10 +25,9 @@ from target import Target
 from billboards.board.writing import write_board
 from billboards.errors import BillboardsError
 from billboards.site.accounts.access import local_viewer
-from billboards.site.admin.backup import MANIFEST, back_up
-from billboards.site.admin.moves import move_site
-from billboards.site.admin.restoring import restore
-from billboards.site.database.moving import Tally
+from billboards.site.admin.backup import MANIFEST, back_up, restore
+from billboards.site.database.engine import Database
+from billboards.site.database.row_lines import Tally, tables_of, tally_of
 from billboards.site.site import open_site
 from billboards.site.submissions.sending import submit_generator
 
@@ -110,7 +109,11 @@ def read_backup(raw: bytes) -> None:
 
 
 def read_database(raw: bytes) -> None:
-    """A database is moved, or the new one holds nothing."""
+    """Every row of a database is read, as a backup does."""
     with tempfile.TemporaryDirectory() as work:
         (Path(work) / "site.sqlite").write_bytes(raw)
-        move_site(Path(work), f"sqlite:///{work}/new.sqlite")
+        with closing(Database(f"sqlite:///{work}/site.sqlite")) as database:
+            database.upgrade()
+            with database.reading() as connection:
+                for table in tables_of(connection):
+                    tally_of(connection, table)

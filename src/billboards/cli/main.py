@@ -35,7 +35,6 @@ COMMANDS = {
     "worker": ("worker", "score what a site lacks, here or on a Dask cluster"),
     "backup": ("backup", "write a whole site to one file while it runs"),
     "restore": ("restore", "make a site from a backup"),
-    "migrate-data": ("migrate_data", "move a site's state from SQLite to PostgreSQL, or back"),
     "forget": ("forget", "delete a person's data from a site, on request"),
     "tidy": ("tidy", "delete what a site keeps longer than its owner says"),
     "campaign": ("campaign", "ask people about a board's generators: plan, quote, open, invite, follow, close"),

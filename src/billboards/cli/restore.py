@@ -29,7 +29,7 @@ def run(arguments: Namespace) -> int:
     from billboards.cli.progress import row_progress
     from billboards.cli.site_tables import content_table
     from billboards.show.table import records
-    from billboards.site.admin.restoring import restore
+    from billboards.site.admin.backup import restore
 
     with row_progress() as tell:
         content = restore(arguments.file, arguments.data, database=arguments.to, tell=tell)

@@ -1,30 +1,16 @@
-"""What is said of moved, saved and deleted data, as tables."""
+"""What is said of saved and deleted data, as tables."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from billboards.show.table import Table, TableColumn
 
 if TYPE_CHECKING:
     from billboards.site.admin.backup import Content
-    from billboards.site.admin.chores import Chore
-    from billboards.site.admin.deleting import Forgotten
-    from billboards.site.admin.tidying import Tidied
-    from billboards.site.database.moving import Tally
+    from billboards.site.admin.forgetting import Forgotten
+    from billboards.site.admin.tidying import Chore, Tidied
     from billboards.site.database.retention import Amount
-
-
-def tallies_table(moved: Mapping[str, Tally]) -> Table:
-    """Rows and digests, table by table; empty ones are for data only."""
-    columns = (
-        TableColumn("table", "table", "left", kind="name"),
-        TableColumn("rows", "rows"),
-        TableColumn("digest", "digest", "left", priority=1),
-    )
-    rows = tuple({"table": name, "rows": tally.rows, "digest": tally.digest} for name, tally in moved.items())
-    return Table("Moved, and found the same on both sides", columns, rows)
 
 
 def content_table(title: str, content: Content) -> Table:

@@ -26,13 +26,11 @@ from billboards.board.folder import open_board, read_settings_file
 from billboards.board.settings import FILE as BOARD_FILE
 from billboards.errors import InvalidBoard, InvalidInput, StoreFailed
 from billboards.reading import Problems
-from billboards.site.admin.in_use import Use, note_use
 from billboards.site.boards import registry
 from billboards.site.cache import Cache
 from billboards.site.database.engine import Database
 from billboards.site.settings import DATABASE, SiteSettings, read_site_settings
-from billboards.site.submissions.blobs import BlobStore
-from billboards.site.submissions.object_blobs import open_blobs
+from billboards.site.submissions.blobs import BlobStore, open_blobs
 from billboards.site.work.cells import SqlCells
 
 #: What a board folder holds that is not the board: changes there change nothing.
@@ -54,8 +52,6 @@ class Site:
     #: What this process keeps between two looks.
     cache: Cache = field(default_factory=Cache, repr=False)
     lock: RLock = field(default_factory=RLock, repr=False)
-    #: Says to others that the folder is open; see `site.in_use`.
-    use: Use | None = field(default=None, repr=False)
 
     def cells(self, board: str) -> SqlCells:
         """All cells of a board."""
@@ -68,8 +64,6 @@ class Site:
 
     def close(self) -> None:
         self.database.close()
-        if self.use is not None:
-            self.use.close()
 
 
 def open_site(
@@ -87,12 +81,11 @@ def open_site(
     except OSError as error:
         raise StoreFailed(f"{root}: can't be made: {error.strerror or error}; name another data folder") from error
     settings = read_site_settings(root)
-    use = note_use(root)
     database = Database(database_address(root, settings))
     database.upgrade()
     named = tuple(map(Path, suites))
     blobs = open_blobs(settings.blobs, root)
-    site = Site(root, database, blobs, settings, clock, login_required, named, use=use)
+    site = Site(root, database, blobs, settings, clock, login_required, named)
     known = {one.folder for one in site.boards()}
     inside = sorted(path.parent for path in (root / "boards").glob(f"*/{BOARD_FILE}"))
     for folder in (*inside, *(Path(path).absolute() for path in boards)):

@@ -14,8 +14,8 @@ from billboards.site.campaigns import annotator_records as annotators
 from billboards.site.campaigns import answer_records as answers
 from billboards.site.campaigns import campaign_records as campaigns
 from billboards.site.database import trail
-from billboards.site.database.campaign_schema import keys
 from billboards.site.database.engine import Database
+from billboards.site.database.schema import keys
 
 
 def draft(connection: Any, account: Account, name: str = "first") -> campaigns.CampaignRow:

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.migration import MigrationContext
@@ -18,9 +19,8 @@ from billboards.site.accounts.records import Account
 from billboards.site.boards import registry
 from billboards.site.database import migrations
 from billboards.site.database.engine import Database
-from billboards.site.database.metadata import metadata
-from billboards.site.database.migrating import unmigrate
-from billboards.site.database.schema import REVISION, boards
+from billboards.site.database.migrations import alembic_config
+from billboards.site.database.schema import REVISION, boards, metadata
 
 COUNTER = """
 import sys
@@ -50,7 +50,7 @@ def test_the_revision_the_program_asks_for_is_the_last_one() -> None:
 def test_down_and_up_again_with_data_in_it(database: Database, account: Account) -> None:
     assert account.name == "ann"
     with database.writing() as connection:
-        unmigrate(connection, "base")
+        command.downgrade(alembic_config(connection), "base")
         assert inspect(connection).get_table_names() == ["alembic_version"]
     assert database.revision() is None
     database.upgrade()

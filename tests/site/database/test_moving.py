@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from full_tables import LONG, fill_every_table
@@ -14,10 +15,9 @@ from sqlalchemy import insert, inspect, select, update
 
 from billboards.errors import InvalidInput, StoreFailed
 from billboards.site.database.engine import Database
-from billboards.site.database.metadata import metadata
-from billboards.site.database.migrating import unmigrate
-from billboards.site.database.moving import BATCH, fill, move_database, read_rows, tables_of, tally_of
-from billboards.site.database.schema import REVISION, audit, boards
+from billboards.site.database.migrations import alembic_config
+from billboards.site.database.row_lines import BATCH, Tally, Tell, check_empty, fill, read_rows, tables_of, tally_of
+from billboards.site.database.schema import REVISION, audit, boards, metadata
 
 #: For what one direction shows as well as both: from SQLite to PostgreSQL.
 from_sqlite = pytest.mark.parametrize("full", ["sqlite"], indirect=True)
@@ -27,6 +27,14 @@ def tallies(database: Database) -> dict[str, tuple[int, str]]:
     with database.reading() as connection:
         found = {table.name: tally_of(connection, table) for table in tables_of(connection, database.revision())}
     return {name: (tally.rows, tally.digest) for name, tally in found.items()}
+
+
+def copy(source: Database, target: Database, tell: Tell | None = None) -> dict[str, Tally]:
+    """Everything of one database written into another, as a backup is restored."""
+    check_empty(target)
+    with source.reading() as origin, target.writing() as goal:
+        sent = {table.name: tally_of(origin, table) for table in tables_of(origin)}
+        return fill(goal, REVISION, lambda table: read_rows(origin, table), lambda table: sent[table.name], tell)
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -59,7 +67,7 @@ def test_every_table_has_rows_here(full: Database) -> None:
 def test_down_and_up_keeps_the_rows_of_every_table_that_stays(full: Database) -> None:
     before = tallies(full)
     with full.writing() as connection:
-        unmigrate(connection, "0001")
+        command.downgrade(alembic_config(connection), "0001")
         staying = set(inspect(connection).get_table_names()) - {"alembic_version"}
     assert full.revision() == "0001"
     assert tallies(full) == {name: before[name] for name in staying}
@@ -76,19 +84,19 @@ def test_down_and_up_keeps_the_rows_of_every_table_that_stays(full: Database) ->
 def test_moving_to_the_other_kind_and_back_changes_no_bit(full: Database, empty: Database, tmp_path: Path) -> None:
     before = tallies(full)
     told = []
-    moved = move_database(full, empty, lambda table, rows: told.append((table, rows)))
+    moved = copy(full, empty, lambda table, rows: told.append((table, rows)))
     assert {name: (tally.rows, tally.digest) for name, tally in moved.items()} == before == tallies(empty)
     assert (LONG, BATCH) in told
     assert (LONG, BATCH + 7) in told
     back = Database(f"sqlite:///{tmp_path / 'back.sqlite'}")
-    move_database(empty, back)
+    copy(empty, back)
     assert tallies(back) == before
     back.close()
 
 
 def test_rows_of_an_earlier_migration_arrive_and_are_brought_up_to_this_one(full: Database, empty: Database) -> None:
     with full.writing() as connection:
-        unmigrate(connection, "0001")
+        command.downgrade(alembic_config(connection), "0001")
     before = tallies(full)
     with full.reading() as origin, empty.writing() as goal:
         old = {table.name: table for table in tables_of(origin, "0001")}
@@ -105,7 +113,7 @@ def test_rows_of_an_earlier_migration_arrive_and_are_brought_up_to_this_one(full
 
 @from_sqlite
 def test_counting_goes_on_where_the_rows_that_were_brought_end(full: Database, empty: Database) -> None:
-    move_database(full, empty)
+    copy(full, empty)
     entry = {"at": 1.0, "actor": "a", "action": "b", "subject": "c", "detail": {}}
     with empty.writing() as connection:
         assert connection.execute(insert(audit).values(**entry)).inserted_primary_key == (103,)
@@ -119,9 +127,9 @@ def test_a_target_with_rows_is_refused_and_left_alone(full: Database, empty: Dat
             insert(boards).values(name="mine", folder="", fingerprint="", settings={}, generation=1, changed=1.0)
         )
     with pytest.raises(InvalidInput, match="is not empty"):
-        move_database(full, empty)
+        copy(full, empty)
     with pytest.raises(InvalidInput, match="is not empty"):
-        move_database(full, full)
+        copy(full, full)
     with empty.reading() as connection:
         assert connection.execute(select(boards.c.name)).scalars().all() == ["mine"]
 
@@ -135,12 +143,12 @@ def test_what_postgresql_cannot_keep_is_named_and_the_move_can_be_begun_again(
         fill_every_table(connection)
         connection.execute(update(audit).where(audit.c.id == 101).values(action="a\0b"))
     with pytest.raises(StoreFailed, match=r"table audit: one of rows 1 to 3 can't be kept there: .*NUL"):
-        move_database(source, target)
+        copy(source, target)
     with target.reading() as connection:
         assert inspect(connection).get_table_names() == []
     with source.writing() as connection:
         connection.execute(update(audit).where(audit.c.id == 101).values(action="ab"))
-    assert move_database(source, target)["audit"].rows == 3
+    assert copy(source, target)["audit"].rows == 3
     for database in (source, target):
         database.close()
 

@@ -15,8 +15,7 @@ from billboards.site.accounts.permissions import Permission, site_of
 from billboards.site.accounts.records import Account, Role, Token
 from billboards.site.admin import deliveries
 from billboards.site.admin.deliveries import Webhook
-from billboards.site.web.api_paging import MOST, Cursor, Limit, list_at
-from billboards.site.web.api_tagging import tagged_router
+from billboards.site.web.api import MOST, Cursor, Limit, list_at, tagged_router
 
 router = tagged_router("accounts")
 Visitor = Annotated[Viewer, Depends(Permission("read"))]

@@ -16,7 +16,7 @@ from billboards.site.accounts.permissions import Permission, look_of, site_of
 from billboards.site.boards import snapshots
 from billboards.site.boards.masked import Look
 from billboards.site.boards.snapshots import Snapshot
-from billboards.site.web.api_paging import (
+from billboards.site.web.api import (
     MOST,
     Cursor,
     Limit,
@@ -25,9 +25,9 @@ from billboards.site.web.api_paging import (
     page_at,
     page_of,
     read_cursor,
+    tagged_router,
     write_cursor,
 )
-from billboards.site.web.api_tagging import tagged_router
 
 router = tagged_router("rankings")
 Reader = Annotated[Viewer, Depends(Permission("read"))]

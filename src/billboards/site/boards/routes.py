@@ -17,8 +17,7 @@ from billboards.site.boards.live import live_board
 from billboards.site.boards.masked import Look
 from billboards.site.boards.registry import Registered
 from billboards.site.pages.explorer import PEOPLE
-from billboards.site.web.api_paging import MOST, Cursor, Limit, Page, list_at, page_at
-from billboards.site.web.api_tagging import tagged_router
+from billboards.site.web.api import MOST, Cursor, Limit, Page, list_at, page_at, tagged_router
 
 router = tagged_router("boards")
 Reader = Annotated[Viewer, Depends(Permission("read"))]

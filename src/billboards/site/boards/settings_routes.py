@@ -14,8 +14,7 @@ from billboards.site.boards import registry
 from billboards.site.database import trail
 from billboards.site.database.trail import Entry
 from billboards.site.submissions import sending as submitting
-from billboards.site.web.api_paging import Cursor, Limit, Page, page_of, read_cursor, write_cursor
-from billboards.site.web.api_tagging import tagged_router
+from billboards.site.web.api import Cursor, Limit, Page, page_of, read_cursor, tagged_router, write_cursor
 
 router = tagged_router("owners")
 Owner = Annotated[Viewer, Depends(Permission("administer"))]

@@ -28,7 +28,7 @@ from billboards.site.campaigns.annotating import (
 )
 from billboards.site.campaigns.shown_items import Shown
 from billboards.site.campaigns.turns import Progress, Turn, TurnState
-from billboards.site.web.api_tagging import tagged_router
+from billboards.site.web.api import tagged_router
 
 router = tagged_router("annotating")
 External = Annotated[str | None, Query(max_length=200, description="who annotates, where the link is shared")]

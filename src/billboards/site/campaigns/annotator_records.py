@@ -18,7 +18,7 @@ from sqlalchemy import Connection, insert, select, update
 
 from billboards.errors import Refused, UnknownName
 from billboards.site.accounts.records import digest
-from billboards.site.database.campaign_schema import annotators, invitations, keys, participations, rulings
+from billboards.site.database.schema import annotators, invitations, keys, participations, rulings
 
 Standing = Literal["qualifying", "active", "failed", "excluded"]
 Subject = Literal["annotator", "answer"]

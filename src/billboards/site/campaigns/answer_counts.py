@@ -9,7 +9,7 @@ from sqlalchemy import Connection, Subquery, func, select
 
 from billboards.errors import UnknownName
 from billboards.site.campaigns.answer_records import ANSWERED, Answer, Assignment
-from billboards.site.database.campaign_schema import annotators, answers, assignments, items, participations
+from billboards.site.database.schema import annotators, answers, assignments, items, participations
 
 
 @dataclass(frozen=True, kw_only=True)

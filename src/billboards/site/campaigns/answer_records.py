@@ -14,8 +14,8 @@ from typing import Any, Literal
 
 from sqlalchemy import ColumnElement, Connection, Select, and_, func, insert, or_, select, update
 
-from billboards.site.database.campaign_schema import answers, assignments, items
 from billboards.site.database.ids import new_id
+from billboards.site.database.schema import answers, assignments, items
 
 AssignmentState = Literal["open", "submitted", "released", "void", "struck"]
 AnswerKind = Literal["draft", "submitted", "undone"]

@@ -17,9 +17,8 @@ from sqlalchemy import Connection, insert, select, update
 from billboards.errors import Refused, UnknownName
 from billboards.site.admin import deliveries
 from billboards.site.database import trail
-from billboards.site.database.campaign_schema import campaigns, items
 from billboards.site.database.ids import new_id
-from billboards.site.database.schema import accounts
+from billboards.site.database.schema import accounts, campaigns, items
 
 Kind = Literal["labels", "meta"]
 State = Literal["draft", "open", "paused", "closed"]

@@ -14,7 +14,7 @@ from sqlalchemy import Connection, insert, select, update
 
 from billboards.errors import Refused, UnknownName
 from billboards.site.database.ids import new_id
-from billboards.site.database.study_schema import payments, studies
+from billboards.site.database.schema import payments, studies
 
 StudyStanding = Literal["drafted", "published", "ended"]
 PaymentState = Literal["prepared", "sent", "paid", "not paid"]

@@ -67,7 +67,7 @@ class Database:
     def upgrade(self) -> None:
         """Bring the tables to this version of the program; costs one look where they are."""
         if self.revision() != REVISION:
-            from billboards.site.database.migrating import migrate
+            from billboards.site.database.migrations import migrate
 
             with self.writing() as connection:
                 migrate(connection, REVISION)

@@ -33,26 +33,30 @@ from sqlalchemy import (
     update,
 )
 
-from billboards.site.admin.forgetting import DELETED_FILE
 from billboards.site.boards import snapshots
 from billboards.site.campaigns.annotator_records import NAMELESS
-from billboards.site.database.campaign_schema import annotators, campaigns, participations
 from billboards.site.database.schema import (
+    annotators,
     audit,
+    campaigns,
     deliveries,
     leases,
     logs,
+    participations,
+    payments,
     rankings,
     sessions,
     standings,
+    studies,
     submissions,
 )
-from billboards.site.database.study_schema import payments, studies
 from billboards.site.submissions.records import TERMINAL
 
 DAY = 86400.0
 #: States that a submission never leaves, and in which nobody needs its file.
 OVER = ("withdrawn", "rejected")
+#: What a submission says of its file after that was deleted.
+DELETED_FILE = "deleted_file"
 
 
 @dataclass(frozen=True)
@@ -230,3 +234,9 @@ def _bytes(connection: Connection, column: Column[Any] | None) -> ColumnElement[
         return literal(0)
     text = cast(column, Text)
     return func.octet_length(text) if connection.dialect.name == "postgresql" else func.length(cast(text, LargeBinary))
+
+
+def unreferenced(connection: Connection, blobs: Collection[str]) -> list[str]:
+    """Which of some submitted files no submission names any more."""
+    named = set(connection.execute(select(submissions.c.blob).where(submissions.c.blob.in_(blobs))).scalars())
+    return sorted(set(blobs) - named)

@@ -26,7 +26,7 @@ from billboards.site.accounts.access import Viewer
 from billboards.site.accounts.permissions import Permission, look_of
 from billboards.site.boards.masked import Look
 from billboards.site.web import addresses
-from billboards.site.web.api_tagging import tagged_router
+from billboards.site.web.api import tagged_router
 from billboards.site.web.asking import Ask, reading
 from billboards.site.web.rendering import Body
 

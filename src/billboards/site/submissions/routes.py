@@ -16,8 +16,7 @@ from billboards.site.submissions import records as submissions
 from billboards.site.submissions import sending as submitting
 from billboards.site.submissions.generator_files import Format
 from billboards.site.submissions.records import Submission
-from billboards.site.web.api_paging import Cursor, Limit, Page, page_of, read_cursor, write_cursor
-from billboards.site.web.api_tagging import tagged_router
+from billboards.site.web.api import Cursor, Limit, Page, page_of, read_cursor, tagged_router, write_cursor
 from billboards.site.work.worklist import progress
 
 router = tagged_router("submissions")

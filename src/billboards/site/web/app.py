@@ -35,9 +35,8 @@ from billboards.site.site import Site
 from billboards.site.submissions import forms as submitting
 from billboards.site.submissions import pages as submissions
 from billboards.site.web import faults
-from billboards.site.web.asking import Pages
+from billboards.site.web.asking import Kept, Pages
 from billboards.site.web.health import Health
-from billboards.site.web.kept import Kept
 from billboards.site.web.limits import Limits
 from billboards.site.web.measures import Measures
 from billboards.site.web.request_log import RequestLog, patterns_of

@@ -2,44 +2,51 @@
 
 A page is a plain function from `Ask` to `Body`; it runs in a thread, because it may compute. What it shows depends on
 the address, the viewer and how often the board has changed, so its body is kept under these three. Asking for a kept
-body costs one look at the generation, through a prepared statement on a connection that stays open. So many pages are
-computed at the same time, and the next ones wait.
+body costs one look at the generation, through a prepared statement on a connection that stays open (`Generations`). So
+many pages are computed at the same time, and the next ones wait.
+
+Most requests are visitors' for a page that somebody has asked for before. They carry no cookie and no token, so who
+asks is known, and `Kept` answers them past routing and templates with what the page's own endpoint has kept for them
+under the same key. Whatever is not that simple goes on to the endpoint.
 """
 
 from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Awaitable, Callable, Hashable, Mapping
+import threading
+from collections.abc import Awaitable, Callable, Hashable, Mapping, MutableMapping
 from dataclasses import dataclass, field
 from functools import partial
 from threading import Lock
 from typing import Any
 
 from anyio import CapacityLimiter, to_thread
+from sqlalchemy import bindparam, func, select
+from sqlalchemy.exc import DBAPIError
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import QueryParams
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from billboards.errors import NotAllowed
+from billboards.errors import NotAllowed, StoreFailed
 from billboards.site.accounts.access import VISITOR, Viewer, may, nobody, session_of, viewer_of_token
 from billboards.site.boards.live import live_board
 from billboards.site.boards.masked import Look
 from billboards.site.boards.suites import suite_files
+from billboards.site.database.engine import Database
+from billboards.site.database.schema import boards
 from billboards.site.pages.matching_view import Matcher
 from billboards.site.settings import moment
 from billboards.site.site import Site
-from billboards.site.web.generations import Generations
 from billboards.site.web.rendering import Bodies, Body, render, respond
+from billboards.site.web.security import App, Receive, Send
 
 SESSION = "billboards"
 #: A browser may show its copy while it asks whether there is a newer one, and never shares it between accounts.
 FRESH = "private, no-cache"
 FOR_EVER = "public, max-age=31536000, immutable"
-
 Endpoint = Callable[[Request], Awaitable[Response]]
-
 TABS = (
     ("", "Board"),
     ("instances", "Instances"),
@@ -259,3 +266,92 @@ def notices(look: Look, viewer: Viewer) -> list[str]:
 def _hidden(look: Look) -> list[tuple[str, bool]]:
     settings = look.live.settings
     return [("references", settings.hidden_references), ("judgments", settings.hidden_judgments)]
+
+
+#: Headers that tell who asks; with one of these it takes a look at the accounts.
+_CREDENTIALS = frozenset({b"cookie", b"authorization"})
+
+
+class Kept:
+    """Answers with kept bodies, and hands on what it has none for."""
+
+    def __init__(self, app: App, pages: Pages) -> None:
+        self.app, self.pages = app, pages
+
+    async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
+        headers = dict(scope["headers"]) if scope["type"] == "http" and scope["method"] == "GET" else None
+        body = None if headers is None or not _CREDENTIALS.isdisjoint(headers) else self._find(scope)
+        if headers is None or body is None:
+            await self.app(scope, receive, send)
+            return
+        scope["route_path"] = "kept"
+        if body.etag.encode() in headers.get(b"if-none-match", b""):
+            await send({"type": "http.response.start", "status": 304, "headers": body.raw_headers(FRESH, "none")})
+            await send({"type": "http.response.body", "body": b""})
+            return
+        squeezed = body.squeezed if b"gzip" in headers.get(b"accept-encoding", b"") else None
+        head = body.raw_headers(FRESH, "plain" if squeezed is None else "gzip")
+        await send({"type": "http.response.start", "status": 200, "headers": head})
+        await send({"type": "http.response.body", "body": body.content if squeezed is None else squeezed})
+
+    def _find(self, scope: MutableMapping[str, Any]) -> Body | None:
+        path: str = scope["path"]
+        board = path.split("/", 3)[2] if path.startswith("/boards/") else None
+        try:
+            return self.pages.kept(path, scope["query_string"].decode("latin-1"), self.pages.nobody(), "", board)
+        except StoreFailed:
+            return None
+
+
+class Generations:
+    """How often boards have changed, asked once per request from any thread, each on a connection of its own.
+
+    This is what makes kept pages cheap, so it goes to the driver itself: the same query through SQLAlchemy's connection
+    pool and transaction takes ten times as long as sending the page. The statement is SQLAlchemy's, compiled once for
+    the database at hand.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        dialect = database.engine.dialect
+        one = select(boards.c.generation).where(boards.c.name == bindparam("board")).compile(dialect=dialect)
+        self._one, self._positional = str(one), one.positional
+        self._all = str(select(func.sum(boards.c.generation)).compile(dialect=dialect))
+        self._mistakes: type[Exception] = dialect.loaded_dbapi.Error
+        self._local = threading.local()
+
+    def of(self, board: str) -> int | None:
+        """A board's generation, or None where there is none of that name."""
+        return self._ask(self._one, (board,) if self._positional else {"board": board})
+
+    def of_all(self) -> int:
+        """The sum of all boards' generations: it rises with each of them."""
+        return self._ask(self._all, ()) or 0
+
+    def _ask(self, statement: str, values: tuple[str, ...] | dict[str, str]) -> int | None:
+        try:
+            return self._asked(statement, values)
+        except self._mistakes:
+            # The server may have been started again since; a new connection tells.
+            self._local.connection = None
+        try:
+            return self._asked(statement, values)
+        except (self._mistakes, DBAPIError) as error:
+            self._local.connection = None
+            raise StoreFailed(f"the site's database can't be read: {error}; see that it is there and whole") from error
+
+    def _asked(self, statement: str, values: tuple[str, ...] | dict[str, str]) -> int | None:
+        connection = self._connection()
+        cursor = connection.cursor()
+        cursor.execute(statement, values)
+        found = cursor.fetchone()
+        cursor.close()
+        if not self._database.is_sqlite:
+            # Elsewhere the driver has begun a transaction, in which nothing new would ever be seen.
+            connection.rollback()
+        return None if found is None or found[0] is None else int(found[0])
+
+    def _connection(self) -> Any:
+        if getattr(self._local, "connection", None) is None:
+            self._local.connection = self._database.engine.raw_connection()
+        return self._local.connection

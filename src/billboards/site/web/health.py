@@ -10,7 +10,9 @@ They are answered before anything else looks at the database, so a server whose 
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable, MutableMapping
+import shutil
+from collections.abc import Iterable, Mapping, MutableMapping
+from dataclasses import dataclass
 from ipaddress import ip_address
 from typing import Any
 
@@ -19,10 +21,12 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 
 from billboards.errors import StoreFailed
-from billboards.site.admin.health import Work, count_work, obstacles
+from billboards.site.database.schema import REVISION
 from billboards.site.site import Site
+from billboards.site.submissions import records as submissions
 from billboards.site.web.measures import Measures, family
 from billboards.site.web.security import SAFE, App, Receive, Send
+from billboards.site.work import leases
 
 #: Seconds after which a server that is not ready may be asked again.
 RETRY = "5"
@@ -97,3 +101,46 @@ def work_lines(work: Work) -> Iterable[str]:
     jobs = [({"kind": kind}, n) for kind, n in sorted(work.jobs.items())]
     yield from family("billboards_jobs_running", "gauge", "Jobs somebody is working on.", jobs)
     yield from family("billboards_workers", "gauge", "Workers that are there.", [({}, work.workers)])
+
+
+@dataclass(frozen=True)
+class Work:
+    """Submissions by kind and state, jobs that somebody is working on by kind, and workers that are there."""
+
+    submissions: Mapping[tuple[str, str], int]
+    jobs: Mapping[str, int]
+    workers: int
+
+    @property
+    def waiting(self) -> int:
+        """Submissions that are not through yet."""
+        return sum(n for (_, state), n in self.submissions.items() if state not in submissions.TERMINAL)
+
+
+def obstacles(site: Site) -> tuple[str, ...]:
+    """What keeps the site from taking and keeping things now; empty where nothing does."""
+    found = []
+    try:
+        revision = site.database.revision()
+        if revision != REVISION:
+            found.append(f"the database is at migration {revision}, this program at {REVISION}")
+    except StoreFailed:
+        # The message names the server and its user, which is for the log and not for whoever asks.
+        found.append("the database can't be reached")
+    try:
+        free = shutil.disk_usage(site.data).free
+        if free < site.settings.free_bytes:
+            found.append(f"the disk has {free:,} bytes left, fewer than {site.settings.free_bytes:,}")
+    except OSError:
+        found.append("the data folder can't be reached")
+    return tuple(found)
+
+
+def count_work(site: Site) -> Work:
+    """How much there is to do, and who does it."""
+    with site.database.reading() as connection:
+        return Work(
+            submissions.count_states(connection),
+            leases.count_held(connection, now=site.clock()),
+            leases.count_workers(connection, now=site.clock()),
+        )

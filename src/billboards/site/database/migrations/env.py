@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from alembic import context
 
-from billboards.site.database.metadata import metadata
+from billboards.site.database.schema import metadata
 
 context.configure(connection=context.config.attributes["connection"], target_metadata=metadata, render_as_batch=True)
 context.run_migrations()

@@ -1,9 +1,9 @@
-"""Moving what a site's database holds, from one database to another or to lines of text and back.
+"""What a site's database holds as lines of text, and a database made of such lines.
 
 Tables go in the order of their foreign keys and in batches; every row is counted and hashed where it is read and again
 where it has arrived, so that nothing is lost or bent on the way without being noticed. The digest of a table is the sum
 of its rows' digests: databases need not agree on an order of texts. What is written is one transaction: all of it or
-nothing, so whatever interrupts a move, it can simply be begun again.
+nothing, so whatever interrupts it, it can simply be begun again.
 """
 
 from __future__ import annotations
@@ -23,9 +23,8 @@ from sqlalchemy.exc import DBAPIError, StatementError
 from billboards.errors import InvalidInput, StoreFailed
 from billboards.reading import json_value
 from billboards.site.database.engine import Database
-from billboards.site.database.metadata import metadata
-from billboards.site.database.migrating import migrate
-from billboards.site.database.schema import REVISION
+from billboards.site.database.migrations import migrate
+from billboards.site.database.schema import REVISION, metadata
 
 #: Rows that are held in memory at a time; a row of scores may have a hundred thousand bytes.
 BATCH = 500
@@ -88,11 +87,11 @@ def _plain(value: Any, *, binary: bool) -> Any:
 
 def tables_of(connection: Connection, revision: str | None = REVISION) -> tuple[Table, ...]:
     """The tables at a migration, each after those it refers to; an earlier one's are read from the database."""
-    found = metadata
+    tables = metadata
     if revision != REVISION:
-        found = MetaData()
-        found.reflect(connection)
-    return tuple(table for table in found.sorted_tables if table.name != VERSION_TABLE)
+        tables = MetaData()
+        tables.reflect(connection)
+    return tuple(table for table in tables.sorted_tables if table.name != VERSION_TABLE)
 
 
 def read_rows(connection: Connection, table: Table) -> Iterator[Row]:
@@ -129,10 +128,10 @@ def write_rows(connection: Connection, table: Table, rows: Iterable[Row], tell: 
 
 def tally_of(connection: Connection, table: Table) -> Tally:
     """A table's tally, read from the database."""
-    found = Tally()
+    tally = Tally()
     for row in read_rows(connection, table):
-        found.add(line_of(table, row))
-    return found
+        tally.add(line_of(table, row))
+    return tally
 
 
 def fill(
@@ -147,10 +146,10 @@ def fill(
     arrived = {}
     for table in tables_of(connection, revision):
         write_rows(connection, table, lines(table), tell)
-        arrived[table.name] = found = tally_of(connection, table)
-        if (found.rows, found.digest) != (expected(table).rows, expected(table).digest):
+        arrived[table.name] = tally = tally_of(connection, table)
+        if (tally.rows, tally.digest) != (expected(table).rows, expected(table).digest):
             raise StoreFailed(
-                f"table {table.name}: {expected(table).rows} rows were sent and {found.rows} arrived, or some arrived "
+                f"table {table.name}: {expected(table).rows} rows were sent and {tally.rows} arrived, or some arrived "
                 "changed; nothing was kept"
             )
         _set_sequence(connection, table)
@@ -180,19 +179,3 @@ def check_empty(database: Database) -> None:
                 raise InvalidInput(
                     f"{database.shown}: is not empty (table {name}); name a database that is new or has no rows"
                 )
-
-
-def move_database(source: Database, target: Database, tell: Tell | None = None) -> dict[str, Tally]:
-    """Copy everything to an empty database; nobody can write to the old one meanwhile."""
-    check_empty(target)
-    source.upgrade()
-    tallies: dict[str, Tally] = {}
-    with source.writing() as origin, target.writing() as goal:
-
-        def counted(table: Table) -> Iterator[Row]:
-            tallies[table.name] = Tally()
-            for row in read_rows(origin, table):
-                tallies[table.name].add(line_of(table, row))
-                yield row
-
-        return fill(goal, REVISION, counted, lambda table: tallies[table.name], tell)

@@ -1,26 +1,65 @@
-"""Long lists in pages: at most `limit` items, and a cursor that leads to the next ones.
+"""What all routes of the HTTP interface share: one prefix, tagged answers, and long lists in pages.
 
-A cursor says where the last page ended, not how many items were before it: what comes in meanwhile neither repeats nor
-hides anything. Some lists are answered as plain lists, as they were before they could be long: there the header `Link`
-leads to the next page, and who asks for no limit gets a thousand items at once.
+An answer that a program has already is not sent again: each carries a digest of its bytes as its ETag. Of a long list
+at most `limit` items are sent, with a cursor that leads to the next ones. A cursor says where the last page ended, not
+how many items were before it: what comes in meanwhile neither repeats nor hides anything. Some lists are answered as
+plain lists, as they were before they could be long: there the header `Link` leads to the next page, and who asks for no
+limit gets a thousand items at once.
 """
 
 from __future__ import annotations
 
 import base64
+import hashlib
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from typing import Annotated, Any, Generic, TypeVar
 from urllib.parse import quote, urlencode
 
-from fastapi import Query, Request, Response
+from fastapi import APIRouter, Query, Request, Response
+from fastapi.routing import APIRoute
 from pydantic import BaseModel, Field
 
 from billboards.errors import InvalidInput
 
+PREFIX = "/api/v1"
+
+
+def tagged_router(about: str) -> APIRouter:
+    """A router for one kind of thing."""
+    return APIRouter(prefix=PREFIX, route_class=TaggedRoute, tags=[about])
+
+
+class TaggedRoute(APIRoute):
+    """A route whose answers to GET have an ETag, and are 304 for who names it in If-None-Match."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        answer = super().get_route_handler()
+
+        async def tagged(request: Request) -> Response:
+            response = await answer(request)
+            body = getattr(response, "body", None)
+            if request.method != "GET" or response.status_code != 200 or body is None:
+                return response
+            # A list that has grown beyond its first page is another answer, though that page is the same.
+            link = response.headers.get("link", "")
+            tag = f'"{hashlib.sha256(body + link.encode()).hexdigest()[:20]}"'
+            response.headers["etag"] = tag
+            response.headers["cache-control"] = "private, no-cache"
+            if tag in request.headers.get("if-none-match", ""):
+                kept = {
+                    name: response.headers[name]
+                    for name in ("etag", "cache-control", "link")
+                    if name in response.headers
+                }
+                return Response(status_code=304, headers=kept)
+            return response
+
+        return tagged
+
+
 Item = TypeVar("Item")
 Found = TypeVar("Found")
-
 Limit = Annotated[int, Query(ge=1, le=1000, description="at most this many items")]
 #: Of plain lists: what a client gets that asks for nothing.
 MOST = 1000
