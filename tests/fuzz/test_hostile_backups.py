@@ -15,7 +15,7 @@ from target import Target
 
 from billboards.cli.main import main
 from billboards.errors import BillboardsError
-from billboards.site.admin import backup as restoring
+from billboards.site.admin import backup
 from billboards.site.admin.backup import MANIFEST, restore, without_addresses
 
 Files = dict[str, bytes]
@@ -145,7 +145,7 @@ def test_on_the_command_line_it_is_one_line_and_exit_code_2(
 
 def test_a_table_is_read_in_pieces_that_fit(files: Files, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A line of gigabytes is cut where no row goes on, and then it is none."""
-    monkeypatch.setattr(restoring, "MOST_AT_ONCE", 1 << 18)
+    monkeypatch.setattr(backup, "MOST_AT_ONCE", 1 << 18)
     (tmp_path / "a.tar.gz").write_bytes(repacked(files, "tables/boards.jsonl", b"[" + b" " * (1 << 20) + b"]\n"))
     with pytest.raises(BillboardsError, match=r"boards.jsonl:1: is no row"):
         restore(tmp_path / "a.tar.gz", tmp_path / "new")

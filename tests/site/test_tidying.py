@@ -200,10 +200,10 @@ def test_the_last_ranking_stays_however_old_it_is(lived: Harbour) -> None:
 
 TIDY = """
 import sys, time
-from billboards.site.admin import chores
+from billboards.site.admin import tidying
 from billboards.site.site import open_site
 from billboards.site.admin.tidying import tidy
-chores.ROWS = 1
+tidying.ROWS = 1
 now, most = float(sys.argv[2]), int(sys.argv[3])
 steps = iter(range(10**9))
 def go_on():
@@ -211,8 +211,8 @@ def go_on():
         return True
     print("here", flush=True)
     time.sleep(600)
-found = tidy(open_site(sys.argv[1], clock=lambda: now), actor="x", go_on=go_on)
-print(sum(one.count for one in found.amounts.values() if one))
+tidied = tidy(open_site(sys.argv[1], clock=lambda: now), actor="x", go_on=go_on)
+print(sum(amount.count for amount in tidied.amounts.values() if amount))
 """
 
 
