@@ -37,8 +37,7 @@ from billboards.site.campaigns.campaign import Campaign, get_campaign
 from billboards.site.campaigns.campaign_records import Kind, State
 from billboards.site.campaigns.results import AnswerLine, Estimated
 from billboards.site.campaigns.status import campaign_status
-from billboards.site.web.api import MOST, Cursor, Limit, Page, list_at, page_at
-from billboards.site.web.api import tagged_router
+from billboards.site.web.api import MOST, Cursor, Limit, Page, list_at, page_at, tagged_router
 
 router = tagged_router("campaigns")
 OWNERS = [Depends(Permission("administer"))]
