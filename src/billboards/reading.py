@@ -170,15 +170,6 @@ def numbered_lines(raw: bytes, name: str, problems: Problems, *, first: int = 1)
             yield number, text
 
 
-def text_lines(path: Path, name: str, problems: Problems) -> list[str]:
-    """All lines of a text file, one per instance; an unreadable file becomes a problem."""
-    try:
-        return [line for _, line in numbered_lines(read_bytes(path), name, problems)]
-    except (OSError, EOFError, zlib.error) as error:
-        problems.error(name, None, f"can't be read: {error}")
-        return []
-
-
 def check_ended(raw: bytes, name: str, problems: Problems) -> None:
     """A last line without its end may be half a number or half a sentence, which nothing else would show."""
     if not raw.endswith(b"\n"):

@@ -20,15 +20,15 @@ from billboards.board.writing import write_board
 Folder = Callable[..., Path]
 
 
-def said(root: Path) -> list[str]:
+def messages(root: Path) -> list[str]:
     return [str(problem) for problem in check_board(root)]
 
 
 def doubts(root: Path, path: str) -> list[str]:
     """The warnings about one file, without the words every one of them has."""
-    found = [problem for problem in check_board(root) if problem.path == path]
-    assert all(problem.severity == "warning" for problem in found)
-    return [str(problem).replace(f"{path}:", "", 1).replace(" warning: ", "") for problem in found]
+    problems = [problem for problem in check_board(root) if problem.path == path]
+    assert all(problem.severity == "warning" for problem in problems)
+    return [str(problem).replace(f"{path}:", "", 1).replace(" warning: ", "") for problem in problems]
 
 
 def texts(*lines: str, ids: str = "abcdefghijklmnopqrstuvwxyz") -> str:
@@ -37,7 +37,7 @@ def texts(*lines: str, ids: str = "abcdefghijklmnopqrstuvwxyz") -> str:
 
 
 def test_a_sound_board_is_doubted_only_where_scores_are_absent(folder: Folder) -> None:
-    assert said(folder()) == [
+    assert messages(folder()) == [
         "scores/BLEU.tsv:1: warning: 2 scores are absent, first 1 of 'M'; those outputs are left out",
     ]
 
@@ -45,7 +45,7 @@ def test_a_sound_board_is_doubted_only_where_scores_are_absent(folder: Folder) -
 def test_mistakes_in_generators_are_found_without_asking_for_their_texts(folder: Folder) -> None:
     root = folder({"generators/M.jsonl": "{}\n", "generators/H.jsonl": '{"instance": "z", "text": "x"}\n'})
     assert open_board(root).name == "small"
-    assert [line for line in said(root) if "error" in line] == [
+    assert [line for line in messages(root) if "error" in line] == [
         "generators/H.jsonl:1: error: instance 'z' is not in instances.jsonl",
         'generators/M.jsonl:1: error: "instance" must be an instance\'s id in quotes; found None',
         'generators/M.jsonl:1: error: "text" must be text in quotes; found None',
@@ -54,11 +54,11 @@ def test_mistakes_in_generators_are_found_without_asking_for_their_texts(folder:
 
 def test_mistakes_come_before_doubts_and_a_file_with_mistakes_is_not_doubted(folder: Folder) -> None:
     root = folder({"generators/M.jsonl": texts("x , y .", "x , y .") + "{}\n", "generators/H.jsonl": texts("x", "")})
-    found = check_board(root)
-    severities = [problem.severity for problem in found]
+    problems = check_board(root)
+    severities = [problem.severity for problem in problems]
     assert severities == sorted(severities)
-    assert {problem.severity for problem in found if problem.path == "generators/M.jsonl"} == {"error"}
-    assert any(problem.path == "generators/H.jsonl" for problem in found)
+    assert {problem.severity for problem in problems if problem.path == "generators/M.jsonl"} == {"error"}
+    assert any(problem.path == "generators/H.jsonl" for problem in problems)
 
 
 @pytest.mark.parametrize(
@@ -311,7 +311,7 @@ def test_an_instance_that_stands_twice_under_two_ids_is_told(folder: Folder) -> 
 
 def test_generators_without_scores_are_told_once_for_all_tables(folder: Folder) -> None:
     root = folder({"scores/BLEU.tsv": _column("H"), "scores/TER.tsv": _column("H")})
-    assert [line for line in said(root) if line.startswith("scores/")] == [
+    assert [line for line in messages(root) if line.startswith("scores/")] == [
         "scores/BLEU.tsv:1: warning: no column for 1 of 2 generators, first 'M', nor in 1 more tables; "
         "they have no such score"
     ]
@@ -343,7 +343,7 @@ def test_files_that_nothing_reads_are_told(folder: Folder) -> None:
     root = folder(
         {"judgements/a.jsonl": "", "generators/N.json": "", "scores/x.csv": "", "README.md": "", "paper.pdf": ""}
     )
-    assert [line for line in said(root) if "is not read" in line] == [
+    assert [line for line in messages(root) if "is not read" in line] == [
         "judgements: warning: is not read; did you mean judgments?",
         "generators/N.json: warning: is not read; files here end in .jsonl",
         "scores/x.csv: warning: is not read; files here end in .tsv",
@@ -353,14 +353,14 @@ def test_files_that_nothing_reads_are_told(folder: Folder) -> None:
 def test_a_board_without_outputs_is_told(folder: Folder) -> None:
     parts = ("generators/M.jsonl", "generators/H.jsonl", "outputs.jsonl", "scores/BLEU.tsv", "judgments/experts.jsonl")
     root = folder({**dict.fromkeys(parts), "board.toml": 'name = "b"'})
-    assert "generators: warning: there are no outputs yet; add generators/NAME.jsonl" in said(root)
+    assert "generators: warning: there are no outputs yet; add generators/NAME.jsonl" in messages(root)
 
 
 def test_broken_settings_are_one_mistake_and_the_texts_are_still_checked(folder: Folder) -> None:
     root = folder({"board.toml": "name = ]", "generators/M.jsonl": texts("a .", "b .", "c .")})
-    found = check_board(root)
-    assert [problem.path for problem in found if problem.severity == "error"] == ["board.toml"]
-    assert any("tokenised" in problem.message for problem in found)
+    problems = check_board(root)
+    assert [problem.path for problem in problems if problem.severity == "error"] == ["board.toml"]
+    assert any("tokenised" in problem.message for problem in problems)
 
 
 PARTS = (
@@ -390,8 +390,8 @@ def test_check_survives_whatever_a_file_holds(folder: Folder, name: str, content
 def test_the_released_outputs_are_checked_against_their_references(shared_data: Path, tmp_path: Path) -> None:
     """wmt20-zh-en: one output begins with a byte order mark, two hold an HTML escape, nothing is tokenised."""
     root = write_board(_zh_en(shared_data), tmp_path / "zh-en")
-    found = [problem for problem in check_board(root) if problem.path.startswith("generators/")]
-    assert [(problem.path, problem.line, problem.message.rsplit(";", 1)[0]) for problem in found] == [
+    problems = [problem for problem in check_board(root) if problem.path.startswith("generators/")]
+    assert [(problem.path, problem.line, problem.message.rsplit(";", 1)[0]) for problem in problems] == [
         ("generators/Huawei_TSC.889.jsonl", 1, "1 of 2000 outputs hold an invisible byte order mark U+FEFF"),
         ("generators/Online-B.1605.jsonl", 563, "1 of 2000 outputs hold HTML escapes, as in “&amp;”"),
         ("generators/Online-Z.1646.jsonl", 563, "1 of 2000 outputs hold HTML escapes, as in “&amp;”"),
@@ -404,8 +404,8 @@ def test_a_lowercased_and_tokenised_copy_of_released_outputs_is_found(shared_dat
     row = board.rows[0]
     worse = tuple(text and text.lower().replace(",", " ,").replace(".", " .") for text in row.texts)
     board = replace(board, rows=(*board.rows, row_of(Generator("worse"), board.instances, worse)))
-    found = doubts(write_board(board, tmp_path / "b"), "generators/worse.jsonl")
-    assert [line.split(" outputs ")[1].split(" (")[0] for line in found] == ["look tokenised", "have no capital letter"]
+    lines = doubts(write_board(board, tmp_path / "b"), "generators/worse.jsonl")
+    assert [line.split(" outputs ")[1].split(" (")[0] for line in lines] == ["look tokenised", "have no capital letter"]
 
 
 def _zh_en(data: Path, count: int = 2000) -> Board:

@@ -143,9 +143,9 @@ def _instances(extra: str) -> str:
 )
 def test_a_mistake_in_an_instance_is_named_with_its_line(folder: Folder, line: str, message: str) -> None:
     instances = Path(folder() / "instances.jsonl").read_text(encoding="utf-8")
-    found = mistakes(folder({"instances.jsonl": instances + line + "\n"}))
-    assert len(found) == 1
-    assert found[0].startswith(f"instances.jsonl:4: {message}")
+    messages = mistakes(folder({"instances.jsonl": instances + line + "\n"}))
+    assert len(messages) == 1
+    assert messages[0].startswith(f"instances.jsonl:4: {message}")
 
 
 @pytest.mark.parametrize(
@@ -244,9 +244,9 @@ def test_a_mistake_in_a_loose_output_is_named_with_its_line(folder: Folder, line
     ],
 )
 def test_a_mistake_in_a_judgment_is_named_with_its_line(folder: Folder, item: str, message: str) -> None:
-    found = mistakes(folder({"judgments/experts.jsonl": f'\n{{"instance": "a", {item}}}\n'}))
-    assert len(found) == 1
-    assert found[0].startswith(f"judgments/experts.jsonl:2: {message}")
+    messages = mistakes(folder({"judgments/experts.jsonl": f'\n{{"instance": "a", {item}}}\n'}))
+    assert len(messages) == 1
+    assert messages[0].startswith(f"judgments/experts.jsonl:2: {message}")
 
 
 @pytest.mark.parametrize("wrong", ['"annotator": 7', '"campaign": ["x"]', '"values": {"adequacy": 6}', '"time": true'])
@@ -254,9 +254,9 @@ def test_a_mistake_is_named_also_after_judgments_without_one(folder: Folder, wro
     right = {"generator": '"M"', "values": '{"adequacy": 4}', "annotator": '"a1"', "campaign": '"x"'}
     key, value = wrong.split(": ", 1)
     lines = ["".join(f', "{k}": {v}' for k, v in (right | more).items()) for more in ({}, {}, {key.strip('"'): value})]
-    found = mistakes(folder({"judgments/experts.jsonl": "".join(f'{{"instance": "a"{line}}}\n' for line in lines)}))
-    assert len(found) == 1
-    assert found[0].startswith("judgments/experts.jsonl:3: ")
+    messages = mistakes(folder({"judgments/experts.jsonl": "".join(f'{{"instance": "a"{line}}}\n' for line in lines)}))
+    assert len(messages) == 1
+    assert messages[0].startswith("judgments/experts.jsonl:3: ")
 
 
 def test_spans_preferences_and_nothing_are_judgments_too(folder: Folder) -> None:
@@ -289,9 +289,9 @@ def test_spans_preferences_and_nothing_are_judgments_too(folder: Folder) -> None
     ],
 )
 def test_a_mistake_in_a_table_of_scores_is_named_with_its_line(folder: Folder, table: str, message: str) -> None:
-    found = mistakes(folder({"scores/BLEU.tsv": table}))
-    assert len(found) == 1
-    assert found[0].startswith(message)
+    messages = mistakes(folder({"scores/BLEU.tsv": table}))
+    assert len(messages) == 1
+    assert messages[0].startswith(message)
 
 
 def test_a_generator_may_be_called_instance(folder: Folder) -> None:
@@ -318,8 +318,9 @@ def test_two_files_for_one_generator_are_refused(folder: Folder) -> None:
 
 
 def test_a_file_whose_name_is_no_name_is_refused(folder: Folder) -> None:
-    found = mistakes(folder({"generators/a%09b.jsonl": "", "scores/a%0A.tsv": "instance\n", "generators/#2.jsonl": ""}))
-    assert [problem.split(";")[0] for problem in found] == [
+    files = {"generators/a%09b.jsonl": "", "scores/a%0A.tsv": "instance\n", "generators/#2.jsonl": ""}
+    messages = mistakes(folder(files))
+    assert [problem.split(";")[0] for problem in messages] == [
         "generators/#2.jsonl: the name '#2' is taken: #1, #2, … are the rows of outputs that belong to no generator",
         "generators/a%09b.jsonl: the name 'a\\tb' holds the character U+0009",
         "scores/a%0A.tsv: the name 'a\\n' holds the character U+000A",
@@ -327,7 +328,7 @@ def test_a_file_whose_name_is_no_name_is_refused(folder: Folder) -> None:
 
 
 def test_every_mistake_of_every_file_is_found_in_one_pass(folder: Folder) -> None:
-    found = mistakes(
+    messages = mistakes(
         folder(
             {
                 "board.toml": _toml() + "colour = 1\n",
@@ -338,7 +339,7 @@ def test_every_mistake_of_every_file_is_found_in_one_pass(folder: Folder) -> Non
             }
         )
     )
-    assert [problem.split(": ")[0] for problem in found] == [
+    assert [problem.split(": ")[0] for problem in messages] == [
         "board.toml:21",
         "instances.jsonl:1",
         "outputs.jsonl:1",
@@ -363,9 +364,9 @@ def test_instances_that_can_not_be_read_bring_no_complaints_about_what_relies_on
 
 
 def test_many_mistakes_of_one_file_are_capped_and_counted(folder: Folder) -> None:
-    found = mistakes(folder({"instances.jsonl": '{"id": 1}\n' * 1000}))
-    assert len(found) == 101
-    assert found[-1] == "instances.jsonl: and 900 more mistakes in this file; mend those listed and check again"
+    messages = mistakes(folder({"instances.jsonl": '{"id": 1}\n' * 1000}))
+    assert len(messages) == 101
+    assert messages[-1] == "instances.jsonl: and 900 more mistakes in this file; mend those listed and check again"
 
 
 def test_a_judgment_is_left_out_also_when_its_mistake_is_no_longer_listed(folder: Folder) -> None:
@@ -402,8 +403,8 @@ def test_what_is_no_folder_where_a_folder_is_expected_is_named(folder: Folder, n
     files = {"generators": ("M.jsonl", "H.jsonl"), "judgments": ("experts.jsonl",), "scores": ("BLEU.tsv",)}
     root = folder({f"{name}/{file}": None for file in files[name]})
     _put(root / name, what)
-    (found,) = mistakes(root)
-    assert found.startswith(f"{name}: can't be read: ")
+    (messages,) = mistakes(root)
+    assert messages.startswith(f"{name}: can't be read: ")
 
 
 def _put(path: Path, what: str) -> None:
@@ -424,9 +425,9 @@ def test_a_file_name_that_is_not_utf_8_is_named_in_printable_characters(folder: 
         (root / "generators" / os.fsdecode(b"\xff.jsonl")).write_text("", encoding="utf-8")
     except OSError:
         pytest.skip("this file system has UTF-8 names only")
-    (found,) = mistakes(root)
-    assert found == "generators: the file name '\\udcff.jsonl' is not UTF-8; rename the file"
-    found.encode()
+    (messages,) = mistakes(root)
+    assert messages == "generators: the file name '\\udcff.jsonl' is not UTF-8; rename the file"
+    messages.encode()
 
 
 def test_hidden_files_are_not_the_boards(folder: Folder) -> None:
@@ -451,8 +452,8 @@ def test_a_huge_line_is_read_and_a_huge_mistake_is_told_in_a_line(folder: Folder
     text = "x" * 5_000_000
     board = open_board(folder({"generators/M.jsonl": f'{{"instance": "a", "text": "{text}"}}'}))
     assert board.row("M").texts[0] == text
-    (found,) = mistakes(folder({"generators/M.jsonl": "", "outputs.jsonl": f'{{"instance": "{text}"}}'}))[:1]
-    assert len(found) < 300
+    (messages,) = mistakes(folder({"generators/M.jsonl": "", "outputs.jsonl": f'{{"instance": "{text}"}}'}))[:1]
+    assert len(messages) < 300
 
 
 @pytest.mark.parametrize("name", ["board.toml", "instances.jsonl", "judgments/experts.jsonl", "scores/BLEU.tsv"])

@@ -25,7 +25,7 @@ def every_file_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kept, "LARGE", 1)
 
 
-def said(board: Board) -> list[object]:
+def in_words(board: Board) -> list[object]:
     """Every judgment in words."""
     return list(board.judgments.each(tuple(i.id for i in board.instances), tuple(row.name for row in board.rows)))
 
@@ -41,7 +41,7 @@ def test_judgments_that_were_kept_are_those_that_were_read(folder: Folder) -> No
     written = stamp(kept)
     again = open_board(folder())
     assert stamp(kept) == written
-    assert said(again) == said(first)
+    assert in_words(again) == in_words(first)
     assert again.judgments.version == first.judgments.version
     assert again.version == first.version
     assert again.judgments.details == {3: {"prefers": "H", "others": (0,)}}
@@ -55,7 +55,7 @@ def test_one_more_generator_moves_rows_and_costs_no_reading(folder: Folder) -> N
     again = open_board(folder())
     assert [row.name for row in again.rows][:3] == ["A", "H", "M"]
     assert stamp(kept) == written
-    assert said(again) == said(first)
+    assert in_words(again) == in_words(first)
 
 
 def test_a_change_is_noticed_even_at_the_same_size_and_time(folder: Folder) -> None:
@@ -86,9 +86,9 @@ def test_a_generator_that_is_gone_is_named_as_ever(folder: Folder) -> None:
     (root / "generators" / "M.jsonl").unlink()
     with pytest.raises(InvalidBoard) as refused:
         open_board(root)
-    found = [str(problem) for problem in refused.value.problems]
-    assert f"{JUDGMENTS}:1: error: generator 'M' has no file in generators/" in found
-    assert "scores/BLEU.tsv:1: error: column 'M' is no generator of this board" in found
+    messages = [str(problem) for problem in refused.value.problems]
+    assert f"{JUDGMENTS}:1: error: generator 'M' has no file in generators/" in messages
+    assert "scores/BLEU.tsv:1: error: column 'M' is no generator of this board" in messages
 
 
 def test_what_has_a_mistake_is_not_kept(folder: Folder) -> None:
@@ -107,7 +107,7 @@ def test_spoiled_numbers_are_read_again(folder: Folder, spoiled: bytes | None) -
     for path in (root / KEPT / "judgments", root / KEPT / "scores" / "BLEU.tsv"):
         path.write_bytes(path.read_bytes()[:-1] if spoiled is None else spoiled)
     board = open_board(root)
-    assert said(board) == said(first)
+    assert in_words(board) == in_words(first)
     np.testing.assert_equal({name: scores.tolist() for name, scores in board.imported[0].values.items()}, expected)
 
 
@@ -120,7 +120,7 @@ def test_a_byte_that_changed_on_the_disk_never_changes_a_number(folder: Folder) 
         for place in range(0, len(raw), 17):
             path.write_bytes(raw[:place] + bytes([raw[place] ^ 4]) + raw[place + 1 :])
             board = open_board(root)
-            assert said(board) == said(first)
+            assert in_words(board) == in_words(first)
             np.testing.assert_equal({name: row.tolist() for name, row in board.imported[0].values.items()}, expected)
 
 

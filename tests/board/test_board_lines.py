@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from billboards import reading as lines
-from billboards.reading import Problems, json_lines, numbered_lines, shown, text_lines
+from billboards.errors import ImportRefused
+from billboards.reading import Problems, json_lines, numbered_lines, read_source, shown
 
 
 def read(raw: bytes) -> tuple[list[tuple[int, dict[str, object]]], list[str]]:
@@ -17,14 +18,14 @@ def read(raw: bytes) -> tuple[list[tuple[int, dict[str, object]]], list[str]]:
 
 
 def test_a_bom_crlf_and_blank_lines_are_read_over_and_counted() -> None:
-    found, problems = read(b'\xef\xbb\xbf{"a": 1}\r\n\r\n  \n{"a": 2}')
-    assert found == [(1, {"a": 1}), (4, {"a": 2})]
+    objects, problems = read(b'\xef\xbb\xbf{"a": 1}\r\n\r\n  \n{"a": 2}')
+    assert objects == [(1, {"a": 1}), (4, {"a": 2})]
     assert problems == []
 
 
 def test_line_separators_inside_texts_do_not_end_a_line() -> None:
-    found, _ = read('{"a": "x\u2028y\u0085z\x0b"}\n{"a": "w"}'.replace("\x0b", "").encode())
-    assert found == [(1, {"a": "x\u2028y\u0085z"}), (2, {"a": "w"})]
+    objects, _ = read('{"a": "x\u2028y\u0085z\x0b"}\n{"a": "w"}'.replace("\x0b", "").encode())
+    assert objects == [(1, {"a": "x\u2028y\u0085z"}), (2, {"a": "w"})]
 
 
 @pytest.mark.parametrize(
@@ -46,8 +47,8 @@ def test_line_separators_inside_texts_do_not_end_a_line() -> None:
     ],
 )
 def test_a_line_that_can_not_be_used_is_named_with_its_reason(line: str, message: str) -> None:
-    found, problems = read(line.encode())
-    assert found == []
+    objects, problems = read(line.encode())
+    assert objects == []
     assert len(problems) == 1
     assert problems[0].startswith(message)
 
@@ -65,8 +66,8 @@ def test_nan_is_read_only_where_it_is_asked_for() -> None:
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32"])
 def test_utf_16_is_one_mistake_and_not_one_per_line(encoding: str) -> None:
-    found, problems = read('{"a": 1}\n{"a": 2}\n'.encode(encoding))
-    assert found == []
+    objects, problems = read('{"a": 1}\n{"a": 2}\n'.encode(encoding))
+    assert objects == []
     assert problems == ["f:1: error: looks like UTF-16 or UTF-32; save the file as UTF-8"]
 
 
@@ -77,12 +78,11 @@ def test_a_line_in_another_encoding_is_named_and_the_rest_is_read() -> None:
     assert [str(p) for p in problems] == ["f:2: error: not UTF-8 at byte 4 of the line; save the file as UTF-8"]
 
 
-def test_a_cut_off_archive_is_a_problem_and_no_exception(tmp_path: Path) -> None:
+def test_a_cut_off_archive_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "f.gz"
     path.write_bytes(gzip.compress(b"one\ntwo\n")[:-6])
-    problems = Problems()
-    assert text_lines(path, "f.gz", problems) == []
-    assert [problem.path for problem in problems] == ["f.gz"]
+    with pytest.raises(ImportRefused, match=r"f\.gz: can't be read: .*; fetch the file again"):
+        read_source(path)
 
 
 def test_mistakes_beyond_the_limit_are_counted_per_file() -> None:
@@ -121,6 +121,5 @@ def test_a_gzipped_file_is_unpacked_as_far_as_any_data_set_goes(
 ) -> None:
     monkeypatch.setattr(lines, "MOST_UNPACKED", 10**6)
     (tmp_path / "f.gz").write_bytes(gzip.compress(b"\0" * 10**8))
-    problems = Problems()
-    assert text_lines(tmp_path / "f.gz", "f.gz", problems) == []
-    assert "unpacks to more than 1,000,000 bytes" in problems[0].message
+    with pytest.raises(ImportRefused, match="unpacks to more than 1,000,000 bytes"):
+        read_source(tmp_path / "f.gz")

@@ -15,7 +15,7 @@ def read(text: str) -> tuple[Settings, list[str]]:
 
 
 def test_every_setting_is_read() -> None:
-    found, problems = read("""\
+    settings, problems = read("""\
 schema = 1
 name = "b"
 ranks = "all"
@@ -49,7 +49,7 @@ title = "t"
 comments = "c"
 """)
     assert problems == []
-    assert found == Settings(
+    assert settings == Settings(
         name="b",
         ranks="all",
         metrics=("BLEU", "chrF(beta=1)"),
@@ -80,9 +80,9 @@ comments = "c"
 
 
 def test_what_is_left_out_has_its_default() -> None:
-    found, problems = read('name = "b"\n')
+    settings, problems = read('name = "b"\n')
     assert problems == []
-    assert found == Settings(name="b")
+    assert settings == Settings(name="b")
 
 
 @pytest.mark.parametrize(
@@ -149,10 +149,10 @@ def test_the_name_of_a_board_is_a_word(name: str) -> None:
     "text", ["name = ", "a = 1\na = 2", "x = 2021-13-45", "x = " + "[" * 5000, f"x = {'9' * 5000}"]
 )
 def test_what_is_not_toml_is_one_mistake_and_no_exception(text: str) -> None:
-    found, problems = read(text)
+    settings, problems = read(text)
     assert len(problems) == 1
     assert "TOML" in problems[0]
-    assert found.lines is None
+    assert settings.lines is None
 
 
 def test_a_mistake_in_one_of_two_tables_has_the_line_of_that_one() -> None:
@@ -161,14 +161,14 @@ def test_a_mistake_in_one_of_two_tables_has_the_line_of_that_one() -> None:
 
 
 def test_lines_are_found_through_quoted_and_dotted_keys() -> None:
-    found = key_lines('a.b = 1\n["c d".e] # x\n"f = g" = 2\n  h=3\n[[i]]\n')
-    assert found == {("a", "b"): 1, ("c d", "e"): 2, ("c d", "e", "f = g"): 3, ("c d", "e", "h"): 4}
+    settings = key_lines('a.b = 1\n["c d".e] # x\n"f = g" = 2\n  h=3\n[[i]]\n')
+    assert settings == {("a", "b"): 1, ("c d", "e"): 2, ("c d", "e", "f = g"): 3, ("c d", "e", "h"): 4}
 
 
 def test_the_line_of_a_key_that_is_not_there_is_that_of_its_table() -> None:
-    found, _ = read('name = "b"\n[dimensions.x]\nrange = [1, 5]\n')
-    assert found.line("dimensions", "x", "definition") == 2
-    assert found.line("card") is None
+    settings, _ = read('name = "b"\n[dimensions.x]\nrange = [1, 5]\n')
+    assert settings.line("dimensions", "x", "definition") == 2
+    assert settings.line("card") is None
 
 
 def test_all_mistakes_are_named_in_one_pass_and_the_rest_is_read() -> None:

@@ -127,13 +127,13 @@ def test_what_is_written_is_what_is_read(tmp_path: Path) -> None:
         imported=(column(references=()), column(source_name="qe", needs_references=False, references=())),
         card=DataCard(title="line one\r\nline two\n", comments="\0\t\x7f\u2028'''\"\"\"\\"),
     )
-    found = open_board(write_board(board, tmp_path / "b"))
-    assert found.lead == "own"
-    assert found.references_used == ()
-    assert found.aggregates == board.aggregates
-    assert [c.references for c in found.imported] == [(), ()]
-    assert [c.needs_references for c in found.imported] == [True, False]
-    assert found.card == board.card
+    opened = open_board(write_board(board, tmp_path / "b"))
+    assert opened.lead == "own"
+    assert opened.references_used == ()
+    assert opened.aggregates == board.aggregates
+    assert [c.references for c in opened.imported] == [(), ()]
+    assert [c.needs_references for c in opened.imported] == [True, False]
+    assert opened.card == board.card
 
 
 def test_a_negative_zero_stays_one(tmp_path: Path) -> None:
@@ -143,9 +143,9 @@ def test_a_negative_zero_stays_one(tmp_path: Path) -> None:
 
 
 def test_a_row_has_the_version_its_file_will_have(tmp_path: Path) -> None:
-    found = open_board(write_board(BOARD, tmp_path / "b"))
-    assert found.row("M").version == BOARD.row("M").version
-    assert found.row("H").version == BOARD.row("H").version
+    opened = open_board(write_board(BOARD, tmp_path / "b"))
+    assert opened.row("M").version == BOARD.row("M").version
+    assert opened.row("H").version == BOARD.row("H").version
 
 
 def test_an_opened_board_is_written_as_it_was(folder: Folder, tmp_path: Path) -> None:
@@ -292,10 +292,10 @@ def test_replacing_keeps_what_is_not_the_boards(tmp_path: Path) -> None:
         (root / name).write_bytes(content)
     (root / ".gitignore").write_bytes(b"mine too")
     write_board(BOARD, root, replace=True)
-    found = contents(root)
-    assert {name: found[name] for name in kept} == kept
-    assert found[".gitignore"] == b"mine too"
-    assert "scores/bleu.tsv" not in found
+    opened = contents(root)
+    assert {name: opened[name] for name in kept} == kept
+    assert opened[".gitignore"] == b"mine too"
+    assert "scores/bleu.tsv" not in opened
     assert sorted(path.name for path in tmp_path.iterdir()) == ["b"]
 
 
@@ -392,8 +392,8 @@ def test_names_that_differ_only_in_case_are_two_files_or_an_error(tmp_path: Path
         with pytest.raises(InvalidInput, match="differ only in case"):
             write_board(board, tmp_path / "b")
     else:
-        found = open_board(write_board(board, tmp_path / "b"))
-        assert [c.source_name for c in found.imported] == ["BLEU", "bleu"]
+        opened = open_board(write_board(board, tmp_path / "b"))
+        assert [c.source_name for c in opened.imported] == ["BLEU", "bleu"]
 
 
 _FULL_DISK = """

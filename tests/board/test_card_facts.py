@@ -33,7 +33,7 @@ def table(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def known(tmp_path: Path) -> Board:
+def stated(tmp_path: Path) -> Board:
     return make_efficientqa(tmp_path / "in").load("efficientqa").board
 
 
@@ -41,11 +41,11 @@ def test_an_import_without_facts_fails_and_says_which(
     table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["import", "table", str(table), "-o", str(tmp_path / "out")]) == 2
-    said = capsys.readouterr().err
+    shown = capsys.readouterr().err
     assert (
-        "its data card lacks task, licence, citation, protocol, annotators, output-language, definition.rating" in said
+        "its data card lacks task, licence, citation, protocol, annotators, output-language, definition.rating" in shown
     )
-    assert '--fact task="…"' in said
+    assert '--fact task="…"' in shown
     assert not (tmp_path / "out").exists()
 
 
@@ -67,11 +67,11 @@ def test_python_asks_for_the_same_facts(table: Path) -> None:
         bb.import_board("table", table)
 
 
-def test_a_board_without_judgments_needs_no_protocol(known: Board) -> None:
+def test_a_board_without_judgments_needs_no_protocol(stated: Board) -> None:
     bare = replace(
-        known,
+        stated,
         card=DataCard(title="t", task="t", source="s", licence="l", citation="c"),
-        judgments=type(known.judgments)(),
+        judgments=type(stated.judgments)(),
         dimensions={},
     )
     assert missing_facts(bare) == ()
@@ -79,13 +79,13 @@ def test_a_board_without_judgments_needs_no_protocol(known: Board) -> None:
     assert missing_facts(replace(bare, output_language=None, card=replace(bare.card, languages="several"))) == ()
 
 
-def test_an_unknown_or_empty_fact_is_refused(known: Board) -> None:
+def test_an_unknown_or_empty_fact_is_refused(stated: Board) -> None:
     with pytest.raises(UnknownName, match="no fact of a data card named 'licens'; did you mean licence"):
-        with_facts(known, {"licens": "x"})
+        with_facts(stated, {"licens": "x"})
     with pytest.raises(UnknownName, match=r"'definition\.levl'; did you mean definition\.level"):
-        with_facts(known, {"definition.levl": "x"})
+        with_facts(stated, {"definition.levl": "x"})
     with pytest.raises(InvalidInput, match="the fact task is empty"):
-        with_facts(known, {"task": " "})
+        with_facts(stated, {"task": " "})
 
 
 def test_what_is_no_fact_is_refused(tmp_path: Path) -> None:
@@ -101,11 +101,11 @@ def test_what_is_no_fact_is_refused(tmp_path: Path) -> None:
         read_facts([], tmp_path / "a.toml")
 
 
-def test_absent_facts_are_named_by_their_keys(known: Board) -> None:
+def test_absent_facts_are_named_by_their_keys(stated: Board) -> None:
     assert keys_in_toml(("task", "source", "output-language", "definition.x")) == (
         "task, source under [card]; output under [languages]; definition under [dimensions.x]"
     )
-    assert require_card(known) is known
-    undefined = replace(known, dimensions={**known.dimensions, "level": Dimension("level", range=(0.0, 2.0))})
+    assert require_card(stated) is stated
+    undefined = replace(stated, dimensions={**stated.dimensions, "level": Dimension("level", range=(0.0, 2.0))})
     with pytest.raises(InvalidInput, match=r"lacks definition\.level"):
         require_card(undefined)

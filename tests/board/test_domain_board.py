@@ -166,8 +166,8 @@ def test_a_digest_is_the_same_everywhere_and_for_ever() -> None:
 
 def test_a_rows_version_is_the_digest_of_its_file() -> None:
     written = b'{"instance": "1", "text": "\xc3\xa9"}\n{"instance": "3", "text": ""}\n'
-    found = row("M", "é", None, "")
-    assert found.version == hashlib.sha256(written).hexdigest()[:16] == "48b34d9816321a5c"
+    outputs = row("M", "é", None, "")
+    assert outputs.version == hashlib.sha256(written).hexdigest()[:16] == "48b34d9816321a5c"
     assert generator_lines(INSTANCES, ("é", None, "")) == written.decode().split("\n")[:-1]
 
 

@@ -43,7 +43,7 @@ text = st.text(st.characters(exclude_categories=["Cs"]), max_size=12) | st.sampl
     ["\u2028", "a\nb", "\t", "\0", "\r\n", "שלום", "😀", '"\\', "\ufeff", "\x85", "{}", " "]
 )
 name = st.text(st.characters(exclude_categories=["Cs", "Cc", "Zl", "Zp"]), min_size=1, max_size=6)
-generator_name = name.filter(lambda one: not (one[0] == "#" and one[1:].isdigit()))
+generator_name = name.filter(lambda each: not (each[0] == "#" and each[1:].isdigit()))
 maybe_text = st.none() | text
 number = st.floats(allow_nan=False, allow_infinity=False, width=64)
 score = number | st.just(float("nan"))
@@ -70,7 +70,7 @@ def instances(draw: st.DrawFn) -> tuple[Instance, ...]:
     return tuple(
         Instance(
             key,
-            references=tuple(Reference(one, draw(text)) for one in writers if draw(st.booleans())),
+            references=tuple(Reference(each, draw(text)) for each in writers if draw(st.booleans())),
             input=draw(maybe_text),
             image=draw(maybe_text),
             document=draw(maybe_text),
@@ -83,31 +83,31 @@ def instances(draw: st.DrawFn) -> tuple[Instance, ...]:
 
 @st.composite
 def rows(draw: st.DrawFn, of: tuple[Instance, ...]) -> tuple[Outputs, ...]:
-    found = []
-    for one in draw(st.lists(generator_name, max_size=3, unique=True)):
+    made = []
+    for each in draw(st.lists(generator_name, max_size=3, unique=True)):
         generator = Generator(
-            one,
+            each,
             kind=draw(st.sampled_from(KINDS)),
             description=draw(maybe_text),
             paper=draw(maybe_text),
             url=draw(maybe_text),
         )
-        found.append(row_of(generator, of, tuple(draw(maybe_text) for _ in of)))
+        made.append(row_of(generator, of, tuple(draw(maybe_text) for _ in of)))
     ids = draw(st.lists(name, max_size=4, unique=True))
     outputs = [(draw(st.sampled_from(of)).id, key, draw(text)) for key in ids]
-    return (*found, *loose_rows(of, outputs))
+    return (*made, *loose_rows(of, outputs))
 
 
 @st.composite
 def dimensions(draw: st.DrawFn) -> dict[str, Dimension]:
-    found = {}
-    for one in draw(st.lists(name, max_size=3, unique=True)):
+    made = {}
+    for each in draw(st.lists(name, max_size=3, unique=True)):
         limits = draw(st.sampled_from([None, (1.0, 5.0), (-25.0, 0.0), (-1.5, 2.25)]))
         higher = draw(st.booleans())
         slope = draw(st.floats(0.01, 100)) * (1 if higher else -1)
         mapping = draw(st.none() | st.tuples(st.just(slope), st.floats(-100, 100)))
-        found[one] = Dimension(one, range=limits, higher_is_better=higher, to_100=mapping, definition=draw(maybe_text))
-    return found
+        made[each] = Dimension(each, range=limits, higher_is_better=higher, to_100=mapping, definition=draw(maybe_text))
+    return made
 
 
 @st.composite
@@ -119,7 +119,7 @@ def judgments(
     cells: list[tuple[tuple[int, ...], int]] = [(tuple(generators), i) for i in range(len(of)) if len(generators) > 1]
     cells += [((k,), i) for k, row in enumerate(about) for i in range(len(of)) if row.generator or row.ids[i]]
     for chosen, i in draw(st.lists(st.sampled_from(cells), max_size=6)) if cells else []:
-        values = {one: draw(_within(scale)) for one, scale in scales.items() if draw(st.booleans())}
+        values = {each: draw(_within(scale)) for each, scale in scales.items() if draw(st.booleans())}
         preferred: list[Any] = [about[k].name for k in chosen if about[k].generator is not None]
         optional = {"prefers": st.sampled_from([[], preferred, *preferred]), **DETAILS}
         details: dict[str, Any] = draw(st.fixed_dictionaries({}, optional=optional))
@@ -136,8 +136,8 @@ def _within(scale: Dimension) -> st.SearchStrategy[float]:
 
 @st.composite
 def imported(draw: st.DrawFn, of: tuple[Instance, ...], about: tuple[Outputs, ...]) -> tuple[ImportedColumn, ...]:
-    known = tuple(dict.fromkeys(ref.name for instance in of for ref in instance.references))
-    found = []
+    reference_names = tuple(dict.fromkeys(ref.name for instance in of for ref in instance.references))
+    made = []
     for source in draw(st.lists(name, max_size=2, unique=True)):
         values = {
             row.name: np.array(draw(st.lists(score, min_size=len(of), max_size=len(of))))
@@ -145,8 +145,8 @@ def imported(draw: st.DrawFn, of: tuple[Instance, ...], about: tuple[Outputs, ..
             if draw(st.booleans())
         }
         needs = draw(st.booleans())
-        seen = tuple(one for one in known if needs and draw(st.booleans()))
-        found.append(
+        seen = tuple(each for each in reference_names if needs and draw(st.booleans()))
+        made.append(
             ImportedColumn(
                 name=draw(name),
                 source_name=source,
@@ -159,7 +159,7 @@ def imported(draw: st.DrawFn, of: tuple[Instance, ...], about: tuple[Outputs, ..
                 is_statistic=draw(st.booleans()),
             )
         )
-    return tuple(found)
+    return tuple(made)
 
 
 @st.composite
@@ -168,11 +168,11 @@ def boards(draw: st.DrawFn) -> Board:
     about = draw(rows(of))
     scales = draw(dimensions())
     combined = {
-        one: Aggregate(one, tuple(scales), draw(st.none() | st.lists(name, max_size=2, unique=True).map(tuple)))
-        for one in draw(st.lists(name, max_size=2, unique=True))
+        each: Aggregate(each, tuple(scales), draw(st.none() | st.lists(name, max_size=2, unique=True).map(tuple)))
+        for each in draw(st.lists(name, max_size=2, unique=True))
         if scales
     }
-    known = tuple(dict.fromkeys(ref.name for instance in of for ref in instance.references))
+    reference_names = tuple(dict.fromkeys(ref.name for instance in of for ref in instance.references))
     return Board(
         name=draw(st.from_regex(r"[a-z][\w.-]{0,5}", fullmatch=True)),
         instances=of,
@@ -184,7 +184,7 @@ def boards(draw: st.DrawFn) -> Board:
         metrics=tuple(draw(st.lists(text, max_size=2, unique=True))),
         imported=draw(imported(of, about)),
         lead=draw(st.sampled_from(["imported", "own"])),
-        references_used=draw(st.none() | st.just(known) | st.just(known[:1])),
+        references_used=draw(st.none() | st.just(reference_names) | st.just(reference_names[:1])),
         input_language=draw(maybe_text),
         output_language=draw(maybe_text),
         card=DataCard(title=draw(maybe_text), comments=draw(maybe_text)),
@@ -216,31 +216,31 @@ def _words(judgment: Judgment) -> tuple[str, ...]:
     )
 
 
-def assert_same(one: Board, other: Board) -> None:
-    assert one.instances == other.instances
-    rows_of_one, rows_of_other = ({row.name: row for row in board.rows} for board in (one, other))
+def assert_same(each: Board, other: Board) -> None:
+    assert each.instances == other.instances
+    rows_of_one, rows_of_other = ({row.name: row for row in board.rows} for board in (each, other))
     assert rows_of_one.keys() == rows_of_other.keys()
     for key, row in rows_of_one.items():
         assert rows_of_other[key].texts == row.texts
         assert (rows_of_other[key].version, rows_of_other[key].generator) == (row.version, row.generator)
         assert rows_of_other[key].ids == row.ids
-    assert in_words(one) == in_words(other)
-    assert (one.dimensions, one.aggregates, one.ranks) == (other.dimensions, other.aggregates, other.ranks)
-    assert (one.name, one.metrics, one.lead, one.card) == (other.name, other.metrics, other.lead, other.card)
-    assert (one.input_language, one.output_language) == (other.input_language, other.output_language)
-    assert one.references_used == other.references_used
-    assert_same_scores(one, other)
+    assert in_words(each) == in_words(other)
+    assert (each.dimensions, each.aggregates, each.ranks) == (other.dimensions, other.aggregates, other.ranks)
+    assert (each.name, each.metrics, each.lead, each.card) == (other.name, other.metrics, other.lead, other.card)
+    assert (each.input_language, each.output_language) == (other.input_language, other.output_language)
+    assert each.references_used == other.references_used
+    assert_same_scores(each, other)
 
 
-def assert_same_scores(one: Board, other: Board) -> None:
+def assert_same_scores(each: Board, other: Board) -> None:
     columns = {column.source_name: column for column in other.imported}
-    assert columns.keys() == {column.source_name for column in one.imported}
-    for column in one.imported:
-        found = columns[column.source_name]
-        assert (found.name, found.references, found.is_ensemble) == (column.name, column.references, column.is_ensemble)
-        assert found.is_statistic == column.is_statistic
-        assert (found.needs_references, found.needs_input) == (column.needs_references, column.needs_input)
-        assert {row: values.tobytes() for row, values in found.values.items()} == {
+    assert columns.keys() == {column.source_name for column in each.imported}
+    for column in each.imported:
+        made = columns[column.source_name]
+        assert (made.name, made.references, made.is_ensemble) == (column.name, column.references, column.is_ensemble)
+        assert made.is_statistic == column.is_statistic
+        assert (made.needs_references, made.needs_input) == (column.needs_references, column.needs_input)
+        assert {row: values.tobytes() for row, values in made.values.items()} == {
             row: values.tobytes() for row, values in column.values.items()
         }
 
@@ -249,12 +249,12 @@ def assert_same_scores(one: Board, other: Board) -> None:
 @given(boards())
 def test_a_board_that_is_written_and_opened_is_the_same_board(board: Board) -> None:
     with scratch() as folder:
-        found = open_board(write_board(board, folder / "b"))
-        assert_same(board, found)
+        made = open_board(write_board(board, folder / "b"))
+        assert_same(board, made)
         shape = (len(board.rows), len(board.instances))
-        order = [found.row_position[row.name] for row in board.rows]
+        order = [made.row_position[row.name] for row in board.rows]
         for dimension in board.dimensions:
-            means = found.judgments.means(dimension, shape)[order]
+            means = made.judgments.means(dimension, shape)[order]
             np.testing.assert_allclose(means, board.judgments.means(dimension, shape), rtol=1e-12)
 
 
@@ -299,18 +299,18 @@ def _damage(raw: bytes) -> st.SearchStrategy[bytes]:
     return flips | dropped | doubled | cut
 
 
-def assert_differs_only_in(damaged: str, one: Board, other: Board) -> None:
+def assert_differs_only_in(damaged: str, each: Board, other: Board) -> None:
     """Everything that does not come from the damaged file is as it was."""
     if damaged != "instances.jsonl":
-        assert one.instances == other.instances
-        for row in one.rows:
+        assert each.instances == other.instances
+        for row in each.rows:
             if row.generator is not None and damaged != f"generators/{file_name(row.name)}.jsonl":
                 assert other.row(row.name).texts == row.texts
     if not damaged.startswith(("scores/", "instances", "board", "outputs")):
-        assert_same_scores(one, other)
+        assert_same_scores(each, other)
     if not damaged.startswith(("judgments/", "instances", "board", "outputs")):
-        assert in_words(one) == in_words(other)
+        assert in_words(each) == in_words(other)
     if damaged != "board.toml":
-        assert (one.name, one.dimensions, one.aggregates) == (other.name, other.dimensions, other.aggregates)
-        assert (one.ranks, one.metrics, one.card) == (other.ranks, other.metrics, other.card)
-        assert one.generators == other.generators
+        assert (each.name, each.dimensions, each.aggregates) == (other.name, other.dimensions, other.aggregates)
+        assert (each.ranks, each.metrics, each.card) == (other.ranks, other.metrics, other.card)
+        assert each.generators == other.generators

@@ -27,9 +27,9 @@ ROWS = tuple(row_of(Generator(name), INSTANCES, (f"{name} one", f"{name} two")) 
 BETTER = Dimension("better", kind="preference")
 
 
-def board(*said: Mapping[str, Any], dimensions: tuple[Dimension, ...] = (BETTER,)) -> Board:
+def board(*comparisons: Mapping[str, Any], dimensions: tuple[Dimension, ...] = (BETTER,)) -> Board:
     columns = JudgmentColumns(tuple(d.name for d in dimensions))
-    for details in said:
+    for details in comparisons:
         columns.add(0, 0, {}, annotator="ann", campaign="c", details={"others": (1, 2), **details})
     return Board(
         name="b",
@@ -41,14 +41,14 @@ def board(*said: Mapping[str, Any], dimensions: tuple[Dimension, ...] = (BETTER,
     )
 
 
-def pairs(found: Board, dimension: str = "better") -> list[tuple[str, str, bool]]:
-    said = preferred_pairs(found, found.aggregate(dimension))
-    names = [row.name for row in found.rows]
-    return [(names[b], names[w], bool(t)) for b, w, t in zip(said.better, said.worse, said.tied, strict=True)]
+def pairs(judged: Board, dimension: str = "better") -> list[tuple[str, str, bool]]:
+    given = preferred_pairs(judged, judged.aggregate(dimension))
+    names = [row.name for row in judged.rows]
+    return [(names[b], names[w], bool(t)) for b, w, t in zip(given.better, given.worse, given.tied, strict=True)]
 
 
 @pytest.mark.parametrize(
-    ("said", "expected"),
+    ("comparison", "expected"),
     [
         ({"prefers": "B"}, [("B", "A", False), ("B", "C", False)]),
         ({"prefers": ["A", "C"]}, [("A", "B", False), ("C", "B", False), ("A", "C", True)]),
@@ -57,8 +57,8 @@ def pairs(found: Board, dimension: str = "better") -> list[tuple[str, str, bool]
         ({"order": ["C", "B", "A"]}, [("C", "B", False), ("C", "A", False), ("B", "A", False)]),
     ],
 )
-def test_a_comparison_is_a_number_of_pairs(said: dict[str, Any], expected: list[tuple[str, str, bool]]) -> None:
-    assert pairs(board(said)) == expected
+def test_a_comparison_is_a_number_of_pairs(comparison: dict[str, Any], expected: list[tuple[str, str, bool]]) -> None:
+    assert pairs(board(comparison)) == expected
 
 
 def test_a_comparison_need_not_say_its_dimension_where_there_is_one() -> None:
@@ -69,14 +69,14 @@ def test_a_comparison_need_not_say_its_dimension_where_there_is_one() -> None:
 
 
 def test_test_questions_and_other_campaigns_do_not_count() -> None:
-    found = board({"prefers": "A"}, {"prefers": "B", "test": "positive"})
-    assert len(preferred_pairs(found, Aggregate("x", ("better",), ("c",)))) == 2
-    assert len(preferred_pairs(found, Aggregate("x", ("better",), ("other",)))) == 0
+    judged = board({"prefers": "A"}, {"prefers": "B", "test": "positive"})
+    assert len(preferred_pairs(judged, Aggregate("x", ("better",), ("c",)))) == 2
+    assert len(preferred_pairs(judged, Aggregate("x", ("better",), ("other",)))) == 0
 
 
 def test_the_share_of_comparisons_won_counts_a_tie_half() -> None:
-    said = preferred_pairs(board({"order": ["A", ["B", "C"]]}), Aggregate("x", ("better",)))
-    shares = said.share_won((3, 2))
+    comparisons = preferred_pairs(board({"order": ["A", ["B", "C"]]}), Aggregate("x", ("better",)))
+    shares = comparisons.share_won((3, 2))
     np.testing.assert_array_equal(shares[:, 0], [100.0, 25.0, 25.0])
     assert np.isnan(shares[:, 1]).all()
 

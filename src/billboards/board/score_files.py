@@ -39,7 +39,7 @@ def read_scores(
     problems: Problems,
 ) -> tuple[ImportedColumn, ...]:
     """A column per file; also for one that can't be read, so that nobody else complains of its absence."""
-    is_row = _known_rows(rows, problems)
+    is_row = _row_test(rows, problems)
     columns = []
     for name, path in named_files(root, "scores", ".tsv", file_name_mistake, problems).items():
         stated = settings.scores.get(name, ImportedSettings(name=name))
@@ -63,7 +63,7 @@ def read_scores(
     return tuple(columns)
 
 
-def _known_rows(rows: Sequence[Outputs], problems: Problems) -> Callable[[str], bool]:
+def _row_test(rows: Sequence[Outputs], problems: Problems) -> Callable[[str], bool]:
     """Whether a name is a row's; where rows could not be read, any name may be one of theirs."""
     names = {row.name for row in rows}
     generators_read = not problems.errors_in("generators")
