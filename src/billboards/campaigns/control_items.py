@@ -34,7 +34,11 @@ def plan_qualification(board: Board, template: Template, plan: CampaignPlan, ins
     if not plan.qualification:
         return []
     sampled = set(instances)
-    others = [one.id for one in board.instances if one.id not in sampled and reference_of(board, one.id) is not None]
+    others = [
+        instance.id
+        for instance in board.instances
+        if instance.id not in sampled and reference_of(board, instance.id) is not None
+    ]
     order = [*shuffled(others, plan.seed, "qualification"), *reversed(instances)]
     pool = _pool(board, order)
     count = min(plan.qualification, len(pool))

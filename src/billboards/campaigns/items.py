@@ -92,7 +92,7 @@ def sample(board: Board, template: Template, plan: CampaignPlan) -> tuple[str, .
 def reference_of(board: Board, instance: str, k: int = 0) -> Slot | None:
     """The k-th of an instance's references among those the board uses."""
     names = set(board.references)
-    found = [one for one in board.instances[board.position[instance]].references if one.name in names]
+    found = [reference for reference in board.instances[board.position[instance]].references if reference.name in names]
     return Slot("reference", found[k].name, instance, found[k].text) if k < len(found) else None
 
 

@@ -111,15 +111,15 @@ def results_table(results: Results) -> Table:
     )
     rows = tuple(
         {
-            "dimension": one.dimension,
-            "name": one.generator,
-            "mean": one.mean,
-            "interval": (one.low, one.high),
-            "worst_se": one.worst_se,
-            "instances": one.instances,
-            "labels": one.labels,
+            "dimension": estimate.dimension,
+            "name": estimate.generator,
+            "mean": estimate.mean,
+            "interval": (estimate.low, estimate.high),
+            "worst_se": estimate.worst_se,
+            "instances": estimate.instances,
+            "labels": estimate.labels,
         }
-        for one in results.estimates
+        for estimate in results.estimates
     )
     whose = "with" if results.with_excluded else "without"
     notes = () if rows else ("No answer counts yet; `billboards campaign status` says how far it is.",)

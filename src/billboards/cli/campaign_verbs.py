@@ -167,8 +167,8 @@ def results(arguments: Namespace, site: Site, owner: Viewer) -> int:
     tables += [results_table(with_all)] if with_all.estimates != without.estimates else []
     document = {
         "campaign": campaign.name,
-        "without_excluded": [asdict(one) for one in without.estimates],
-        "with_excluded": [asdict(one) for one in with_all.estimates],
+        "without_excluded": [asdict(estimate) for estimate in without.estimates],
+        "with_excluded": [asdict(estimate) for estimate in with_all.estimates],
     }
     emit(arguments, tables, lambda: document)
     return 0

@@ -203,11 +203,13 @@ def annotator_lines(site: Site, viewer: Viewer, campaign_id: str) -> tuple[Annot
         campaign = campaign_with_id(connection, campaign_id)
         people = annotators.in_campaign(connection, campaign_id)
         standings = annotators.list_participations(connection, campaign_id)
-        ruled = {one.name: one for one in annotators.list_rulings(connection, campaign_id, subject="annotator")}
+        ruled = {
+            ruling.name: ruling for ruling in annotators.list_rulings(connection, campaign_id, subject="annotator")
+        }
         report = judge_task(connection, campaign)
-        given = {one: answer_counts.answered(connection, campaign_id, annotator_id=one) for one in people}
-        spent = {one: answer_counts.seconds_spent(connection, campaign_id, annotator_id=one) for one in people}
-    verdicts = {} if report is None else {one.annotator: one for one in report.verdicts}
+        given = {person: answer_counts.answered(connection, campaign_id, annotator_id=person) for person in people}
+        spent = {person: answer_counts.seconds_spent(connection, campaign_id, annotator_id=person) for person in people}
+    verdicts = {} if report is None else {verdict.annotator: verdict for verdict in report.verdicts}
 
     def line(standing: Participation) -> AnnotatorLine:
         who = people[standing.annotator_id]
@@ -271,7 +273,7 @@ def review_campaign(site: Site, campaign_id: str) -> tuple[str, ...]:
         campaign = campaign_with_id(connection, campaign_id)
         last = answer_counts.last_tests(connection, campaign_id)
         report = judge_task(connection, campaign)
-    verdicts = {} if report is None else {one.annotator: one for one in report.verdicts if one.noisy}
+    verdicts = {} if report is None else {verdict.annotator: verdict for verdict in report.verdicts if verdict.noisy}
     with site.database.writing() as connection:
         here = annotators.in_campaign(connection, campaign_id)
         noisy = [who for who in here.values() if who.pseudonym in verdicts]
@@ -307,7 +309,7 @@ def _exclude(connection: Connection, site: Site, campaign: Campaign, who: Annota
     ruled = annotators.list_rulings(connection, campaign.id, subject="annotator", names=[who.pseudonym])
     if standing is None or standing.state != "active" or any(one.verdict == "readmitted" for one in ruled):
         return False
-    detail = {"model": AnnotatorModel().name, "standings": [asdict(one) for one in verdict.standings]}
+    detail = {"model": AnnotatorModel().name, "standings": [asdict(standing) for standing in verdict.standings]}
     leave_out(connection, site, campaign, who, verdict.reason, actor=MODEL, detail=detail)
     return True
 

@@ -274,7 +274,9 @@ def completion(site: Site, participant: Participant, *, is_over: bool) -> Comple
     if platform not in BACK or participant.state == "failed":
         return None
     with site.database.reading() as connection:
-        found = [one for one in studies.list_studies(connection, participant.campaign.id) if one.platform == platform]
+        found = [
+            study for study in studies.list_studies(connection, participant.campaign.id) if study.platform == platform
+        ]
         counted = answer_counts.answered(connection, participant.campaign.id, annotator_id=participant.annotator.id)
     given = sum(counted.values())
     if not found or not given or (given < found[-1].items_per_place and not is_over):

@@ -57,7 +57,7 @@ _LABELS = Shelf[tuple[str, bool], tuple[object, list[Label]]]()
 def labels_of(connection: Connection, campaign: Campaign, *, with_excluded: bool = False) -> list[Label]:
     """What a campaign's answers say, without test questions, in the order they were given."""
     people = annotators.in_campaign(connection, campaign.id)
-    items = {one.id: one for one in campaigns.list_items(connection, campaign.id, "label")}
+    items = {item.id: item for item in campaigns.list_items(connection, campaign.id, "label")}
     states = WITH_EXCLUDED if with_excluded else VALID
     found = []
     for given in answer_counts.current_answers(connection, campaign.id, states=states, purpose="label"):
@@ -100,7 +100,7 @@ def with_campaigns(
         return board if ranks is None else _ranked(board, ranks)
     dimensions: dict[str, Dimension] = dict(board.dimensions)
     for campaign, _ in standing:
-        dimensions |= {one.name: one for one in _dimensions(campaign)}
+        dimensions |= {dimension.name: dimension for dimension in _dimensions(campaign)}
     columns = JudgmentColumns(tuple(dict.fromkeys((*board.judgments.dimensions, *dimensions))))
     for campaign, rows in standing:
         labels = kept_labels(connection, campaign, kept, with_excluded=with_excluded)
@@ -142,7 +142,7 @@ def check_scales(connection: Connection, board: Board, template: Template) -> No
     """Refuse a template that would give values on another scale to a dimension that the board has already."""
     there = dict(board.dimensions)
     for row in campaigns.find(connection, board=board.name):
-        there |= {one.name: one for one in _dimensions(campaign_of(row))}
+        there |= {dimension.name: dimension for dimension in _dimensions(campaign_of(row))}
     for question in template.dimensions:
         own = template.board_dimension(question)
         known = there.get(own.name, own)
@@ -163,7 +163,7 @@ def _aggregates(standing: Sequence[Campaign]) -> tuple[dict[str, Aggregate], str
     ranking = [campaign for campaign in standing if campaign.ranks]
     for campaign in ranking:
         template = campaign.template
-        names = tuple(one.name for one in ranking if one.template.name == template.name)
+        names = tuple(campaign.name for campaign in ranking if campaign.template.name == template.name)
         overall = template.board_dimension(template.dimension(template.overall)).name
         found[template.name] = Aggregate(template.name, (overall,), names)
     last = max(ranking, key=lambda one: one.closed or one.changed, default=None)
@@ -202,7 +202,7 @@ def _places(board: Board) -> dict[tuple[str, str], int]:
 
 def judgments_of(connection: Connection, board: Board, campaign: Campaign, *, with_excluded: bool = False) -> Judgments:
     """One campaign's judgments on a board, whether it is closed or not."""
-    names = tuple(one.name for one in _dimensions(campaign))
+    names = tuple(dimension.name for dimension in _dimensions(campaign))
     columns = JudgmentColumns((*names, *(there for there in campaign.joins.values())))
     _lay(board, columns, campaign, labels_of(connection, campaign, with_excluded=with_excluded))
     return columns.build()

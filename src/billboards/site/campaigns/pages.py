@@ -67,7 +67,7 @@ def show_list(ask: Ask) -> Body:
     owner = may(ask.viewer, "administer")
     taking = found if owner else [one for one in found if one.state in ("open", "paused")]
     shown = stretch(taking[::-1], read_page(ask.query), PAGE)
-    states = {one.id: campaign_status(ask.site, ask.viewer, one.id) for one in shown.entries} if owner else {}
+    states = {entry.id: campaign_status(ask.site, ask.viewer, entry.id) for entry in shown.entries} if owner else {}
     return ask.board_page(
         "campaigns",
         look,
@@ -132,7 +132,7 @@ def show_annotators(ask: Ask, **context: Any) -> Body:
     campaign = own_campaign(ask)
     lines = annotator_lines(ask.site, ask.viewer, campaign.id)
     shown = stretch(lines, read_page(ask.query), views.MOST_ROWS)
-    decided = [one for one in rulings(ask.site, ask.viewer, campaign.id) if one.subject == "annotator"]
+    decided = [ruling for ruling in rulings(ask.site, ask.viewer, campaign.id) if ruling.subject == "annotator"]
     return campaign_page(
         ask,
         campaign,
@@ -214,7 +214,7 @@ class Dispute:
     @property
     def decisions(self) -> tuple[str, ...]:
         """What can be decided now."""
-        verdicts = [one.verdict for one in self.rulings if one.verdict in ("struck", "restored")]
+        verdicts = [ruling.verdict for ruling in self.rulings if ruling.verdict in ("struck", "restored")]
         return ("restored",) if verdicts and verdicts[-1] == "struck" else ("upheld", "struck")
 
 
@@ -260,7 +260,7 @@ def _disputes(ask: Ask, campaign: Campaign) -> Cut[Dispute]:
             by_answer.setdefault(one.name, []).append(one)
     if not by_answer:
         return cut([], LATEST)
-    lines = {one.answer_id: one for one in campaign_answers(ask.site, ask.viewer, campaign.id)}
+    lines = {line.answer_id: line for line in campaign_answers(ask.site, ask.viewer, campaign.id)}
     return cut([Dispute(name, lines.get(name), tuple(ruled[::-1])) for name, ruled in by_answer.items()], LATEST)
 
 

@@ -171,7 +171,7 @@ def campaign_answers(
     with site.database.reading() as connection:
         campaign = campaign_with_id(connection, campaign_id)
         people = annotators.in_campaign(connection, campaign_id)
-        items = {one.id: one for one in campaigns.list_items(connection, campaign_id)}
+        items = {item.id: item for item in campaigns.list_items(connection, campaign_id)}
         rows = list(answer_counts.history(connection, campaign_id))
     standing = {answer.assignment_id: answer.id for answer, _ in rows if answer.kind == "submitted"}
     for answer, assignment in rows:
@@ -309,5 +309,5 @@ def second_look(
     with site.database.reading() as connection:
         campaign = campaign_with_id(connection, campaign_id)
         labels = labels_of(connection, campaign)
-    given = {(one.instance, one.annotator, one.slot.text): one.answer_id for one in labels}
+    given = {(label.instance, label.annotator, label.slot.text): label.answer_id for label in labels}
     return tuple(Doubt(given[one.instance, one.annotator or "", one.output], one) for one in study.implausible)

@@ -54,7 +54,9 @@ def campaign_status(site: Site, viewer: Viewer, campaign_id: str) -> Status:
         rows = answer_counts.labels_by_row(connection, campaign_id)
         given = answer_counts.answered(connection, campaign_id)
         leased = answer_counts.in_hands(connection, campaign_id, now=now)
-        people = Counter(str(one.state) for one in annotators.list_participations(connection, campaign_id))
+        people = Counter(
+            str(participation.state) for participation in annotators.list_participations(connection, campaign_id)
+        )
         times = answer_counts.times(connection, campaign_id)
         seconds = answer_counts.seconds_spent(connection, campaign_id)
     plan = campaign.plan

@@ -105,10 +105,12 @@ class ResultRow:
 
 def result_rows(without: Results, everybody: Results) -> tuple[ResultRow, ...]:
     """Both results side by side, in the order of those that count."""
-    counted = {(one.dimension, one.generator): one for one in without.estimates}
+    counted = {(estimate.dimension, estimate.generator): estimate for estimate in without.estimates}
     rows = [
-        ResultRow(one.dimension, one.generator, counted.get((one.dimension, one.generator)), one)
-        for one in everybody.estimates
+        ResultRow(
+            estimate.dimension, estimate.generator, counted.get((estimate.dimension, estimate.generator)), estimate
+        )
+        for estimate in everybody.estimates
     ]
     order = {key: k for k, key in enumerate(counted)}
     dimensions = list(dict.fromkeys(row.dimension for row in rows))
