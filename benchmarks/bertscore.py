@@ -166,7 +166,7 @@ class Own:
 
     def score(self, outputs: Sequence[str], references: Sequence[Sequence[str]]) -> Any:
         from billboards.metrics.neural.engine import Tally
-        from billboards.metrics.neural.scoring import score_texts
+        from billboards.metrics.neural.matching import score_texts
 
         self.engine.tally = Tally()
         return score_texts(self.engine, outputs, references, self.weights)

@@ -66,7 +66,7 @@ def score(count: int, model: str | None) -> dict[str, float]:
     from billboards.metrics.neural.bertscore import BERTScore
     from billboards.metrics.neural.engine import Where, start_engine
     from billboards.metrics.neural.idf import even_weights
-    from billboards.metrics.neural.scoring import score_texts
+    from billboards.metrics.neural.matching import score_texts
     from billboards.metrics.neural.weights import locate
 
     metric = BERTScore()

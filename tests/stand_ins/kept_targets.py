@@ -44,7 +44,7 @@ from billboards.metrics.discovery import metric
 from billboards.metrics.judges.answers import Answers, question_key
 from billboards.metrics.judges.endpoint import Answer
 from billboards.metrics.neural.baselines import read_baseline
-from billboards.metrics.neural.checkpoints import locate_checkpoint
+from billboards.metrics.neural.comet import locate_checkpoint
 from billboards.metrics.wordnet import WordNet
 from billboards.run.environments import RECORD, _place_digest, find_environment, made_environments, parse_requirements
 from billboards.run.local import InProcess

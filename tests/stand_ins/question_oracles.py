@@ -7,7 +7,7 @@ from pathlib import Path
 
 from question_models import loaded
 
-from billboards.metrics.neural.qa_reading import Answer
+from billboards.metrics.neural.qa_answers import Answer
 
 
 def logits(folder: Path, ids: list[int], context: list[bool]) -> tuple[list[float], list[float]]:

@@ -135,8 +135,7 @@ def _asked(arguments: Namespace, board: Board) -> dict[str, Any]:
 def _baseline(arguments: Namespace) -> int:
     from billboards.cli.output import note
     from billboards.errors import InvalidInput
-    from billboards.metrics.neural.baselines import write_baseline
-    from billboards.metrics.neural.estimating import estimate_baseline
+    from billboards.metrics.neural.baselines import estimate_baseline, write_baseline
 
     try:
         lines = arguments.texts.read_text(encoding="utf-8").splitlines()

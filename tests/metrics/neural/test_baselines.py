@@ -62,8 +62,8 @@ def test_pairs_are_of_different_texts_and_the_same_for_the_same_seed() -> None:
 
 def test_an_estimate_is_the_mean_score_of_random_pairs_at_every_layer(tiny_model: Callable[[str], Path]) -> None:
     pytest.importorskip("torch", reason="torch is not installed: pip install 'billboards[neural]'")
+    from billboards.metrics.neural.baselines import estimate_baseline
     from billboards.metrics.neural.bert_score import score
-    from billboards.metrics.neural.estimating import estimate_baseline
 
     lines = ["the cat sat", "a dog ran away", "very small mat", "not on the mat"]
     folder = str(tiny_model("BERT"))

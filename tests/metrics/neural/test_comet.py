@@ -17,8 +17,7 @@ from billboards.metrics.discovery import metric
 torch = pytest.importorskip("torch", reason="torch is not installed: pip install 'billboards[neural]'")
 pytest.importorskip("transformers", reason="transformers is not installed: pip install 'billboards[neural]'")
 
-from billboards.metrics.neural.checkpoints import sparsemax  # noqa: E402
-from billboards.metrics.neural.comet import Comet, CometQE  # noqa: E402
+from billboards.metrics.neural.comet import Comet, CometQE, sparsemax  # noqa: E402
 
 WIDTH, LAYERS = 32, 4
 INPUTS = ["die Katze saß", "ein Hund", "the cat", "", "a small dog ran ."]

@@ -13,16 +13,14 @@ import pytest
 torch = pytest.importorskip("torch", reason="torch is not installed: pip install 'billboards[neural]'")
 
 from billboards.errors import InvalidInput, MetricFailed, StoreFailed  # noqa: E402
-from billboards.metrics.neural.ahead import Ahead  # noqa: E402
 from billboards.metrics.neural.devices import find_devices  # noqa: E402
 from billboards.metrics.neural.encoder import Encoder, batches  # noqa: E402
 from billboards.metrics.neural.engine import Engine, Where, start_engine  # noqa: E402
-from billboards.metrics.neural.halving import halve_until_it_fits  # noqa: E402
 from billboards.metrics.neural.idf import even_weights  # noqa: E402
+from billboards.metrics.neural.matching import score_texts  # noqa: E402
 from billboards.metrics.neural.readout import AllLayers, TopLayer  # noqa: E402
-from billboards.metrics.neural.scoring import score_texts  # noqa: E402
 from billboards.metrics.neural.weights import Weights  # noqa: E402
-from billboards.metrics.neural.windows import plan_windows  # noqa: E402
+from billboards.metrics.neural.windows import Ahead, halve_until_it_fits, plan_windows  # noqa: E402
 
 Texts = tuple[list[str], list[list[str]]]
 Tiny = Callable[[str], Path]

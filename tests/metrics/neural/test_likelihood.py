@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from billboards.errors import InvalidInput, MetricFailed, MissingPart
 from billboards.metrics.base import Batch, score_checked
-from billboards.metrics.neural import likelihood_pairs
+from billboards.metrics.neural import likelihood
 from billboards.metrics.neural.learned import TextsCut
 from billboards.metrics.neural.likelihood import Causal, EncoderDecoder, LanguageModel, language_model
 from billboards.metrics.neural.likelihood_metrics import BARTScore, BARTScoreSrc, Perplexity, PrismRef, PrismSrc
@@ -242,7 +242,7 @@ def test_an_equal_pair_is_asked_once_and_a_batch_that_does_not_fit_is_halved(mad
 
     cramped = Cramped(Weights("tiny", Path(made("BART"))), "fp32", "cpu")
     pairs = [("the cat", output) for output in OUTPUTS]
-    found = likelihood_pairs.log_likelihoods([cramped], pairs)
+    found = likelihood.log_likelihoods([cramped], pairs)
     assert list(found.of) == list(dict.fromkeys(pairs))
     assert sizes == [4, 2, 2]
     assert found.of["the cat", "mat"] == pytest.approx(own_loss(made("BART"), "the cat", "mat"), abs=1e-5)
@@ -252,7 +252,7 @@ def test_an_equal_pair_is_asked_once_and_a_batch_that_does_not_fit_is_halved(mad
             raise torch.OutOfMemoryError("CUDA out of memory")
 
     with pytest.raises(MetricFailed, match="doesn't suffice for a single text"):
-        likelihood_pairs.log_likelihoods([Full(cramped.weights, "fp32", "cpu")], pairs)
+        likelihood.log_likelihoods([Full(cramped.weights, "fp32", "cpu")], pairs)
 
 
 def test_batches_are_sorted_by_length_and_change_no_score(
@@ -267,9 +267,9 @@ def test_batches_are_sorted_by_length_and_change_no_score(
 
     weights = Weights("tiny", Path(made("T5")))
     pairs = list(zip(INPUTS, OUTPUTS, strict=True))
-    whole = likelihood_pairs.log_likelihoods([language_model(weights, "encoder-decoder", "fp32", "cpu")], pairs)
-    monkeypatch.setitem(likelihood_pairs.BATCH, "cpu", 10)
-    parts = likelihood_pairs.log_likelihoods([Watched(weights, "fp32", "cpu")], pairs)
+    whole = likelihood.log_likelihoods([language_model(weights, "encoder-decoder", "fp32", "cpu")], pairs)
+    monkeypatch.setitem(likelihood.BATCH, "cpu", 10)
+    parts = likelihood.log_likelihoods([Watched(weights, "fp32", "cpu")], pairs)
     assert len(lengths) > 1
     flat = [length for batch in lengths for length in batch]
     assert flat == sorted(flat)
@@ -279,7 +279,7 @@ def test_batches_are_sorted_by_length_and_change_no_score(
 def test_two_devices_share_the_work(made: Callable[[str], str], monkeypatch: pytest.MonkeyPatch) -> None:
     alone = score_checked(PrismSrc(made("BART")), Batch(OUTPUTS, inputs=INPUTS))[""]
     monkeypatch.setenv("BILLBOARDS_DEVICES", "cpu,cpu")
-    monkeypatch.setitem(likelihood_pairs.BATCH, "cpu", 10)
+    monkeypatch.setitem(likelihood.BATCH, "cpu", 10)
     assert score_checked(PrismSrc(made("BART")), Batch(OUTPUTS, inputs=INPUTS))[""] == pytest.approx(alone, abs=1e-5)
 
 

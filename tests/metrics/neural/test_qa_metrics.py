@@ -24,17 +24,15 @@ from billboards.board.scoring import column_key
 from billboards.errors import InvalidInput, MetricFailed, MissingPart
 from billboards.metrics.base import Batch, Floats, score_checked
 from billboards.metrics.discovery import metric
-from billboards.metrics.neural.qa_overlap import exact_match, overlap_f1
-from billboards.metrics.neural.qa_selection import select_by_rule
+from billboards.metrics.neural.qa_answers import exact_match, overlap_f1
+from billboards.metrics.neural.qa_questions import select_by_rule
 
 torch = pytest.importorskip("torch", reason="torch is not installed: pip install 'billboards[neural]'")
 pytest.importorskip("transformers", reason="transformers is not installed: pip install 'billboards[neural]'")
 
 from billboards.metrics.neural.learned import TextsCut  # noqa: E402
-from billboards.metrics.neural.qa_qaeval import QAEval  # noqa: E402
-from billboards.metrics.neural.qa_questeval import QuestEval, QuestEvalBoth, QuestEvalRef  # noqa: E402
-from billboards.metrics.neural.qa_reading import NO_ANSWER, Answer  # noqa: E402
-from billboards.metrics.neural.qa_summaqa import SummaQA  # noqa: E402
+from billboards.metrics.neural.qa_answers import NO_ANSWER, Answer  # noqa: E402
+from billboards.metrics.neural.qa_metrics import QAEval, QuestEval, QuestEvalBoth, QuestEvalRef, SummaQA  # noqa: E402
 
 OUTPUTS = ["Alice met Bob .", "", "the cat sat on the mat .", "Then Carol left Rome in 1999 .", "Alice met Bob ."]
 INPUTS = [

@@ -17,7 +17,7 @@ from billboards.errors import InvalidInput
 torch = pytest.importorskip("torch", reason="torch is not installed: pip install 'billboards[neural]'")
 pytest.importorskip("transformers", reason="transformers is not installed: pip install 'billboards[neural]'")
 
-from billboards.metrics.neural.qa_reading import NO_ANSWER, Answer, Reach, SpanReader  # noqa: E402
+from billboards.metrics.neural.qa_answers import NO_ANSWER, Answer, Reach, SpanReader  # noqa: E402
 from billboards.metrics.neural.weights import Weights  # noqa: E402
 
 Made = Callable[[str], Path]

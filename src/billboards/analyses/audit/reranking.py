@@ -127,11 +127,11 @@ def read_candidates(path: Path, board: Board) -> Reranking:
 
 def model_candidates(bench: Bench, model: str, *, beams: int, longest: int) -> Reranking:
     """The beams of a sequence-to-sequence model that lies on this machine."""
-    from billboards.metrics.neural.decoding import beam_search
     from billboards.metrics.neural.devices import find_devices
     from billboards.metrics.neural.engine import Where
     from billboards.metrics.neural.likelihood import language_model
     from billboards.metrics.neural.weights import locate
+    from billboards.metrics.neural.writing import beam_search
 
     device = find_devices(Where.from_environment().devices)[0]
     loaded = language_model(locate(model), "encoder-decoder", "fp32", device)

@@ -22,7 +22,7 @@ from billboards.metrics.neural.encoder import Embedded
 from billboards.metrics.neural.engine import Engine, Where, start_engine
 from billboards.metrics.neural.idf import even_weights, idf_weights, scored_together
 from billboards.metrics.neural.learned import check_language, checked_precision, warn_of_cuts
-from billboards.metrics.neural.moving import Grams, Heaps, Table, join_grams, left_out_tokens, moving, unit
+from billboards.metrics.neural.moverscore import Grams, Heaps, Table, join_grams, left_out_tokens, moving, unit
 from billboards.metrics.neural.readout import AllLayers
 from billboards.metrics.neural.weights import locate
 from billboards.metrics.neural.windows import TokenWindow, plan_windows

@@ -17,12 +17,12 @@ from typing import Any
 
 from billboards.errors import InvalidInput
 from billboards.metrics.neural.baselines import Baseline, find_baseline, read_baseline
+from billboards.metrics.neural.bertscore import hash_code
 from billboards.metrics.neural.engine import Engine, Where, start_engine
-from billboards.metrics.neural.hashcode import hash_code
 from billboards.metrics.neural.idf import even_weights, given_weights, idf_weights
+from billboards.metrics.neural.matching import score_texts
 from billboards.metrics.neural.models import layer_for, model_for
 from billboards.metrics.neural.readout import AllLayers
-from billboards.metrics.neural.scoring import score_texts
 from billboards.metrics.neural.weights import locate
 
 

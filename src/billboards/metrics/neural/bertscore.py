@@ -4,6 +4,9 @@ Each token is matched with the most similar token of the other text; the cosines
 tokens and recall over the reference's, and F1 ranks. With several references each of the three is the best over them.
 An empty text scores 0 before rescaling; a text longer than the model reads is cut there, and a warning counts such
 texts. By default the model is the small English one that comes as a package.
+
+The hash code that papers print beside a BERTScore has bert_score's format: model, layer, idf, versions. The version
+says that the numbers come from here, and `rescaled` stands there only when a baseline was applied.
 """
 
 from __future__ import annotations
@@ -20,14 +23,22 @@ from billboards.metrics.base import Batch, Floats, Metric, MetricCard
 from billboards.metrics.neural.baselines import Baseline, find_baseline, read_baseline
 from billboards.metrics.neural.devices import ONE_GPU
 from billboards.metrics.neural.engine import Engine, Where, start_engine
-from billboards.metrics.neural.hashcode import hash_code
 from billboards.metrics.neural.idf import even_weights, idf_weights, scored_together
 from billboards.metrics.neural.installed import installed_version, need
 from billboards.metrics.neural.learned import check_language, checked_precision, warn_of_cuts
+from billboards.metrics.neural.matching import score_texts
 from billboards.metrics.neural.models import EMBEDDED, layer_for
 from billboards.metrics.neural.readout import AllLayers, TopLayer
-from billboards.metrics.neural.scoring import score_texts
 from billboards.metrics.neural.weights import locate
+
+
+def hash_code(model: str, layer: int | None, *, idf: bool, rescaled: bool, own_baseline: bool = False) -> str:
+    """One line that names everything a score depends on; `own_baseline` says that the user brought the baseline."""
+    weighting = "idf" if idf else "no-idf"
+    versions = f"version=billboards-{installed_version('billboards')}(hug_trans={installed_version('transformers')})"
+    ending = ("-custom-rescaled" if own_baseline else "-rescaled") if rescaled else ""
+    return f"{model}_L{'all' if layer is None else layer}_{weighting}_{versions}{ending}"
+
 
 #: Raised when a change here changes scores.
 REVISION = "1"

@@ -20,10 +20,10 @@ from billboards.metrics.base import Batch, Floats, MetricCard
 from billboards.metrics.neural.devices import find_devices
 from billboards.metrics.neural.encoder import BATCH, PRECISIONS, Precision, batches
 from billboards.metrics.neural.engine import Where
-from billboards.metrics.neural.halving import halve_until_it_fits
 from billboards.metrics.neural.installed import need
 from billboards.metrics.neural.learned import Learned, checked_precision, split_rows, warn_of_cut_texts
 from billboards.metrics.neural.weights import Weights, locate
+from billboards.metrics.neural.windows import halve_until_it_fits
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -16,11 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from billboards.errors import InvalidInput
-from billboards.metrics.neural.halving import halve_until_it_fits
 from billboards.metrics.neural.installed import need
 from billboards.metrics.neural.readout import Readout
 from billboards.metrics.neural.tokens import Tokenizer, Tokens
 from billboards.metrics.neural.weights import Weights
+from billboards.metrics.neural.windows import halve_until_it_fits
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -15,15 +15,21 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from billboards.metrics.neural.ahead import Ahead
 from billboards.metrics.neural.cache import EmbeddingCache
 from billboards.metrics.neural.devices import find_devices
 from billboards.metrics.neural.encoder import Embedded, Encoder, Precision, encoder
-from billboards.metrics.neural.halving import free_memory, ran_out_of_memory
 from billboards.metrics.neural.readout import Readout, TopLayer
 from billboards.metrics.neural.tokens import Tokenizer
 from billboards.metrics.neural.weights import Weights
-from billboards.metrics.neural.windows import Indices, TokenWindow, Window, tokenised
+from billboards.metrics.neural.windows import (
+    Ahead,
+    Indices,
+    TokenWindow,
+    Window,
+    free_memory,
+    ran_out_of_memory,
+    tokenised,
+)
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -18,7 +18,6 @@ import numpy as np
 
 from billboards.errors import InvalidInput, MissingPart
 from billboards.metrics.base import Batch, Floats, Item, MetricCard
-from billboards.metrics.neural.decoding import beam_search
 from billboards.metrics.neural.devices import find_devices
 from billboards.metrics.neural.engine import Where
 from billboards.metrics.neural.learned import Learned, TextsCut, checked_precision, split_rows
@@ -28,10 +27,13 @@ from billboards.metrics.neural.likelihood import (
     Kind,
     LanguageModel,
     Languages,
+    Likelihoods,
+    Pair,
     language_model,
+    log_likelihoods,
 )
-from billboards.metrics.neural.likelihood_pairs import Likelihoods, Pair, log_likelihoods
 from billboards.metrics.neural.weights import Weights
+from billboards.metrics.neural.writing import beam_search
 
 PART = "torch, transformers and a model that lies on this machine; none comes with the metric"
 OWN_MODEL = "none of its own; that of the model"

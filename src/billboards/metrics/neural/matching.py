@@ -2,23 +2,26 @@
 
 Pairs of texts are matched many at a time on the device where their embeddings lie. They are sorted by length, so
 that little is padded; what is padded can't be matched. A batch that doesn't fit into memory is halved and tried again.
+Any number of outputs is one pass of the engine over windows of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from billboards.metrics.base import Floats
 from billboards.metrics.neural.devices import upload
 from billboards.metrics.neural.encoder import Embedded
-from billboards.metrics.neural.halving import halve_until_it_fits
-from billboards.metrics.neural.windows import TokenWindow
+from billboards.metrics.neural.engine import Engine
+from billboards.metrics.neural.windows import TokenWindow, halve_until_it_fits, plan_windows
 
 if TYPE_CHECKING:
     from torch import Tensor
+
 
 #: Numbers in one batch of pairs' embeddings, by kind of device.
 BATCH = {"cpu": 1 << 21, "cuda": 1 << 27}
@@ -96,3 +99,18 @@ def greedy_scores(similarity: Tensor, of_output: Tensor, of_reference: Tensor) -
 
 def _weighted_mean(values: Tensor, weights: Tensor) -> Tensor:
     return (values * weights).sum(1) / weights.sum(1)
+
+
+def score_texts(
+    engine: Engine, outputs: Sequence[str], references: Sequence[Sequence[str]], weights: NDArray[np.float32]
+) -> Floats:
+    """P, R and F1 of each output, each the best over its references: outputs × 3, or layers × outputs × 3."""
+    windows = plan_windows(outputs, references, engine.window_characters)
+    done = engine.run(windows, lambda window, embedded: match_window(window, embedded, weights))
+    depth = engine.encoders[0].depth
+    best = np.full((depth, len(outputs), 3), -np.inf)
+    for items, found in done:
+        scores = found.cpu().double().numpy().reshape(depth, -1, 3)
+        for layer in range(depth):
+            np.maximum.at(best[layer], items, scores[layer])
+    return best if engine.all_layers else best[0]

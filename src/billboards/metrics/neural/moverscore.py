@@ -1,13 +1,14 @@
 """MoverScore (Zhao et al. 2019): how far an output's words must be moved to become a reference's.
 
-Words are contextual embeddings (power means over a model's last layers); their weights are idf, or alike. The words of
-the output are moved onto those of the reference at the least cost, by word mover's distance, and the score is 1 minus
-that cost. With several references the best counts. Punctuation and all but the first piece of a word are left out, and
-what stands around every text has no weight.
+Words are contextual embeddings (power means over a model's last layers); their weights are idf, or alike; n neighbours
+can be joined into one. The words of the output are moved onto those of the reference at the least cost, by word mover's
+distance (§3.1), and the score is 1 minus that cost. With several references the best counts. Punctuation and all but
+the first piece of a word are left out, and what stands around every text has no weight.
 """
 
 from __future__ import annotations
 
+import string
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -24,13 +25,87 @@ from billboards.metrics.neural.encoder import Embedded
 from billboards.metrics.neural.engine import Engine, Where, start_engine
 from billboards.metrics.neural.idf import even_weights, idf_weights, scored_together
 from billboards.metrics.neural.learned import Learned, check_language, checked_precision, split_rows, warn_of_cuts
-from billboards.metrics.neural.moving import Grams, Heaps, Table, join_grams, left_out_tokens, moving
 from billboards.metrics.neural.readout import PowerMeans
 from billboards.metrics.neural.tokens import Tokenizer
 from billboards.metrics.neural.windows import TokenWindow, plan_windows
 
 if TYPE_CHECKING:
     from torch import Tensor
+
+
+#: One weight per token of the vocabulary.
+Table = NDArray[np.float32]
+#: Words or n-grams × width, and their weights.
+Grams = tuple[Floats, Floats]
+
+
+def left_out_tokens(tokenizer: Tokenizer) -> NDArray[np.bool_]:
+    """For each token of the vocabulary, whether it is punctuation or the rest of a word that was cut into pieces."""
+    pieces = tokenizer.inner.convert_ids_to_tokens(list(range(tokenizer.vocabulary)))
+    return np.array([piece.startswith("##") or piece.lstrip("▁Ġ") in set(string.punctuation) for piece in pieces])
+
+
+@dataclass(frozen=True)
+class Heaps:
+    """The texts of a window as heaps of words: text k's embeddings lie in `values` from `starts[k]` on."""
+
+    window: TokenWindow
+    values: NDArray[np.float32]
+    starts: NDArray[np.int64]
+    #: For each token of the vocabulary, whether it is left out.
+    left_out: NDArray[np.bool_]
+    #: The tokens that every text gets.
+    around: Sequence[int]
+
+    def words(self, text: int, table: Table) -> Grams:
+        """A text's words with their weights in a table, those without weight among them."""
+        ids, start = self.window.tokens.of(text), int(self.starts[text])
+        weights, kept = table[ids].astype(np.float64), ~self.left_out[ids]
+        if not weights[kept].any():
+            weights, kept = self._alike(text, ids)
+        return self.values[start : start + len(ids)][kept].astype(np.float64), weights[kept]
+
+    def _alike(self, text: int, ids: NDArray[np.int32]) -> tuple[Floats, NDArray[np.bool_]]:
+        """Where nothing that is kept has a weight, all of a text's own words count alike, or else its other tokens."""
+        own = ~np.isin(ids, self.around) & ~self.window.tokens.empty[text]
+        words = own & ~self.left_out[ids]
+        return np.ones(len(ids)), words if words.any() else own
+
+
+def join_grams(values: Floats, weights: Floats, n: int) -> Grams:
+    """Every n neighbours as their weighted mean, of length 1, with the sum of their weights; fewer than n are one.
+
+    What has no weight is nobody's cargo and is dropped, but only now: a neighbour without weight is a neighbour.
+    """
+    size = min(n, len(weights))
+    if not size:
+        return values, weights
+    runs = np.lib.stride_tricks.sliding_window_view(np.arange(len(weights)), size)
+    runs = runs[weights[runs].sum(1) > 0]
+    sums = weights[runs].sum(1)
+    means = (weights[runs][..., None] * values[runs]).sum(1) / sums[:, None]
+    return unit(means), sums
+
+
+def unit(values: Floats) -> Floats:
+    """Vectors of length 1."""
+    scaled: Floats = values / np.linalg.norm(values, axis=1, keepdims=True).clip(1e-12)
+    return scaled
+
+
+def moving(written: Grams, wanted: Grams, *, squared: bool = False) -> Transport:
+    """The problem of moving one heap onto another; an empty one is at a right angle to everything."""
+    (values, supply), (others, demand) = written, wanted
+    if not (len(supply) and len(demand)):
+        return Transport(distances(np.zeros((1, 1)), squared=squared), np.ones(1), np.ones(1))
+    return Transport(distances(values @ others.T, squared=squared), supply, demand)
+
+
+def distances(cosines: Floats, *, squared: bool) -> Floats:
+    """Euclidean distances between unit vectors, or their squares."""
+    squares: Floats = np.clip(2 - 2 * cosines, 0.0, 4.0)
+    return squares if squared else np.sqrt(squares)
+
 
 #: The weights of the references' tokens, and of those of each generator's outputs.
 Tables = tuple[Table, Sequence[Table]]
