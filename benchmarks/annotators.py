@@ -24,11 +24,17 @@ from scipy.special import gammaln, logsumexp, psi
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from billboards.analyses._annotators import assumed_questions
-from billboards.stats.annotator_posterior import posterior, probability_noisy
-from billboards.stats.annotator_priors import PSEUDO_RIGHT, PSEUDO_WRONG, learned_prior
-from billboards.stats.annotator_results import AnnotatorModel, BetaMixture
 from billboards.stats.annotator_simulation import Round, simulate_round
-from billboards.stats.annotators import judge_annotators
+from billboards.stats.annotators import (
+    PSEUDO_RIGHT,
+    PSEUDO_WRONG,
+    AnnotatorModel,
+    judge_annotators,
+    learned_prior,
+    posterior,
+    probability_noisy,
+)
+from billboards.stats.beta_mixture import BetaMixture
 
 Floats = NDArray[np.float64]
 

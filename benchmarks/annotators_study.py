@@ -23,8 +23,7 @@ from scipy.stats import pearsonr, spearmanr
 
 from billboards.analyses._annotators import PUBLISHED, check_annotators, corruption_table, mixture_table
 from billboards.show.terminal import print_table
-from billboards.stats.annotator_results import AnnotatorModel
-from billboards.stats.annotators import judge_annotators
+from billboards.stats.annotators import AnnotatorModel, judge_annotators
 from billboards.stats.system_level import wilson_interval
 
 Floats = NDArray[np.float64]

@@ -34,8 +34,8 @@ from billboards.board.matrix import board_scores
 from billboards.board.scoring import score_board
 from billboards.metrics.bleu import BLEU
 from billboards.metrics.chrf import ChrFPlusPlus
+from billboards.metrics.executor import InProcess
 from billboards.metrics.rouge import Rouge3, RougeL
-from billboards.run.local import InProcess
 from billboards.stats.ensemble import apply_linear, fit_ensemble, gather_blocks
 from billboards.stats.overrating import overrating_all, overrating_crossed
 

@@ -15,7 +15,7 @@ class WordRecall(bb.Metric):
     """The share of a reference's words that the output holds; of several references, the best."""
 
     lowercase: bool = True
-    card: ClassVar[bb.MetricCard] = bb.MetricCard("word-recall", range=(0.0, 1.0))
+    card: ClassVar[bb.MetricCard] = bb.MetricCard(name="word-recall", range=(0.0, 1.0))
 
     def score(self, batch: bb.Batch) -> Floats:
         return score_each(batch, lambda item: max(self._recall(item.output, text) for text in item.references))

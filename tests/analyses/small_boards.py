@@ -27,7 +27,7 @@ from billboards.metrics.base import Batch, Floats, Metric, MetricCard
 class Overlap(Metric):
     """Words shared with the best reference."""
 
-    card: ClassVar[MetricCard] = MetricCard("overlap")
+    card: ClassVar[MetricCard] = MetricCard(name="overlap")
 
     def score(self, batch: Batch) -> Floats:
         shared = [
@@ -41,7 +41,7 @@ class Overlap(Metric):
 class Errors(Metric):
     """Words that are in no reference: lower is better."""
 
-    card: ClassVar[MetricCard] = MetricCard("errors", higher_is_better=False)
+    card: ClassVar[MetricCard] = MetricCard(name="errors", higher_is_better=False)
 
     def score(self, batch: Batch) -> Mapping[str, Floats]:
         wrong = [
@@ -55,7 +55,7 @@ class Errors(Metric):
 class Characters(Metric):
     """Length of the output, in characters; the whole corpus at once."""
 
-    card: ClassVar[MetricCard] = MetricCard("characters", needs_references=False, is_statistic=True)
+    card: ClassVar[MetricCard] = MetricCard(name="characters", needs_references=False, is_statistic=True)
     needs_corpus: ClassVar[bool] = True
 
     def score(self, batch: Batch) -> Floats:
@@ -66,7 +66,7 @@ class Characters(Metric):
 class Broken(Metric):
     """Fails on any output with the word bad."""
 
-    card: ClassVar[MetricCard] = MetricCard("broken")
+    card: ClassVar[MetricCard] = MetricCard(name="broken")
 
     def score(self, batch: Batch) -> Floats:
         if any("bad" in output for output in batch.outputs):

@@ -17,7 +17,7 @@ from billboards.analyses.rank import rank_board
 from billboards.board.matrix import board_scores
 from billboards.board.writing import write_board
 from billboards.errors import InvalidInput, UnknownName
-from billboards.run.local import InProcess
+from billboards.metrics.executor import InProcess
 
 
 @pytest.fixture

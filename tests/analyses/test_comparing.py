@@ -20,8 +20,7 @@ from billboards.analyses.compare import (
 )
 from billboards.errors import InvalidInput, NotEnoughData, UnknownName
 from billboards.stats.clusters import benjamini_hochberg, holm
-from billboards.stats.pairs_permutation import permute_decisions
-from billboards.stats.pairwise import acc_eq
+from billboards.stats.pairwise import acc_eq, permute_decisions
 from billboards.stats.significance import permute_correlations
 
 

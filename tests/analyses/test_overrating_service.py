@@ -14,7 +14,7 @@ from billboards.board.cells import MemoryCells
 from billboards.board.matrix import board_scores
 from billboards.board.scoring import score_board
 from billboards.errors import InvalidInput, UnknownName
-from billboards.run.local import InProcess
+from billboards.metrics.executor import InProcess
 from billboards.stats.overrating import overrating, overrating_crossed
 
 METRICS = [Overlap(), Errors()]

@@ -24,7 +24,7 @@ from billboards.board.cells import MemoryCells
 from billboards.board.judgments import JudgmentColumns
 from billboards.board.scoring import score_board
 from billboards.errors import InvalidInput, UnknownName
-from billboards.run.local import InProcess
+from billboards.metrics.executor import InProcess
 
 NAN = float("nan")
 

@@ -17,7 +17,7 @@ from billboards.board.matrix import board_scores
 from billboards.board.scoring import score_board
 from billboards.metrics.base import Metric
 from billboards.metrics.discovery import metric, metric_names
-from billboards.run.local import InProcess
+from billboards.metrics.executor import InProcess
 
 KNOWN: dict[str, Metric] = {"overlap": Overlap(), "errors": Errors()}
 

@@ -15,7 +15,7 @@ from billboards.board import Board, Judgments, Reference
 from billboards.board.cells import MemoryCells
 from billboards.errors import NotEnoughData
 from billboards.metrics.base import Batch, Floats, Metric, MetricCard
-from billboards.run.local import InProcess
+from billboards.metrics.executor import InProcess
 from billboards.stats.correlation import pearson
 
 
@@ -23,7 +23,7 @@ from billboards.stats.correlation import pearson
 class OverlapAll(Metric):
     """Words shared with all references together: a definition of its own for several."""
 
-    card: ClassVar[MetricCard] = MetricCard("overlap-all")
+    card: ClassVar[MetricCard] = MetricCard(name="overlap-all")
     multiple_references: ClassVar[Literal["own", "best"]] = "own"
 
     def score(self, batch: Batch) -> Floats:

@@ -16,7 +16,7 @@ from billboards.board import Judgments
 from billboards.board.cells import MemoryCells
 from billboards.board.scoring import score_board
 from billboards.errors import NotEnoughData
-from billboards.run.local import InProcess
+from billboards.metrics.executor import InProcess
 from billboards.stats.correlation import pearson
 from billboards.stats.grouped import correlation
 from billboards.stats.pairwise import held_out_acc_eq

@@ -14,8 +14,8 @@ from billboards.board import Board, Generator, Instance, row_of, scoring
 from billboards.board.cells import MemoryCells, SqliteCells
 from billboards.board.matrix import board_scores
 from billboards.board.scoring import Progress, column_key, score_board
-from billboards.metrics.executor import Executor, Result, Task
-from billboards.run.local import InProcess, LocalPool
+from billboards.metrics.executor import Executor, InProcess, Result, Task
+from billboards.run.local import LocalPool
 
 METRICS = [Overlap(), Errors(), Characters()]
 

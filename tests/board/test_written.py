@@ -68,7 +68,7 @@ def test_a_value_is_shown_in_a_line_however_deep_it_is() -> None:
 
 
 def test_an_annotator_model_has_a_count_in_digits() -> None:
-    from billboards.stats.annotator_results import AnnotatorModel
+    from billboards.stats.annotators import AnnotatorModel
 
     assert AnnotatorModel.named("class/learned/3").components == 3
     for components in ("²", "١", "1_0"):

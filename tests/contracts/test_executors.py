@@ -12,17 +12,17 @@ import pytest
 
 from billboards.errors import MetricFailed
 from billboards.metrics.base import Batch, Floats, Metric, MetricCard
-from billboards.metrics.executor import Executor, Task
+from billboards.metrics.executor import Executor, InProcess, Task
 from billboards.run.dask import DaskExecutor
 from billboards.run.dask_cluster import Cluster
-from billboards.run.local import InProcess, LocalPool, executor
+from billboards.run.local import LocalPool, executor
 
 
 @dataclass(frozen=True)
 class Letters(Metric):
     """Counts letters; fails on request."""
 
-    card: ClassVar[MetricCard] = MetricCard("letters", needs_references=False)
+    card: ClassVar[MetricCard] = MetricCard(name="letters", needs_references=False)
 
     def score(self, batch: Batch) -> Floats:
         if "die" in batch.outputs:

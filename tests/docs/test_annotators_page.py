@@ -9,7 +9,7 @@ import pytest
 
 from billboards.analyses._annotators import assumed_questions, check_annotators
 from billboards.cli.main import main
-from billboards.stats.annotator_results import AnnotatorModel
+from billboards.stats.annotators import AnnotatorModel
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "annotators.md").read_text("utf-8")
 

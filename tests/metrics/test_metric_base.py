@@ -18,7 +18,7 @@ class Fixed(Metric):
     """Returns what it was made with, right or wrong."""
 
     answer: tuple[float, ...] = ()
-    card: ClassVar[MetricCard] = MetricCard("fixed", needs_references=False)
+    card: ClassVar[MetricCard] = MetricCard(name="fixed", needs_references=False)
 
     def score(self, batch: Batch) -> Floats:
         return np.array(self.answer)
@@ -29,7 +29,7 @@ class Parts(Metric):
     """Returns named parts, the second of them broken where asked."""
 
     broken: bool = False
-    card: ClassVar[MetricCard] = MetricCard("parts", needs_references=False)
+    card: ClassVar[MetricCard] = MetricCard(name="parts", needs_references=False)
 
     def score(self, batch: Batch) -> Mapping[str, Floats]:
         ones = np.ones(len(batch))
@@ -40,7 +40,7 @@ class Parts(Metric):
 class Silent(Metric):
     """Returns no part at all."""
 
-    card: ClassVar[MetricCard] = MetricCard("silent", needs_references=False)
+    card: ClassVar[MetricCard] = MetricCard(name="silent", needs_references=False)
 
     def score(self, batch: Batch) -> Mapping[str, Floats]:
         return {}
@@ -50,7 +50,7 @@ class Silent(Metric):
 class Needy(Metric):
     """Needs references and inputs."""
 
-    card: ClassVar[MetricCard] = MetricCard("needy", needs_input=True)
+    card: ClassVar[MetricCard] = MetricCard(name="needy", needs_input=True)
 
     def score(self, batch: Batch) -> Floats:
         return np.zeros(len(batch))

@@ -35,8 +35,10 @@ def test_a_fact_is_stated_or_derived(name: str, fact: str, expected: str) -> Non
 
 
 def test_a_card_says_what_it_lacks() -> None:
-    assert MetricCard("mine").missing() == ("summary", "range", "training data", "licence", "paper", "failures")
-    half = MetricCard("mine", "counts", range=(0, None), training_data=" ", licence="MIT", paper="-", failures="-")
+    assert MetricCard(name="mine").missing() == ("summary", "range", "training data", "licence", "paper", "failures")
+    half = MetricCard(
+        name="mine", summary="counts", range=(0, None), training_data=" ", licence="MIT", paper="-", failures="-"
+    )
     assert half.missing() == ("training data",)
 
 

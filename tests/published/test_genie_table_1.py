@@ -9,7 +9,7 @@ from __future__ import annotations
 import pytest
 
 from billboards.analyses._annotators import simulate_annotators
-from billboards.stats.annotator_results import Detection, DetectionStudy
+from billboards.stats.annotator_simulation import Detection, DetectionStudy
 
 
 @pytest.fixture(scope="module")

@@ -24,13 +24,13 @@ from billboards.board.judgments import JudgmentColumns
 from billboards.board.scoring import Progress, score_board
 from billboards.errors import ClusterFailed, InvalidInput
 from billboards.metrics.base import Batch, Floats, Metric, MetricCard
-from billboards.metrics.executor import Executor, Task
+from billboards.metrics.executor import Executor, InProcess, Task
 from billboards.metrics.neural.bertscore import BERTScore
 from billboards.run import dask_cluster
 from billboards.run.cluster_task import context_of, pack_texts
 from billboards.run.dask import DaskExecutor
 from billboards.run.dask_cluster import Cluster
-from billboards.run.local import InProcess, LocalPool
+from billboards.run.local import LocalPool
 
 loads: list[int] = []
 
@@ -39,7 +39,7 @@ loads: list[int] = []
 class Heavy(Metric):
     """Loads something once per object; scores are the number of loads in the process."""
 
-    card: ClassVar[MetricCard] = MetricCard("heavy", needs_references=False)
+    card: ClassVar[MetricCard] = MetricCard(name="heavy", needs_references=False)
 
     @cached_property
     def model(self) -> int:
@@ -54,7 +54,7 @@ class Heavy(Metric):
 class Slow(Metric):
     """Counts letters, in no hurry; ends its process on request."""
 
-    card: ClassVar[MetricCard] = MetricCard("slow", slow=True)
+    card: ClassVar[MetricCard] = MetricCard(name="slow", slow=True)
     seconds: float = 0.05
 
     def score(self, batch: Batch) -> Floats:
@@ -69,7 +69,7 @@ class Slow(Metric):
 class Together(Metric):
     """An output's length beside the mean over all generators, so that it tells who was scored together."""
 
-    card: ClassVar[MetricCard] = MetricCard("together")
+    card: ClassVar[MetricCard] = MetricCard(name="together")
     scores_together: ClassVar[bool] = True
 
     def score(self, batch: Batch) -> Floats:
@@ -92,7 +92,7 @@ class Asking(Slow):
 class Staying(Metric):
     """Says in which process it runs."""
 
-    card: ClassVar[MetricCard] = MetricCard("staying", needs_references=False)
+    card: ClassVar[MetricCard] = MetricCard(name="staying", needs_references=False)
     travels: ClassVar[bool] = False
 
     def score(self, batch: Batch) -> Floats:
@@ -103,7 +103,7 @@ class Staying(Metric):
 class Elsewhere(Metric):
     """A metric whose version depends on the process."""
 
-    card: ClassVar[MetricCard] = MetricCard("elsewhere", needs_references=False)
+    card: ClassVar[MetricCard] = MetricCard(name="elsewhere", needs_references=False)
 
     def versions(self) -> Mapping[str, str]:
         return {"process": str(os.getpid())}

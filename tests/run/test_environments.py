@@ -127,7 +127,7 @@ def test_a_metric_imports_what_it_requires_and_what_that_requires(tmp_path: Path
     (folder / "metric.py").write_text(
         "import letters\ndef score(outputs, references, inputs): return [letters.count(o) for o in outputs]\n"
     )
-    metric = ProgramMetric(MetricCard("vowels", needs_references=False), folder, "metric.py", environment)
+    metric = ProgramMetric(MetricCard(name="vowels", needs_references=False), folder, "metric.py", environment)
     assert metric.score(Batch(["banana", "rhythm"])).tolist() == [3.0, 0.0]
     without = run_program(ProgramMetric(metric.card, folder, "metric.py"), Batch(["banana"]))
     assert "name every package in requirements.txt; its last words: ModuleNotFoundError" in str(without.problem)

@@ -16,7 +16,7 @@ from billboards.run.program import ProgramMetric, folder_digest, given_files, op
 from billboards.run.sandbox import sandbox_available
 
 BATCH = Batch(["one", "zwei\n\u2028", "três"], [["a", "b"], ["c"], ["d"]], ["x", "y", "z"])
-CARD = MetricCard("own", needs_references=True, needs_input=True)
+CARD = MetricCard(name="own", needs_references=True, needs_input=True)
 
 
 @pytest.fixture
@@ -99,7 +99,7 @@ def test_a_function_that_breaks_the_contract_is_told_in_its_own_terms(code: str,
 
 
 def test_what_a_metric_does_not_declare_it_does_not_see() -> None:
-    blind = given_files(MetricCard("blind", needs_references=False), BATCH)
+    blind = given_files(MetricCard(name="blind", needs_references=False), BATCH)
     assert blind["source.jsonl"] == b'{"src": ""}\n' * 3
     assert blind["references.jsonl"] == b'{"refs": []}\n' * 3
 
@@ -115,9 +115,9 @@ def test_a_program_keeps_the_contract_of_every_metric(folder: Path) -> None:
 def test_the_signature_changes_with_everything_that_can_change_a_score(folder: Path) -> None:
     metric = python(folder, "def score(outputs, references, inputs): return [1] * len(outputs)\n")
     signatures = [metric.signature]
-    signatures.append(ProgramMetric(MetricCard("own", higher_is_better=False), folder, "metric.py").signature)
-    signatures.append(ProgramMetric(MetricCard("own", needs_references=False), folder, "metric.py").signature)
-    signatures.append(ProgramMetric(MetricCard("other"), folder, "metric.py").signature)
+    signatures.append(ProgramMetric(MetricCard(name="own", higher_is_better=False), folder, "metric.py").signature)
+    signatures.append(ProgramMetric(MetricCard(name="own", needs_references=False), folder, "metric.py").signature)
+    signatures.append(ProgramMetric(MetricCard(name="other"), folder, "metric.py").signature)
     (folder / "weights.bin").write_bytes(b"1")
     signatures.append(ProgramMetric(CARD, folder, "metric.py").signature)
     (folder / "weights.bin").rename(folder / "weights2.bin")

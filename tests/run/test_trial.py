@@ -31,7 +31,7 @@ def folder(tmp_path: Path) -> Path:
 
 def metric(folder: Path, code: str, *, deterministic: bool = True) -> ProgramMetric:
     (folder / "metric.py").write_text(code)
-    return ProgramMetric(MetricCard("own", deterministic=deterministic), folder, "metric.py")
+    return ProgramMetric(MetricCard(name="own", deterministic=deterministic), folder, "metric.py")
 
 
 def test_the_shortest_and_the_longest_output_are_among_the_few() -> None:

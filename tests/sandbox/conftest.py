@@ -65,7 +65,7 @@ def program(tmp_path: Path) -> Callable[..., ProgramMetric]:
         (folder / "attack.py").write_text(py)
         (folder / "run.sh").write_text(sh or 'exec python3 attack.py "$@"\n')
         allowed = replace(LIMITS, **limits)  # type: ignore[arg-type]  # counts stay whole, seconds need not
-        return ProgramMetric(MetricCard("own", needs_input=True), folder, "run.sh", limits=allowed)
+        return ProgramMetric(MetricCard(name="own", needs_input=True), folder, "run.sh", limits=allowed)
 
     return make
 

@@ -15,8 +15,8 @@ from billboards.board.cells import MemoryCells
 from billboards.board.scoring import score_board
 from billboards.errors import Refused, StoreAway
 from billboards.metrics.discovery import metric
+from billboards.metrics.executor import InProcess
 from billboards.run import sandbox
-from billboards.run.local import InProcess
 from billboards.site.boards.live import live_board
 from billboards.site.database import trail
 from billboards.site.database.schema import leases as lease_table

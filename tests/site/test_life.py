@@ -17,7 +17,7 @@ from billboards.board.cells import MemoryCells
 from billboards.board.scoring import score_board
 from billboards.errors import Refused
 from billboards.metrics.discovery import metric
-from billboards.run.local import InProcess
+from billboards.metrics.executor import InProcess
 from billboards.site.boards import refresh, snapshots
 from billboards.site.boards.live import live_board
 from billboards.site.database import trail

@@ -41,13 +41,13 @@ from billboards.board.folder import open_board
 from billboards.board.scoring import score_board
 from billboards.board.writing import write_board
 from billboards.metrics.discovery import metric
+from billboards.metrics.executor import InProcess
 from billboards.metrics.judges.answers import Answers, question_key
 from billboards.metrics.judges.endpoint import Answer
 from billboards.metrics.neural.baselines import read_baseline
 from billboards.metrics.neural.comet import locate_checkpoint
 from billboards.metrics.wordnet import WordNet
 from billboards.run.environments import RECORD, _place_digest, find_environment, made_environments, parse_requirements
-from billboards.run.local import InProcess
 from billboards.run.packs import built_packs, pack_state
 from billboards.show.documents import document_of, dumps, result_of
 from billboards.show.table import shown

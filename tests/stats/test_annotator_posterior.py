@@ -8,14 +8,24 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from billboards.stats.annotator_posterior import posterior, probability_noisy
-from billboards.stats.annotator_priors import FIXED_1, FIXED_2, JEFFREYS, UNIFORM
-from billboards.stats.annotator_results import AnnotatorModel, BetaMixture
+from billboards.stats.annotators import (
+    FIXED_1,
+    FIXED_2,
+    JEFFREYS,
+    UNIFORM,
+    AnnotatorModel,
+    posterior,
+    probability_noisy,
+)
+from billboards.stats.beta_mixture import BetaMixture
 
 RIGHT, WRONG = [0, 3, 9, 5], [0, 1, 1, 5]
 #: Not a prior of the paper.
-ORACLE = BetaMixture((0.05, 0.95), (0.5, 9.5), (9.5, 0.5))
-CLASS, RATE = AnnotatorModel("class", "fixed", 2), AnnotatorModel("rate", "fixed", 2)
+ORACLE = BetaMixture(weights=(0.05, 0.95), alphas=(0.5, 9.5), betas=(9.5, 0.5))
+CLASS, RATE = (
+    AnnotatorModel(criterion="class", prior="fixed", components=2),
+    AnnotatorModel(criterion="rate", prior="fixed", components=2),
+)
 
 
 @pytest.mark.parametrize(
@@ -72,7 +82,7 @@ def test_jeffreys_interval_of_nine_right_of_ten_is_that_of_its_beta() -> None:
 
 
 def test_a_component_of_weight_nothing_takes_no_part() -> None:
-    found = posterior(BetaMixture((0.0, 1.0), (1.0, 9.0), (9.0, 1.0)), [0], [10])
+    found = posterior(BetaMixture(weights=(0.0, 1.0), alphas=(1.0, 9.0), betas=(9.0, 1.0)), [0], [10])
     assert found.weights[0] == pytest.approx([0, 1])
 
 

@@ -6,11 +6,21 @@ import numpy as np
 import pytest
 
 from billboards.errors import NotEnoughData
-from billboards.stats.annotator_corruption import CheckedScores, detect_corruption
-from billboards.stats.annotator_results import AnnotatorModel
-from billboards.stats.annotator_simulation import detection, mark, simulate_detection, simulate_round, tally
+from billboards.stats.annotator_simulation import (
+    CheckedScores,
+    detect_corruption,
+    detection,
+    mark,
+    simulate_detection,
+    simulate_round,
+    tally,
+)
+from billboards.stats.annotators import AnnotatorModel
 
-UNIFORM, FIXED = AnnotatorModel("rate", "uniform", 1), AnnotatorModel("class", "fixed", 2)
+UNIFORM, FIXED = (
+    AnnotatorModel(criterion="rate", prior="uniform", components=1),
+    AnnotatorModel(criterion="class", prior="fixed", components=2),
+)
 
 
 def test_a_round_keeps_genies_proportions() -> None:

@@ -6,9 +6,7 @@ import pytest
 
 from billboards.analyses._annotators import PUBLISHED
 from billboards.errors import InvalidInput
-from billboards.stats.annotator_priors import FIXED_2, UNIFORM
-from billboards.stats.annotator_results import AnnotatorModel
-from billboards.stats.annotators import follow_annotator, judge_annotators
+from billboards.stats.annotators import FIXED_2, UNIFORM, AnnotatorModel, follow_annotator, judge_annotators
 
 POSITIVE = ([19, 20, 1, 18, 0], [1, 0, 14, 2, 0])
 NEGATIVE = ([20, 0, 15, 18, 0], [0, 16, 0, 1, 0])
@@ -49,7 +47,7 @@ def test_every_model_of_table_1_tells_a_guesser_from_a_careful_annotator(name: s
 
 
 def test_intervals_hold_the_accuracy() -> None:
-    model = AnnotatorModel("class", "fixed", 2)
+    model = AnnotatorModel(criterion="class", prior="fixed", components=2)
     standing = judge_annotators(["a", "b"], {"positive": ([9, 10], [1, 0])}, model).verdicts[0].standings[0]
     assert standing.interval == pytest.approx((0.7799, 0.9943), abs=0.001)
     assert standing.interval[0] < standing.accuracy < standing.interval[1]
@@ -63,14 +61,16 @@ def test_where_all_annotators_are_alike_own_answers_say_less_than_those_of_all()
 
 def test_posteriors_are_updated_after_each_question() -> None:
     """Beta(1, 1) becomes Beta(2, 1), Beta(3, 1), Beta(3, 2): P(accuracy ≤ .9) is .81, .729, and .9477."""
-    found = follow_annotator([True, True, False], mixture=UNIFORM, model=AnnotatorModel("rate", "uniform", 1))
+    found = follow_annotator(
+        [True, True, False], mixture=UNIFORM, model=AnnotatorModel(criterion="rate", prior="uniform", components=1)
+    )
     assert [(one.right, one.wrong) for one in found] == [(1, 0), (2, 0), (2, 1)]
     assert [one.p_noisy for one in found] == pytest.approx([0.81, 0.729, 0.9477])
 
 
 def test_following_ends_where_judging_all_answers_at_once_does() -> None:
     answers = [True] * 3 + [False] * 6
-    model = AnnotatorModel("class", "fixed", 2)
+    model = AnnotatorModel(criterion="class", prior="fixed", components=2)
     last = follow_annotator(answers, mixture=FIXED_2, model=model, kind="positive")[-1]
     assert last == judge_annotators(["a"], {"positive": ([3], [6])}, model).verdicts[0].standings[0]
     assert follow_annotator([], mixture=FIXED_2, model=model) == ()
@@ -122,7 +122,9 @@ def test_impossible_models_are_refused(name: str, message: str) -> None:
 
 def test_a_models_name_is_enough_to_find_it() -> None:
     assert AnnotatorModel.named("class/learned") == AnnotatorModel()
-    assert AnnotatorModel.named("rate/uniform", threshold=0.95) == AnnotatorModel("rate", "uniform", 1, 0.95)
+    assert AnnotatorModel.named("rate/uniform", threshold=0.95) == AnnotatorModel(
+        criterion="rate", prior="uniform", components=1, threshold=0.95
+    )
 
 
 def test_thresholds_outside_of_0_and_1_are_refused() -> None:
@@ -132,7 +134,9 @@ def test_thresholds_outside_of_0_and_1_are_refused() -> None:
 
 def test_a_probability_of_exactly_the_threshold_is_not_above_it() -> None:
     """One wrong answer under a uniform prior: 1 - .1² = .99."""
-    report = judge_annotators(["a"], {"positive": ([0], [1])}, AnnotatorModel("rate", "uniform", 1))
+    report = judge_annotators(
+        ["a"], {"positive": ([0], [1])}, AnnotatorModel(criterion="rate", prior="uniform", components=1)
+    )
     assert report.verdicts[0].standings[0].p_noisy == pytest.approx(0.99, abs=1e-12)
     assert not report.noisy
 

@@ -10,11 +10,16 @@ from numpy.typing import NDArray
 from scipy import optimize, special
 
 from billboards.errors import InvalidInput, NotEnoughData
-from billboards.stats import beta_steps
-from billboards.stats.annotator_priors import PSEUDO_RIGHT, PSEUDO_WRONG, learned_prior
-from billboards.stats.annotator_results import BetaMixture
-from billboards.stats.beta_binomial import log_likelihood
-from billboards.stats.beta_mixture import climb, distinct_counts, fit_beta_mixture, random_points
+from billboards.stats import beta_mixture as beta_steps
+from billboards.stats.annotators import PSEUDO_RIGHT, PSEUDO_WRONG, learned_prior
+from billboards.stats.beta_mixture import (
+    BetaMixture,
+    climb,
+    distinct_counts,
+    fit_beta_mixture,
+    log_likelihood,
+    random_points,
+)
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -112,7 +117,7 @@ def test_the_fit_reaches_the_optimum_of_a_general_purpose_optimiser(annotators: 
     def mixture(x: Floats) -> BetaMixture:
         weights = special.softmax(np.append(x[2 * components :], 0))
         mean, size = special.expit(x[:components]), np.exp(x[components : 2 * components])
-        return BetaMixture(tuple(weights), tuple(mean * size), tuple((1 - mean) * size))
+        return BetaMixture(weights=tuple(weights), alphas=tuple(mean * size), betas=tuple((1 - mean) * size))
 
     def cost(x: Floats) -> float:
         return -plain_log_likelihood(mixture(x), counts.right, counts.wrong, counts.times)

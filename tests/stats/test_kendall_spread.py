@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.stats import kendalltau
 
-from billboards.stats import kendall_spread
-from billboards.stats.kendall_spread import kendall_se
+from billboards.stats import kendall as kendall_spread
+from billboards.stats.kendall import kendall_se
 
 
 def judged(rows: int, instances: int, levels: int | None, seed: int) -> tuple[np.ndarray, np.ndarray]:

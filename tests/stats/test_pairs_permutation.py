@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from billboards.errors import InvalidInput
-from billboards.stats.pairs_permutation import Unit, permute_decisions
-from billboards.stats.pairwise import acc_eq
+from billboards.stats.pairwise import Unit, acc_eq, permute_decisions
 
 #: Three outputs of two instances; metric 0 has all six pairs right, metric 1 three of them, metric 2 four.
 HUMAN = np.array([[1.0, 3.0], [2.0, 2.0], [3.0, 1.0]])

@@ -9,8 +9,13 @@ import pytest
 from numpy.typing import NDArray
 
 from billboards.errors import InvalidInput
-from billboards.stats.paired_differences import pairwise_difference_pearson
-from billboards.stats.pairwise import acc_eq, held_out_acc_eq, pair_differences, pair_index
+from billboards.stats.pairwise import (
+    acc_eq,
+    held_out_acc_eq,
+    pair_differences,
+    pair_index,
+    pairwise_difference_pearson,
+)
 
 Floats = NDArray[np.float64]
 NAN = float("nan")

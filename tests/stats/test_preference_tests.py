@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from billboards.stats.preference_tests import decisions, exchange_decisions, preference_correlations
-from billboards.stats.preferences import preference_agreement
+from billboards.stats.preferences import decisions, exchange_decisions, preference_agreement, preference_correlations
 
 SCORES = np.array([[[3.0, 1.0], [2.0, 1.0], [1.0, np.nan]], [[1.0, 1.0], [2.0, 0.0], [3.0, 5.0]]])
 BETTER, WORSE, INSTANCE = np.array([0, 0, 0, 0]), np.array([1, 2, 1, 2]), np.array([0, 0, 1, 1])

@@ -21,19 +21,19 @@ from billboards.formats.appraise import AppraiseAnswer, last_answers, read_appra
 from billboards.reading import Problems, Row, read_table, refuse_errors, shown, whole_number
 from billboards.show.table import Table, TableColumn
 from billboards.show.words import listed, value_text
-from billboards.stats.annotator_corruption import CheckedScores, detect_corruption
-from billboards.stats.annotator_results import (
-    AnnotatorModel,
-    AnnotatorReport,
+from billboards.stats.annotator_simulation import (
+    BUCKETS,
+    CheckedScores,
     ControlStudy,
     CorruptionLevel,
     CorruptionStudy,
     Detection,
     DetectionStudy,
     ModelDetection,
+    detect_corruption,
+    simulate_detection,
 )
-from billboards.stats.annotator_simulation import BUCKETS, simulate_detection
-from billboards.stats.annotators import judge_annotators
+from billboards.stats.annotators import AnnotatorModel, AnnotatorReport, judge_annotators
 from billboards.stats.bootstrap import Interval
 
 COLUMNS = ("annotator", "right", "wrong")

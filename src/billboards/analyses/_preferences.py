@@ -15,7 +15,7 @@ from billboards.board import Aggregate, Board, Preferences, Slice, is_preference
 from billboards.errors import InvalidInput, NotEnoughData
 from billboards.stats.bootstrap import Resampled
 from billboards.stats.correlation import Correlations
-from billboards.stats.preference_tests import decisions, exchange_decisions, preference_correlations
+from billboards.stats.preferences import decisions, exchange_decisions, preference_correlations
 
 Floats = NDArray[np.float64]
 

@@ -29,7 +29,7 @@ from billboards.board import (
     is_preference,
 )
 from billboards.stats.correlation import pearson
-from billboards.stats.preference_tests import decisions, preference_correlations
+from billboards.stats.preferences import decisions, preference_correlations
 
 if TYPE_CHECKING:
     pass

@@ -33,10 +33,9 @@ from billboards.show.words import COMPARISONS_WON, clipped, interval_text, p_tex
 from billboards.stats.bootstrap import Interval, Resampled
 from billboards.stats.clusters import benjamini_hochberg, holm
 from billboards.stats.correlation import pearson
-from billboards.stats.pairs_permutation import AccuracyTests, permute_decisions
-from billboards.stats.pairwise import acc_eq
+from billboards.stats.pairwise import AccuracyTests, acc_eq, permute_decisions
 from billboards.stats.power import Needed, tell_generators_apart, tell_metrics_apart, tell_preferences_apart
-from billboards.stats.preference_tests import decisions, exchange_decisions, preference_correlations
+from billboards.stats.preferences import decisions, exchange_decisions, preference_correlations
 from billboards.stats.significance import PairTests, permute_correlations, permute_values, williams
 
 #: What a permutation test exchanges together: single scores, or all of an instance or of a generator.

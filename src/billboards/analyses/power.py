@@ -35,7 +35,7 @@ from billboards.stats.power import (
     tell_metrics_apart,
     tell_preferences_apart,
 )
-from billboards.stats.preference_tests import decisions
+from billboards.stats.preferences import decisions
 
 
 @dataclass(frozen=True, slots=True)

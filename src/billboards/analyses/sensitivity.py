@@ -26,10 +26,8 @@ from billboards.options import Named
 from billboards.show.table import Table, TableColumn
 from billboards.stats.correlation import pearson
 from billboards.stats.grouped import GROUPINGS, STATISTICS, Grouping, correlation
-from billboards.stats.paired_differences import pairwise_difference_pearson
-from billboards.stats.pairwise import acc_eq, held_out_acc_eq
-from billboards.stats.preference_tests import decisions, preference_correlations
-from billboards.stats.preferences import area_under_curve, relative_ranking
+from billboards.stats.pairwise import acc_eq, held_out_acc_eq, pairwise_difference_pearson
+from billboards.stats.preferences import area_under_curve, decisions, preference_correlations, relative_ranking
 from billboards.stats.system_pairs import soft_pairwise_accuracy, system_pairwise_accuracy
 
 

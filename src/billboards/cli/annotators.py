@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from billboards.cli import options
 
 if TYPE_CHECKING:
-    from billboards.stats.annotator_results import AnnotatorModel
+    from billboards.stats.annotators import AnnotatorModel
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -142,7 +142,7 @@ def _simulate(arguments: Namespace) -> int:
 
 
 def _model(arguments: Namespace) -> AnnotatorModel:
-    from billboards.stats.annotator_results import AnnotatorModel
+    from billboards.stats.annotators import AnnotatorModel
 
     return AnnotatorModel.named(
         arguments.model, threshold=arguments.threshold, accuracy=arguments.accuracy, seed=arguments.seed

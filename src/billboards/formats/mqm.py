@@ -16,13 +16,7 @@ from typing import Any
 
 from billboards.board import Aggregate, Board, Judgment
 from billboards.board.judgment_sources import MQM, JudgmentSource, SourceJudgment
-from billboards.formats._format import (
-    judged_text,
-    judgment_format,
-    read_delimited,
-    single_generator,
-    write_delimited,
-)
+from billboards.formats._format import judged_text, judgment_format, read_delimited, single_generator, write_delimited
 from billboards.reading import Problems, refuse_errors, shown, whole_number
 
 COLUMNS = ("system", "doc", "doc_id", "seg_id", "rater", "source", "target", "category", "severity")

@@ -171,7 +171,7 @@ def _check_needs(metric: Metric, batch: Batch) -> None:
             raise InvalidInput(f"{metric.name} needs a reference for every output; {item.output[:60]!r} has none")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class MetricCard:
     """What a metric says of itself."""
 

@@ -120,7 +120,13 @@ def open_metric_file(path: str | Path) -> FileMetric:
     if not callable(getattr(module, "score", None)):
         raise InvalidInput(f"{path}: has no function score(outputs, references, inputs)")
     summary = _first_line(module.__doc__)
-    card = MetricCard(name, summary, "references" in needs, "input" in needs, higher_is_better=higher)
+    card = MetricCard(
+        name=name,
+        summary=summary,
+        needs_references="references" in needs,
+        needs_input="input" in needs,
+        higher_is_better=higher,
+    )
     return FileMetric(card, file, digest)
 
 
@@ -145,10 +151,10 @@ def function_metric(function: Score, *, name: str | None = None, higher_is_bette
         what = f"parameter {wrong[0]!r} is none of them" if wrong else "outputs is missing"
         raise InvalidInput(f"{name}: a function that scores takes outputs, references and inputs by name; {what}")
     card = MetricCard(
-        name,
-        _first_line(function.__doc__),
-        "references" in parameters,
-        "inputs" in parameters,
+        name=name,
+        summary=_first_line(function.__doc__),
+        needs_references="references" in parameters,
+        needs_input="inputs" in parameters,
         higher_is_better=higher_is_better,
     )
     return FunctionMetric(card, function, _function_digest(function))

@@ -78,7 +78,7 @@ def context_of(batch: Batch) -> Context:
     return Context(pack_texts(batch.references), pack_texts([batch.inputs] if batch.inputs else []), batch.language)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Order:
     """Tasks of one metric for a worker; `contexts` says by which of the contexts beside it each is scored."""
 
@@ -107,7 +107,15 @@ def order_of(tasks: Sequence[Task], contexts: Sequence[int], *, together: bool) 
     metric = tasks[0].metric
     outputs = pack_texts(task.batch.outputs for task in tasks)
     keys = tuple(task.key for task in tasks)
-    return Order(own_version(), metric.signature, pickle.dumps(metric), together, keys, outputs, tuple(contexts))
+    return Order(
+        version=own_version(),
+        signature=metric.signature,
+        metric=pickle.dumps(metric),
+        together=together,
+        keys=keys,
+        outputs=outputs,
+        contexts=tuple(contexts),
+    )
 
 
 def keep(context: Context) -> Context:

@@ -13,7 +13,7 @@ from billboards.errors import InvalidInput
 MIB = 1 << 20
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Limits:
     """Seconds, bytes and counts; `output_bytes` is how much of each of stdout and stderr is kept."""
 

@@ -134,8 +134,8 @@ def _card(values: Mapping[str, object]) -> MetricCard:
     needs, languages, ends = values["needs"], values.get("languages"), values.get("range")
     assert isinstance(needs, list)
     return MetricCard(
-        str(values["name"]).strip(),
-        str(values.get("summary", "")),
+        name=str(values["name"]).strip(),
+        summary=str(values.get("summary", "")),
         needs_references="references" in needs,
         needs_input="input" in needs,
         higher_is_better=bool(values["higher_is_better"]),

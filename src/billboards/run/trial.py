@@ -21,7 +21,7 @@ INSTANCES = 8
 DECLARE = "`deterministic = false`"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Trial:
     """What a trial found; `problem` is None when it passed, `platform` says that the problem is not the metric's.
 

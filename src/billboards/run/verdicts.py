@@ -41,7 +41,7 @@ class Report:
     content: bytes
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Ending:
     """All that was seen of a program from outside."""
 
@@ -56,7 +56,7 @@ class Ending:
     peak_memory: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Outcome:
     """What became of a program.
 
@@ -124,15 +124,15 @@ def outcome_of(ending: Ending, limits: Limits, result: str, *, quoting: bool = T
         problem = _result_problem(report, limits, result)
     code = os.waitstatus_to_exitcode(report.status) if report is not None and verdict == "exit code" else None
     return Outcome(
-        verdict,
-        0 if verdict == "finished" else code,
-        ending.stdout,
-        ending.stderr,
-        ending.seconds,
-        ending.cpu_seconds,
-        ending.peak_memory,
-        None if problem is not None or report is None else report.content,
-        problem,
+        verdict=verdict,
+        exit_code=0 if verdict == "finished" else code,
+        stdout=ending.stdout,
+        stderr=ending.stderr,
+        seconds=ending.seconds,
+        cpu_seconds=ending.cpu_seconds,
+        peak_memory=ending.peak_memory,
+        result=None if problem is not None or report is None else report.content,
+        problem=problem,
         platform=verdict == "broken",
     )
 

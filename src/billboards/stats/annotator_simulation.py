@@ -1,30 +1,113 @@
-"""How well models find noisy annotators who are known to be noisy because they are made up (GENIE, Appendix B.2).
+"""How well models find noisy annotators who are known to be noisy: made up, or real ones made so.
 
-A round draws how many annotators are noisy, and how accurate noisy and regular ones are; every annotator then answers a
-given number of test questions. All models see the same rounds. Annotators of one round have drawn from the same betas,
-so intervals resample whole rounds; where few rounds agree fully that says too much, and Wilson's interval is wider.
+Made up (GENIE, Appendix B.2): a round draws how many annotators are noisy, and how accurate noisy and regular ones are;
+every annotator then answers a given number of test questions. All models see the same rounds. Annotators of one round
+have drawn from the same betas, so intervals resample whole rounds; where few rounds agree fully that says too much, and
+Wilson's interval is wider.
+
+Made noisy at a known rate, on the attention checks of real ones: an annotator is right on a pair when the corrupted
+output scores below its original. Some annotators are picked in each round, and each of their scores is replaced, with
+the chance of the rate, by one drawn from all their own scores: a click without reading, on the scale as this annotator
+uses it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from billboards.stats.annotator_posterior import is_noisy, posterior
-from billboards.stats.annotator_priors import prior_of
-from billboards.stats.annotator_results import AnnotatorModel, BetaMixture, Detection, Interval
+from billboards.errors import NotEnoughData
+from billboards.stats.annotators import AnnotatorModel, AnnotatorReport, Interval, is_noisy, posterior, prior_of
+from billboards.stats.beta_mixture import BetaMixture
 from billboards.stats.system_level import wilson_interval
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 Bucket = tuple[int, int | None]
-
 BUCKETS: tuple[Bucket, ...] = ((1, 4), (5, 14), (15, None))
 DRAWS = 1_000
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Detection:
+    """How well a model finds noisy annotators among those with some number of test questions, 0 to 1.
+
+    Of `noisy` annotators and `marked` ones, `found` are both. Intervals are 95%; what can't be said is None.
+    """
+
+    found: int
+    marked: int
+    noisy: int
+    precision: float | None
+    recall: float | None
+    precision_interval: Interval | None
+    recall_interval: Interval | None
+
+
+@dataclass(frozen=True)
+class ModelDetection:
+    """One model's detections by bucket, and the published precision and recall of each (per cent), where there are."""
+
+    model: AnnotatorModel
+    detections: tuple[Detection, ...]
+    published: tuple[tuple[int, int], ...] | None = None
+
+
+@dataclass(frozen=True)
+class DetectionStudy:
+    """Models on simulated annotators (GENIE, Table 1): rounds of annotators with these numbers of test questions.
+
+    `buckets` are the fewest and the most questions of each column; None is no limit.
+    """
+
+    DOCUMENT: ClassVar[str] = "annotator_simulation"
+
+    rounds: int
+    seed: int
+    questions: tuple[int, ...]
+    buckets: tuple[tuple[int, int | None], ...]
+    models: tuple[ModelDetection, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CorruptionLevel:
+    """Detection of annotators who answer at random with the chance `rate`; `right` is how often they are right then."""
+
+    rate: float
+    right: float | None
+    detection: Detection
+
+
+@dataclass(frozen=True, kw_only=True)
+class CorruptionStudy:
+    """Real annotators, some of whom are made noisy: `share` of them in each round, at several rates.
+
+    Annotators whom the model marks as they are (`left_out`) take no part, for nobody knows whether they are noisy.
+    """
+
+    model: AnnotatorModel
+    annotators: int
+    left_out: tuple[str, ...]
+    share: float
+    rounds: int
+    seed: int
+    levels: tuple[CorruptionLevel, ...]
+
+
+@dataclass(frozen=True)
+class ControlStudy:
+    """A campaign's attention checks: verdicts, the items whose original is not there, and how noise would be found."""
+
+    DOCUMENT: ClassVar[str] = "annotator_checks"
+
+    report: AnnotatorReport
+    unpaired: int
+    corruption: CorruptionStudy | None = None
 
 
 @dataclass(frozen=True)
@@ -99,13 +182,13 @@ def detection(tallies: ArrayLike, seed: int) -> Detection:
     weights = np.random.default_rng(seed).multinomial(len(counts), np.full(len(counts), 1 / len(counts)), DRAWS)
     drawn = weights @ counts
     return Detection(
-        found,
-        marked,
-        noisy,
-        found / marked if marked else None,
-        found / noisy if noisy else None,
-        _interval(found, marked, drawn[:, 0], drawn[:, 1]),
-        _interval(found, noisy, drawn[:, 0], drawn[:, 2]),
+        found=found,
+        marked=marked,
+        noisy=noisy,
+        precision=found / marked if marked else None,
+        recall=found / noisy if noisy else None,
+        precision_interval=_interval(found, marked, drawn[:, 0], drawn[:, 1]),
+        recall_interval=_interval(found, noisy, drawn[:, 0], drawn[:, 2]),
     )
 
 
@@ -117,3 +200,66 @@ def _interval(hits: int, of: int, drawn_hits: Ints, drawn_of: Ints) -> Interval 
     low, high = np.quantile(drawn_hits[some] / drawn_of[some], [0.025, 0.975])
     wilson = wilson_interval(hits, of)
     return min(float(low), wilson[0]), max(float(high), wilson[1])
+
+
+@dataclass(frozen=True)
+class CheckedScores:
+    """One annotator's scores of corrupted outputs and of their originals, shape (pairs, 2), and all scores given."""
+
+    pairs: Floats
+    given: Floats
+
+    def right(self) -> int:
+        """How many corrupted outputs score below their originals; an equal score is a wrong answer."""
+        return int((self.pairs[:, 0] < self.pairs[:, 1]).sum())
+
+    def corrupted(self, rate: float, random: np.random.Generator) -> CheckedScores:
+        """The same annotator, each score with this chance a random one of theirs."""
+        struck = random.uniform(size=self.pairs.shape) < rate
+        return CheckedScores(np.where(struck, random.choice(self.given, self.pairs.shape), self.pairs), self.given)
+
+
+@dataclass(frozen=True)
+class _CorruptedRound:
+    """Annotators found, marked and noisy, and the right and all answers of the noisy ones."""
+
+    tally: Ints
+    right: int
+    questions: int
+
+
+def detect_corruption(
+    annotators: Sequence[CheckedScores],
+    model: AnnotatorModel,
+    *,
+    rate: float,
+    share: float,
+    rounds: int,
+    seed: int,
+    progress: Callable[[int], None] | None = None,
+) -> CorruptionLevel:
+    """Precision and recall at one rate; in each round at least one annotator is made noisy, and one is not."""
+    if len(annotators) < 2:
+        raise NotEnoughData(f"{len(annotators)} annotators with attention checks; 2 or more are needed")
+    picked = min(max(1, round(share * len(annotators))), len(annotators) - 1)
+    random = np.random.default_rng(seed)
+    drawn = []
+    for done in range(rounds):
+        drawn.append(_corrupted_round(annotators, model, picked, rate, random))
+        if progress is not None:
+            progress(done + 1)
+    right, questions = sum(one.right for one in drawn), sum(one.questions for one in drawn)
+    found = detection(np.stack([one.tally for one in drawn]), seed)
+    return CorruptionLevel(rate, right / questions if questions else None, found)
+
+
+def _corrupted_round(
+    annotators: Sequence[CheckedScores], model: AnnotatorModel, picked: int, rate: float, random: np.random.Generator
+) -> _CorruptedRound:
+    noisy = np.zeros(len(annotators), dtype=bool)
+    noisy[random.choice(len(annotators), picked, replace=False)] = True
+    answered = [one.corrupted(rate, random) if bad else one for one, bad in zip(annotators, noisy, strict=True)]
+    questions = np.array([len(one.pairs) for one in answered])
+    right = np.array([one.right() for one in answered])
+    found = tally(mark([model], right, questions - right), noisy, np.ones((1, len(noisy)), dtype=bool))
+    return _CorruptedRound(found[0, 0], int(right[noisy].sum()), int(questions[noisy].sum()))

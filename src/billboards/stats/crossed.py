@@ -37,7 +37,7 @@ Bools = NDArray[np.bool_]
 GRID: Floats = np.concatenate(([-np.inf], np.linspace(math.log(1e-8), math.log(1e5), 31)))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class CrossedFit:
     """Fixed effects with standard errors and Satterthwaite's degrees of freedom, and the variance components.
 

@@ -24,7 +24,7 @@ Scale = Literal["binary", "five-level", "as given"]
 Aggregation = Literal["mean", "majority"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class DesignResult:
     """What one design gives over all draws, on the scale 0-1, averaged over the groups (generators).
 
@@ -194,7 +194,16 @@ def _result(key: tuple[Scale, Aggregation, int], total: _Totals) -> DesignResult
     between = float(scores.std(ddof=1)) if len(scores) > 1 else float("nan")
     days = float(np.sqrt(((total.days[:, 0] - total.days[:, 1]) ** 2).mean() / 2))
     separation = between / sd if sd > 0 else float("nan")
-    return DesignResult(scale, way, count, float(scores.mean()), sd, _pooled(total.fixed), days, separation)
+    return DesignResult(
+        scale=scale,
+        aggregation=way,
+        labels=count,
+        score=float(scores.mean()),
+        sd=sd,
+        fixed_sd=_pooled(total.fixed),
+        days=days,
+        separation=separation,
+    )
 
 
 def _pooled(scores: Floats) -> float:

@@ -10,7 +10,7 @@ products, so leaving one out is a subtraction and no fold touches the rows again
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,7 @@ from billboards.stats.lasso import Segment, lasso_path, segment_with, weights_at
 Floats = NDArray[np.float64]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Blocks:
     """Counts, sums and cross products per generator: of the scores x (shifted by `shift`) and the judgments y."""
 
@@ -38,16 +38,18 @@ class Blocks:
         keep = np.ones(len(self.n), bool)
         if without is not None:
             keep[without] = False
-        return Moments(*(part[keep].sum(axis=0) for part in (self.n, self.x, self.y, self.xx, self.xy, self.yy)))
+        return Moments(**{field.name: getattr(self, field.name)[keep].sum(axis=0) for field in fields(Moments)})
 
     def without_metrics(self, columns: list[int]) -> Blocks:
         """The same sums as if these metrics had never been there."""
         keep = np.setdiff1d(np.arange(len(self.shift)), columns)
         xx = self.xx[:, keep][:, :, keep]
-        return Blocks(self.shift[keep], self.n, self.x[:, keep], self.y, xx, self.xy[:, keep], self.yy)
+        return Blocks(
+            shift=self.shift[keep], n=self.n, x=self.x[:, keep], y=self.y, xx=xx, xy=self.xy[:, keep], yy=self.yy
+        )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Moments:
     """Sums over a set of outputs."""
 
@@ -92,13 +94,13 @@ def gather_blocks(scores: Floats | Sequence[Floats], human: Floats) -> Blocks:
         _block(np.array([one[row, used[row]] for one in scores]).reshape(metrics, -1).T - shift, human[row, used[row]])
         for row in judged
     ]
-    shapes = ((), (metrics,), (), (metrics, metrics), (metrics,), ())
-    columns = [np.array([part[k] for part in parts]).reshape(-1, *shape) for k, shape in enumerate(shapes)]
-    return Blocks(shift, *columns)
+    shapes = {"n": (), "x": (metrics,), "y": (), "xx": (metrics, metrics), "xy": (metrics,), "yy": ()}
+    columns = {key: np.array([part[key] for part in parts]).reshape(-1, *shape) for key, shape in shapes.items()}
+    return Blocks(shift=shift, **columns)
 
 
-def _block(x: Floats, y: Floats) -> tuple[float, Floats, float, Floats, Floats, float]:
-    return float(len(y)), x.sum(axis=0), float(y.sum()), x.T @ x, x.T @ y, float(y @ y)
+def _block(x: Floats, y: Floats) -> dict[str, float | Floats]:
+    return {"n": float(len(y)), "x": x.sum(axis=0), "y": float(y.sum()), "xx": x.T @ x, "xy": x.T @ y, "yy": y @ y}
 
 
 def fit_ensemble(blocks: Blocks, *, k: int = 3, lam: float | None = None) -> EnsembleFit:

@@ -26,7 +26,7 @@ Target = Literal["instances", "population"]
 _BLOCK = 4_000_000
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Estimate:
     """A mean human score with its interval, beside the plain mean of the same labels.
 
@@ -51,7 +51,7 @@ class Estimate:
         return self.effective - self.labels
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Coverage:
     """How often intervals from random subsamples of a fully labelled generator held its true mean.
 
@@ -69,7 +69,7 @@ class Coverage:
     gain: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class _Fits:
     """Estimates from many subsamples at once; `spread` is the labels' variance, `helped` where the metric took part."""
 
@@ -100,16 +100,16 @@ def estimate_mean(metric: Floats, labels: Floats, *, target: Target = "instances
     half = float(_half_width(fits, n, level)[0])
     mean, variance, spread = float(fits.mean[0]), float(fits.variance[0]), float(fits.spread[0])
     return Estimate(
-        mean,
-        float(np.sqrt(variance)),
-        mean - half,
-        mean + half,
-        float(fits.plain_mean[0]),
-        float(np.sqrt(fits.plain_variance[0])),
-        float(fits.weight[0]),
-        n,
-        instances,
-        _effective(variance, spread, instances, target),
+        mean=mean,
+        se=float(np.sqrt(variance)),
+        low=mean - half,
+        high=mean + half,
+        plain_mean=float(fits.plain_mean[0]),
+        plain_se=float(np.sqrt(fits.plain_variance[0])),
+        weight=float(fits.weight[0]),
+        labels=n,
+        instances=instances,
+        effective=_effective(variance, spread, instances, target),
     )
 
 
@@ -159,7 +159,15 @@ def _fit(x: Floats, y: Floats, everyone: Floats, target: Target) -> _Fits:
         explained = weight**2 * (everyone**2).sum() / max(instances - 1, 1)
         left = (residual**2).sum(axis=1) / np.maximum(n - 1 - helped, 1)
         variance, plain_variance = variance + (explained + left) / instances, spread / n
-    return _Fits(plain + weight * gap, variance, plain, plain_variance, spread, weight, helped)
+    return _Fits(
+        mean=plain + weight * gap,
+        variance=variance,
+        plain_mean=plain,
+        plain_variance=plain_variance,
+        spread=spread,
+        weight=weight,
+        helped=helped,
+    )
 
 
 def _half_width(fits: _Fits, n: int, level: float) -> Floats:
@@ -194,14 +202,14 @@ def simulate_coverage(
     rounding = 1e-12 * np.abs(y).max()
     variance = fits.mean.var()
     return Coverage(
-        labels,
-        len(y),
-        draws,
-        float(np.mean(errors <= half + rounding)),
-        float(np.mean(plain_errors <= plain_half + rounding)),
-        float(2 * np.nanmean(half)) if np.isfinite(half).any() else float("nan"),
-        float(2 * np.nanmean(plain_half)) if np.isfinite(half).any() else float("nan"),
-        float(fits.plain_mean.var() / variance) if variance > 0 else float("nan"),
+        labels=labels,
+        instances=len(y),
+        draws=draws,
+        covered=float(np.mean(errors <= half + rounding)),
+        plain_covered=float(np.mean(plain_errors <= plain_half + rounding)),
+        width=float(2 * np.nanmean(half)) if np.isfinite(half).any() else float("nan"),
+        plain_width=float(2 * np.nanmean(plain_half)) if np.isfinite(half).any() else float("nan"),
+        gain=float(fits.plain_mean.var() / variance) if variance > 0 else float("nan"),
     )
 
 
@@ -213,4 +221,5 @@ def _fit_subsamples(x: Floats, y: Floats, labels: int, draws: int, random: np.ra
         keys = random.random((min(block, draws - start), len(y)))
         chosen = np.argpartition(keys, labels - 1, axis=1)[:, :labels]
         parts.append(_fit(x[chosen], y[chosen], x, "instances"))
-    return _Fits(*(np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(_Fits)))
+    names = [field.name for field in fields(_Fits)]
+    return _Fits(**{name: np.concatenate([getattr(part, name) for part in parts]) for name in names})

@@ -21,7 +21,7 @@ PERFECT = 1e-13
 TINY = 1e-300
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Curve:
     """[X y]ᵀV⁻¹[X y] and log|V|, with slopes and bends in the logarithms of the variance ratios."""
 
@@ -33,7 +33,7 @@ class Curve:
     log_v_bend: Floats
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Profile:
     """-2 log likelihood at the best fixed effects and residual variance, with its slope and bend, and those effects.
 
@@ -80,7 +80,15 @@ def profile(curve: Curve, n: int, restricted: bool) -> Profile:
         bend = bend - np.einsum("...aij,...bji->...ab", turned, turned)
     widths = np.diagonal(inverse, axis1=-2, axis2=-1)[..., None, :]
     narrowed = np.einsum("...aij,...ji->...ai", turned, inverse) / widths
-    return Profile(value, slope, bend, beta, inverse, residual, first[..., None] - narrowed)
+    return Profile(
+        value=value,
+        slope=slope,
+        bend=bend,
+        beta=beta,
+        inverse=inverse,
+        residual=residual,
+        variance_slope=first[..., None] - narrowed,
+    )
 
 
 def _residual(curve: Curve, beta: Floats, inverse: Floats) -> tuple[Floats, Floats, Floats]:

@@ -31,7 +31,7 @@ from billboards.stats.likelihood import (
 GRID: Floats = np.concatenate(([-np.inf], np.linspace(math.log(1e-10), math.log(1e10), 47)))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class MixedFit:
     """Fixed effects with standard errors and Satterthwaite's degrees of freedom, and the two variances."""
 
@@ -50,7 +50,7 @@ class MixedFit:
         return t_test(self.beta, self.se, self.df)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class MixedFits:
     """The fits of many targets on the same rows: targets × columns, and one variance and deviance per target."""
 
@@ -65,9 +65,16 @@ class MixedFits:
 
     def of(self, target: int) -> MixedFit:
         """The fit of one target."""
-        variances = float(self.residual_variance[target]), float(self.group_variance[target])
-        effects = self.beta[target], self.se[target], self.df[target]
-        return MixedFit(*effects, *variances, float(self.deviance[target]), self.n, self.groups)
+        return MixedFit(
+            beta=self.beta[target],
+            se=self.se[target],
+            df=self.df[target],
+            residual_variance=float(self.residual_variance[target]),
+            group_variance=float(self.group_variance[target]),
+            deviance=float(self.deviance[target]),
+            n=self.n,
+            groups=self.groups,
+        )
 
 
 def fit_random_intercept(y: Floats, design: Floats, group: NDArray[np.intp], *, restricted: bool = True) -> MixedFit:
@@ -99,7 +106,16 @@ def fit_sums(sums: Sums, *, restricted: bool = True) -> MixedFits:
     spread = np.where(curved, found.variance_slope[:, 0] ** 2 / np.where(curved, found.bend[:, 0], 1.0), 0.0)
     deviance = np.where(perfect, -np.inf, found.value)
     ratio = np.exp(log_ratio)
-    return MixedFits(found.beta, se, 1 / (1 / rest + spread), variance, variance * ratio, deviance, sums.n, sums.groups)
+    return MixedFits(
+        beta=found.beta,
+        se=se,
+        df=1 / (1 / rest + spread),
+        residual_variance=variance,
+        group_variance=variance * ratio,
+        deviance=deviance,
+        n=sums.n,
+        groups=sums.groups,
+    )
 
 
 def likelihood_ratio(y: Floats, design: Floats, group: NDArray[np.intp], column: int) -> LikelihoodRatio:
@@ -119,7 +135,14 @@ def _curve(sums: Sums, log_ratio: Floats) -> Curve:
     log_v = np.log1p(sums.sizes * np.exp(log_ratio)[:, None]) @ sums.counts
     bends = (-slope @ sums.counts)[:, None, None]
     slopes = ((1 - u) @ sums.counts)[:, None]
-    return Curve(sums.within + means[:, 0], means[:, 1:2], means[:, 2:, None], log_v, slopes, bends)
+    return Curve(
+        normal=sums.within + means[:, 0],
+        slope=means[:, 1:2],
+        bend=means[:, 2:, None],
+        log_v=log_v,
+        log_v_slope=slopes,
+        log_v_bend=bends,
+    )
 
 
 def _best_log_ratio(sums: Sums, restricted: bool) -> Floats:

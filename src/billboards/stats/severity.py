@@ -28,7 +28,7 @@ DRIFT_UNIT = 100.0
 _LEAST, _MOST = -16.0, 9.0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SeverityFit:
     """Corrected means of the generators and what was found about each annotator, on the scale of the ratings.
 
@@ -67,7 +67,7 @@ class _Codes(NamedTuple):
     annotator: Ints
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class _Rows:
     """Cross products of the columns [severity, drift | generators | y], and the columns' sums over each instance."""
 

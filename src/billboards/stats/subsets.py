@@ -35,7 +35,7 @@ DEPENDENT = 1e-4
 NOTHING = 1e-9
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class _Sums:
     """Sums per generator of standardised scores x and centred judgments y, and their within-generator products."""
 
@@ -86,15 +86,23 @@ def _standardise(blocks: Blocks) -> tuple[_Sums, Floats, Floats, float]:
     xx, xy = xx / np.outer(spread, spread), xy / spread
     own_xx = xx - x[:, :, None] * x[:, None, :] / blocks.n[:, None, None]
     own_xy = xy - x * (y / blocks.n)[:, None]
-    return _Sums(blocks.n, x, y, xx, xy, yy, own_xx, own_xy), shift + blocks.shift, spread, float(mean)
+    return (
+        _Sums(n=blocks.n, x=x, y=y, xx=xx, xy=xy, yy=yy, within_xx=own_xx, within_xy=own_xy),
+        shift + blocks.shift,
+        spread,
+        float(mean),
+    )
 
 
 def _in_folds(sums: _Sums) -> _Sums:
     """The sums of what is held out together: one generator each, unless there are many."""
     if len(sums.n) <= MOST_FOLDS:
         return sums
-    parts = (getattr(sums, field.name) for field in fields(sums))
-    return _Sums(*(np.array([part[k::MOST_FOLDS].sum(axis=0) for k in range(MOST_FOLDS)]) for part in parts))
+    parts = {field.name: getattr(sums, field.name) for field in fields(sums)}
+    dealt = {
+        name: np.array([part[k::MOST_FOLDS].sum(axis=0) for k in range(MOST_FOLDS)]) for name, part in parts.items()
+    }
+    return _Sums(**dealt)
 
 
 def _subsets(sums: _Sums, k: int) -> Ints:

@@ -71,7 +71,7 @@ def _reference(k: int, n: int) -> Reference:
 
 
 def card(name: str) -> MetricCard:
-    return MetricCard(name, needs_references=False, needs_input=True)
+    return MetricCard(name=name, needs_references=False, needs_input=True)
 
 
 @dataclass(frozen=True)

@@ -288,7 +288,9 @@ def test_tokens_and_cost_are_counted_over_all_runs(
         "judge-DA: 1 answers asked for (0 requests tried again), 0 at hand; 0 tokens read, 0 written, 0.0000 at the "
         "stated prices, not counting 1 answers whose tokens the endpoint did not count",
     ]
-    assert kept().spent() == [Spent(server.url, "stand-in", 3, 1, 200, 14)]
+    assert kept().spent() == [
+        Spent(endpoint=server.url, model="stand-in", answers=3, uncounted=1, tokens_in=200, tokens_out=14)
+    ]
 
 
 def test_prices_are_what_a_million_tokens_cost(monkeypatch: pytest.MonkeyPatch) -> None:

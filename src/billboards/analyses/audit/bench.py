@@ -20,9 +20,8 @@ from billboards.board.cells import CellStore
 from billboards.board.scoring import Progress, column_key, compute_cells, missing_cells
 from billboards.errors import InvalidInput, MetricFailed, StoreFailed
 from billboards.metrics.base import Batch, Metric, score_checked
-from billboards.metrics.executor import Executor
+from billboards.metrics.executor import Executor, InProcess
 from billboards.reading import json_value
-from billboards.run.local import InProcess
 
 Floats = NDArray[np.float64]
 

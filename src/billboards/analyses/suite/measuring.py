@@ -21,7 +21,7 @@ from billboards.board import Preferences, human_scores
 from billboards.board.scoring import column_key
 from billboards.stats.correlation import instance_sums, resampled_pearson, resampling_weights
 from billboards.stats.grouped import correlation
-from billboards.stats.kendall_spread import kendall_se
+from billboards.stats.kendall import kendall_se
 
 Floats = NDArray[np.float64]
 

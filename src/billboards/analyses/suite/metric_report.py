@@ -32,7 +32,7 @@ from billboards.board.scoring import Cell, cell_batch, column_key, score_board
 from billboards.errors import InvalidInput, NotEnoughData, UnknownName
 from billboards.metrics.base import Metric, score_checked
 from billboards.metrics.cards import card_facts
-from billboards.run.local import InProcess
+from billboards.metrics.executor import InProcess
 
 LEVEL = 0.05
 #: Outputs that a metric is timed on where nobody timed it before.

@@ -12,7 +12,7 @@ import json
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -36,7 +36,7 @@ CREATE TABLE IF NOT EXISTS answers (
 """
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Spent:
     """What the answers of one model at one endpoint took, over all runs; `uncounted` came without counts."""
 
@@ -95,7 +95,8 @@ class Answers:
             "coalesce(sum(tokens_in), 0), coalesce(sum(tokens_out), 0) FROM answers GROUP BY 1, 2 ORDER BY 1, 2"
         )
         with self._open() as database:
-            return [Spent(*row) for row in database.execute(query)]
+            names = [field.name for field in fields(Spent)]
+            return [Spent(**dict(zip(names, row, strict=True))) for row in database.execute(query)]
 
     def lines(self) -> Iterator[dict[str, object]]:
         """Every question and its raw answer, oldest first."""

@@ -43,7 +43,7 @@ class Prices:
         return (tokens_in * self.read + tokens_out * self.written) / MILLION
 
 
-@dataclass
+@dataclass(kw_only=True)
 class Tally:
     """What one call of a judge took; several threads add to it."""
 

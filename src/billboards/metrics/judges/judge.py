@@ -127,7 +127,7 @@ class Judge(Metric):
         return Item(item.output, item.references if self.references else (), item.input if self.input else None)
 
     def _ask(self, items: Mapping[Item, None]) -> dict[Item, Parts]:
-        template, settings, tally = self.template, Settings.from_environment(), Tally(Prices.from_environment())
+        template, settings, tally = self.template, Settings.from_environment(), Tally(prices=Prices.from_environment())
         stop, url = threading.Event(), self.used_endpoint
         pace, clock = shared_pace(url, settings.per_minute), SystemClock(stop)
         questions = [self._question(template, item) for item in items]

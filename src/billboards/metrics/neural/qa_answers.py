@@ -71,7 +71,7 @@ def overlap_f1(given: str, right: str) -> float:
 Pair = tuple[str, str]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Window:
     """A question with a stretch of its context: tokens, their types, where the context stands and what is its own."""
 
@@ -122,7 +122,15 @@ class Cutter:
         for row, context, own in zip(rows, contexts, owned, strict=True):
             ids, types = given["input_ids"][row], given.get("token_type_ids")
             nothing = self._nothing(ids)
-            yield Window(pair, ids, types and types[row], context, own, given["offset_mapping"][row], nothing)
+            yield Window(
+                pair=pair,
+                ids=ids,
+                types=types and types[row],
+                context=context,
+                own=own,
+                offsets=given["offset_mapping"][row],
+                nothing=nothing,
+            )
 
     def _short(self, questions: Sequence[str]) -> tuple[list[str], int]:
         """Questions of at most half a window, and how many had to be cut for that."""

@@ -26,8 +26,13 @@ from billboards.site.campaigns.annotator_records import Annotator, Participation
 from billboards.site.campaigns.campaign import Campaign, campaign_of, campaign_with_id
 from billboards.site.database import trail
 from billboards.site.site import Site
-from billboards.stats.annotator_results import AnnotatorModel, AnnotatorReport, AnnotatorVerdict, QuestionStanding
-from billboards.stats.annotators import judge_annotators
+from billboards.stats.annotators import (
+    AnnotatorModel,
+    AnnotatorReport,
+    AnnotatorVerdict,
+    QuestionStanding,
+    judge_annotators,
+)
 
 MODEL = "annotator model"
 KINDS = ("positive", "negative")
