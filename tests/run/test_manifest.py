@@ -114,6 +114,13 @@ def test_every_mistake_is_listed(folder: Path) -> None:
     ]  # fmt: skip
 
 
+def test_a_mistake_in_a_file_has_its_line(folder: Path) -> None:
+    (folder / "metric.toml").write_text(FULL.replace("range = [0, 1]", "range = [1, 0]").replace("MIT", ""))
+    (folder / "vowels.py").write_text("")
+    with pytest.raises(InvalidSubmission, match=r"^metric.toml:10: range must be two numbers"):
+        read_manifest(folder)
+
+
 def test_a_folder_without_manifest_or_program_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InvalidSubmission, match=r"metric.toml: is not there; it declares name"):
         read_manifest(tmp_path)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import optimize, special
 
 from billboards.errors import InvalidInput, NotEnoughData
-from billboards.stats import beta_mixture as beta_steps
+from billboards.stats import beta_mixture
 from billboards.stats.annotators import PSEUDO_RIGHT, PSEUDO_WRONG, learned_prior
 from billboards.stats.beta_mixture import (
     BetaMixture,
@@ -56,16 +56,16 @@ def test_the_urn_without_correlation_is_the_binomial() -> None:
 
 def test_gradient_and_hessian_are_the_slopes_of_the_likelihood() -> None:
     counts, points, nudge = distinct_counts(*made_up(60)), random_points(3, 4, seed=1), 1e-5
-    view = beta_steps._view(counts, points)
-    gradient, hessian = beta_steps._gradient(view).reshape(4, 9), beta_steps._hessian(view)
+    view = beta_mixture._view(counts, points)
+    gradient, hessian = beta_mixture._gradient(view).reshape(4, 9), beta_mixture._hessian(view)
     for place in range(9):
         sides = []
         for sign in (1, -1):
             moved = points.copy().reshape(4, 9)
             moved[:, place] += sign * nudge
             sides.append(moved.reshape(points.shape))
-        heights = [beta_steps.values(counts, side) for side in sides]
-        slopes = [beta_steps._gradient(beta_steps._view(counts, side)).reshape(4, 9) for side in sides]
+        heights = [beta_mixture.values(counts, side) for side in sides]
+        slopes = [beta_mixture._gradient(beta_mixture._view(counts, side)).reshape(4, 9) for side in sides]
         assert (heights[0] - heights[1]) / (2 * nudge) == pytest.approx(gradient[:, place], rel=1e-5, abs=1e-5)
         assert (slopes[0] - slopes[1]) / (2 * nudge) == pytest.approx(hessian[:, place], rel=1e-4, abs=1e-3)
 
@@ -73,7 +73,7 @@ def test_gradient_and_hessian_are_the_slopes_of_the_likelihood() -> None:
 def test_an_em_step_goes_on_from_where_it_stands_with_minkas_fixed_point() -> None:
     right, wrong = made_up(40)
     points = random_points(2, 1, seed=3)
-    stepped = beta_steps.em_step(distinct_counts(right, wrong), points)[0]
+    stepped = beta_mixture.em_step(distinct_counts(right, wrong), points)[0]
     mean, size = special.expit(points[0, :, 1]), 1 / points[0, :, 2] - 1
     joint = np.log(0.5) + np.stack(
         [
@@ -94,10 +94,10 @@ def test_an_em_step_goes_on_from_where_it_stands_with_minkas_fixed_point() -> No
 @pytest.mark.parametrize("components", [1, 2, 3])
 def test_no_step_of_em_lowers_the_likelihood(components: int) -> None:
     counts, points = distinct_counts(*made_up(80)), random_points(components, 20, seed=5)
-    heights = beta_steps.values(counts, points)
+    heights = beta_mixture.values(counts, points)
     for _ in range(30):
-        points = beta_steps.em_step(counts, points)
-        after = beta_steps.values(counts, points)
+        points = beta_mixture.em_step(counts, points)
+        after = beta_mixture.values(counts, points)
         assert (after >= heights - 1e-9).all()
         heights = after
 

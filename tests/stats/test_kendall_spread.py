@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import kendalltau
 
-from billboards.stats import kendall as kendall_spread
+from billboards.stats import kendall
 from billboards.stats.kendall import kendall_se
 
 
@@ -33,7 +33,7 @@ def test_it_is_the_spread_of_a_bootstrap_over_instances(levels: int | None) -> N
 def test_few_levels_and_all_pairs_agree(monkeypatch: pytest.MonkeyPatch) -> None:
     scores, human = judged(3, 60, 5, seed=3)
     by_level = kendall_se(scores, human)
-    monkeypatch.setattr(kendall_spread, "_LEVELS", 0)
+    monkeypatch.setattr(kendall, "_LEVELS", 0)
     assert kendall_se(scores, human) == pytest.approx(by_level, rel=1e-12)
 
 

@@ -1,24 +1,29 @@
 """`metric.toml`: what a submitted metric says of itself.
 
 Four things must be declared, because nobody else can know them and rankings depend on them: the metric's name, whether
-higher is better, what it needs to see, and what it was trained on. The same checks serve the fields of a web form.
+higher is better, what it needs to see, and what it was trained on. The same checks serve the fields of a web form. All
+mistakes are named at once, each with its line.
 """
 
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, ValidationError
+from pydantic_core import ErrorDetails, PydanticCustomError
 
 from billboards.board.names import file_name_mistake
+from billboards.board.settings import key_lines
 from billboards.errors import InvalidSubmission, Problem
 from billboards.metrics.base import MetricCard
 from billboards.reading import is_number, toml_document
 
 FILE, SHELL, PYTHON, REQUIREMENTS = "metric.toml", "run.sh", "metric.py", "requirements.txt"
-NEEDS = ("references", "input")
 LONGEST_TEXT = 2_000
 LARGEST = 1 << 20
 
@@ -33,124 +38,147 @@ class Manifest:
     trained_on_this_board: bool = False
 
 
-def _text(value: object) -> str | None:
-    if not isinstance(value, str):
-        return "must be a text"
-    return f"has {len(value)} characters; {LONGEST_TEXT} are enough" if len(value) > LONGEST_TEXT else None
+def _mistake(words: str) -> PydanticCustomError:
+    # Handed over as a value, because a message may hold braces.
+    return PydanticCustomError("metric", "{words}", {"words": words})
 
 
-def _said(value: object) -> str | None:
-    return _text(value) or (None if str(value).strip() else "is empty; write `none` where there is none")
+def _short(value: str) -> str:
+    if len(value) > LONGEST_TEXT:
+        raise _mistake(f"has {len(value)} characters; {LONGEST_TEXT} are enough")
+    return value
 
 
-def _name(value: object) -> str | None:
-    if not isinstance(value, str):
-        return "must be a text"
-    mistake = file_name_mistake(value.strip())
-    return mistake or ("holds one of | ( ) , which signatures use" if set(value) & set("|(),") else None)
+def _said(value: str) -> str:
+    if not value.strip():
+        raise _mistake("is empty; write `none` where there is none")
+    return _short(value)
 
 
-def _truth(value: object) -> str | None:
-    return None if isinstance(value, bool) else "must be true or false"
+def _name(value: str) -> str:
+    if mistake := file_name_mistake(value.strip()):
+        raise _mistake(mistake)
+    if set(value) & set("|(),"):
+        raise _mistake("holds one of | ( ) , which signatures use")
+    return value.strip()
 
 
-def _needs(value: object) -> str | None:
-    is_right = isinstance(value, list) and all(need in NEEDS for need in value)
-    return None if is_right else 'must be a list of "references" and "input", or empty'
+def _range(value: object) -> tuple[float, float]:
+    if not (isinstance(value, list) and len(value) == 2 and all(map(is_number, value)) and value[0] < value[1]):
+        raise _mistake("must be two numbers, the lowest and the highest score there can be")
+    return float(value[0]), float(value[1])
 
 
-def _languages(value: object) -> str | None:
-    is_right = isinstance(value, list) and all(isinstance(language, str) and language for language in value)
-    return None if is_right else 'must be a list of language codes, as in ["de", "en"]'
+def _entry(value: object) -> str:
+    if not (isinstance(value, str) and "/" not in value and (value == SHELL or value.endswith(".py"))):
+        raise _mistake(f"must be {SHELL} or a Python file of the folder")
+    return value
 
 
-def _range(value: object) -> str | None:
-    is_right = isinstance(value, list) and len(value) == 2 and all(map(is_number, value)) and value[0] < value[1]
-    return None if is_right else "must be two numbers, the lowest and the highest score there can be"
+def _code(value: str) -> str:
+    if not value:
+        raise _mistake("is empty")
+    return value
 
 
-def _entry(value: object) -> str | None:
-    is_right = isinstance(value, str) and "/" not in value and (value == SHELL or value.endswith(".py"))
-    return None if is_right else f"must be {SHELL} or a Python file of the folder"
+Text = Annotated[str, AfterValidator(_short)]
 
 
-#: Every key, with what checks it; docs/submit-a-metric.md explains each.
-KEYS: Mapping[str, Callable[[object], str | None]] = {
-    "name": _name,
-    "higher_is_better": _truth,
-    "needs": _needs,
-    "training_data": _said,
-    "trained_on_this_board": _truth,
-    "deterministic": _truth,
-    "summary": _text,
-    "languages": _languages,
-    "range": _range,
-    "licence": _text,
-    "paper": _text,
-    "failures": _text,
-    "entry": _entry,
+class Declared(BaseModel):
+    """Every key of metric.toml; docs/submit-a-metric.md explains each."""
+
+    model_config = ConfigDict(strict=True, frozen=True, extra="forbid")
+
+    name: Annotated[str, AfterValidator(_name)]
+    higher_is_better: bool
+    needs: list[Literal["references", "input"]]
+    training_data: Annotated[str, AfterValidator(_said)]
+    trained_on_this_board: bool = False
+    deterministic: bool = True
+    summary: Text = ""
+    languages: list[Annotated[str, AfterValidator(_code)]] | None = None
+    range: Annotated[tuple[float, float], BeforeValidator(_range)] | None = None
+    licence: Text = ""
+    paper: Text = ""
+    failures: Text = ""
+    entry: Annotated[str, BeforeValidator(_entry)] | None = None
+
+    def card(self) -> MetricCard:
+        """What a board shows of the metric."""
+        return MetricCard(
+            name=self.name,
+            summary=self.summary,
+            needs_references="references" in self.needs,
+            needs_input="input" in self.needs,
+            higher_is_better=self.higher_is_better,
+            range=self.range,
+            languages=None if self.languages is None else tuple(self.languages),
+            deterministic=self.deterministic,
+            training_data=self.training_data,
+            licence=self.licence or None,
+            paper=self.paper or None,
+            failures=self.failures or None,
+        )
+
+
+KEYS = tuple(Declared.model_fields)
+DECLARED = tuple(key for key, field in Declared.model_fields.items() if field.is_required())
+#: What is wrong with a value of a wrong kind, where its check doesn't say so itself.
+_KINDS = {
+    "needs": 'must be a list of "references" and "input", or empty',
+    "languages": 'must be a list of language codes, as in ["de", "en"]',
+    "string_type": "must be a text",
+    "bool_type": "must be true or false",
 }
-DECLARED = ("name", "higher_is_better", "needs", "training_data")
 
 
 def read_manifest(folder: Path) -> Manifest:
     """The manifest of a metric's folder; `InvalidSubmission` holds every mistake."""
     try:
-        values = toml_document(_short_text(folder / FILE))
+        text = _short_text(folder / FILE)
+        values = toml_document(text)
     except FileNotFoundError:
         raise InvalidSubmission([Problem(FILE, None, f"is not there; it declares {', '.join(DECLARED)}")]) from None
     except tomllib.TOMLDecodeError as error:
         raise InvalidSubmission([Problem(FILE, None, f"is no TOML: {error}")]) from error
-    return manifest_from(values, folder)
+    return manifest_from(values, folder, lines={path[0]: line for path, line in key_lines(text).items() if path})
 
 
-def manifest_from(values: Mapping[str, object], folder: Path, *, where: str = FILE) -> Manifest:
-    """The manifest that these values make for a folder; `where` names their source in messages."""
-    problems = [Problem(where, None, message) for message in _mistakes(values)]
+def manifest_from(
+    values: Mapping[str, object], folder: Path, *, where: str = FILE, lines: Mapping[str, int] | None = None
+) -> Manifest:
+    """The manifest that these values make for a folder; `where` names their source in messages, `lines` their lines."""
+    problems, declared = [], None
+    try:
+        declared = Declared.model_validate(dict(values))
+    except ValidationError as error:
+        mistakes = sorted(error.errors(include_url=False), key=lambda each: each["type"] != "missing")
+        problems += [Problem(where, (lines or {}).get(key), words) for key, words in _worded(mistakes)]
     entry = str(values.get("entry") or _default_entry(folder))
     if not (folder / entry).is_file() or (folder / entry).is_symlink():
         problems.append(Problem(entry, None, f"is not there; a metric is a folder with {SHELL} or {PYTHON}"))
-    if problems:
+    if problems or declared is None:
         raise InvalidSubmission(problems)
     requirements = _short_text(folder / REQUIREMENTS) if (folder / REQUIREMENTS).is_file() else ""
-    return Manifest(_card(values), entry, requirements, bool(values.get("trained_on_this_board", False)))
+    return Manifest(declared.card(), entry, requirements, declared.trained_on_this_board)
 
 
-def _mistakes(values: Mapping[str, object]) -> Iterator[str]:
-    for key in DECLARED:
-        if key not in values:
-            yield f"{key} is missing; {', '.join(DECLARED)} must be declared"
-    for key, value in values.items():
-        if key not in KEYS:
+def _worded(mistakes: list[ErrorDetails]) -> Iterator[tuple[str, str]]:
+    """Each key with what is wrong with it, once."""
+    seen = set()
+    for mistake in mistakes:
+        key = str(mistake["loc"][0])
+        if key in seen:
+            continue
+        seen.add(key)
+        if mistake["type"] == "missing":
+            yield key, f"{key} is missing; {', '.join(DECLARED)} must be declared"
+        elif mistake["type"] == "extra_forbidden":
             near = get_close_matches(key, KEYS, n=1)
-            yield f"{key} is no key of a metric; " + (
-                f"did you mean {near[0]}?" if near else f"keys: {', '.join(KEYS)}"
-            )
-        elif mistake := KEYS[key](value):
-            yield f"{key} {mistake}"
-
-
-def _card(values: Mapping[str, object]) -> MetricCard:
-    needs, languages, ends = values["needs"], values.get("languages"), values.get("range")
-    assert isinstance(needs, list)
-    return MetricCard(
-        name=str(values["name"]).strip(),
-        summary=str(values.get("summary", "")),
-        needs_references="references" in needs,
-        needs_input="input" in needs,
-        higher_is_better=bool(values["higher_is_better"]),
-        range=(float(ends[0]), float(ends[1])) if isinstance(ends, list) else None,
-        languages=tuple(languages) if isinstance(languages, list) else None,
-        deterministic=bool(values.get("deterministic", True)),
-        training_data=str(values["training_data"]),
-        licence=_optional(values, "licence"),
-        paper=_optional(values, "paper"),
-        failures=_optional(values, "failures"),
-    )
-
-
-def _optional(values: Mapping[str, object], key: str) -> str | None:
-    return str(values[key]) if values.get(key) else None
+            hint = f"did you mean {near[0]}?" if near else f"keys: {', '.join(KEYS)}"
+            yield key, f"{key} is no key of a metric; {hint}"
+        else:
+            yield key, f"{key} {_KINDS.get(key) or _KINDS.get(mistake['type']) or mistake['msg']}"
 
 
 def _default_entry(folder: Path) -> str:

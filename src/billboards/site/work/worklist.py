@@ -253,7 +253,7 @@ def submitted_metric(submission: Submission) -> SubmittedMetric:
     """What is known of a submitted metric since it was checked."""
     settings = submission.settings
     card = MetricCard(
-        str(settings["column"]),
+        name=str(settings["column"]),
         needs_references=bool(settings["needs_references"]),
         needs_input=bool(settings["needs_input"]),
         higher_is_better=bool(settings["higher_is_better"]),
