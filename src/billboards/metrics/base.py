@@ -143,12 +143,12 @@ def score_rows_checked(metric: Metric, batches: Sequence[Batch]) -> list[dict[st
     """The parts of several generators, scored together, with the same contract enforced for each."""
     for batch in batches:
         _check_needs(metric, batch)
-    found = metric.score_rows(batches)
-    return [_check_scores(metric, batch, scores) for batch, scores in zip(batches, found, strict=True)]
+    rows = metric.score_rows(batches)
+    return [_check_scores(metric, batch, scores) for batch, scores in zip(batches, rows, strict=True)]
 
 
-def _check_scores(metric: Metric, batch: Batch, found: Floats | Mapping[str, Floats]) -> dict[str, Floats]:
-    parts = dict(found) if isinstance(found, Mapping) else {"": found}
+def _check_scores(metric: Metric, batch: Batch, given: Floats | Mapping[str, Floats]) -> dict[str, Floats]:
+    parts = dict(given) if isinstance(given, Mapping) else {"": given}
     checked = {part: np.asarray(scores, np.float64) for part, scores in parts.items()}
     if not checked:
         raise MetricFailed(f"{metric.name}: returned no part at all; at least the primary one is needed")
@@ -204,4 +204,8 @@ class MetricCard:
             "paper": self.paper,
             "failures": self.failures,
         }
-        return tuple(fact for fact, said in facts.items() if not said or (isinstance(said, str) and not said.strip()))
+        return tuple(
+            fact
+            for fact, statement in facts.items()
+            if not statement or (isinstance(statement, str) and not statement.strip())
+        )

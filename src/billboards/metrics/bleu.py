@@ -137,11 +137,11 @@ def tokenizer(name: str) -> Callable[[str], str]:
 
     check_choice("BLEU tokenizer", name, bleu.BLEU.TOKENIZERS)
     try:
-        found: Callable[[str], str] = bleu.BLEU(tokenize=name).tokenizer
+        tokenizer: Callable[[str], str] = bleu.BLEU(tokenize=name).tokenizer
     except (ImportError, RuntimeError, OSError) as error:
         reason = " ".join(str(error).split())
         raise MissingPart(f"BLEU(tokenize={name}) needs a part that is not installed: {reason}") from error
-    return found
+    return tokenizer
 
 
 METRICS = {"BLEU": BLEU}

@@ -30,7 +30,7 @@ def card_facts(metric: Metric) -> dict[str, str]:
         "speed": "slow" if card.slow else None,
         "options": _options(metric),
     }
-    return {fact: said for fact, said in facts.items() if said}
+    return {fact: statement for fact, statement in facts.items() if statement}
 
 
 def markdown(metrics: Iterable[Metric]) -> str:
@@ -40,7 +40,7 @@ def markdown(metrics: Iterable[Metric]) -> str:
 
 def _section(metric: Metric) -> str:
     facts = card_facts(metric)
-    lines = [f"- **{fact.capitalize()}**: {said}" for fact, said in facts.items() if fact != "measures"]
+    lines = [f"- **{fact.capitalize()}**: {statement}" for fact, statement in facts.items() if fact != "measures"]
     return "\n".join((f"### {metric.card.name}", "", f"{facts['measures']}.", "", *lines, ""))
 
 

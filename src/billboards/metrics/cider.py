@@ -61,8 +61,8 @@ def vectors(words: Words) -> Iterator[Vectors]:
             inside = at + n <= last[at]
             longer = ids[inside] * max(words.distinct, 1) + words.ids[at[inside] + n - 1]
             at = at[inside]
-            found, ids = np.unique(longer, return_inverse=True)
-            distinct = max(len(found), 1)
+            gram_keys, ids = np.unique(longer, return_inverse=True)
+            distinct = max(len(gram_keys), 1)
         keys, counts = np.unique(text_of[at] * distinct + ids, return_counts=True)
         bounds = np.searchsorted(keys, np.arange(len(words) + 1) * distinct)
         yield Vectors(keys, counts, bounds, distinct)
@@ -102,12 +102,12 @@ class ConsensusMetric(Metric):
     def _cosines(self, grams: Vectors, rarity: Floats, pairs: Pairs) -> Floats:
         weights = grams.counts * rarity[grams.grams]
         norms = np.sqrt(np.bincount(grams.keys // grams.distinct, weights**2, len(grams.bounds) - 1))
-        found = np.empty(len(pairs))
+        scores = np.empty(len(pairs))
         for start in range(0, len(pairs), _AT_ONCE):
             part = slice(start, start + _AT_ONCE)
-            found[part] = self._products(grams, weights, pairs.outputs[part], pairs.references[part])
+            scores[part] = self._products(grams, weights, pairs.outputs[part], pairs.references[part])
         both = norms[pairs.outputs] * norms[pairs.references]
-        cosines: Floats = found / np.where(both > 0, both, 1.0)
+        cosines: Floats = scores / np.where(both > 0, both, 1.0)
         return cosines
 
     def _products(
@@ -117,10 +117,10 @@ class ConsensusMetric(Metric):
         entries, pair = grams.entries(outputs)
         wanted = references[pair].astype(np.int64) * grams.distinct + grams.grams[entries]
         place = np.minimum(np.searchsorted(grams.keys, wanted), max(len(grams.keys) - 1, 0))
-        there = grams.keys[place] == wanted if len(grams.keys) else np.zeros(0, bool)
-        ours, theirs = weights[entries[there]], weights[place[there]]
+        is_gram = grams.keys[place] == wanted if len(grams.keys) else np.zeros(0, bool)
+        ours, theirs = weights[entries[is_gram]], weights[place[is_gram]]
         products = (np.minimum(ours, theirs) if self.clipped else ours) * theirs
-        summed: Floats = np.bincount(pair[there], products, len(outputs)).astype(np.float64)
+        summed: Floats = np.bincount(pair[is_gram], products, len(outputs)).astype(np.float64)
         return summed
 
 

@@ -78,7 +78,7 @@ def prepared(text: str) -> str:
     """A text with a blank at either end and before each mark; numbers and abbreviations in pieces are joined again."""
     text = _BLANKS.sub(" ", _MARK.sub(r" \g<0>", text.rstrip()))
     text = _TITLE.sub(r"\1.", _NUMBER.sub(r"\1\2\3", text))
-    text = _ABBREVIATION.sub(lambda found: found[0].replace(" ", ""), text)
+    text = _ABBREVIATION.sub(lambda match: match[0].replace(" ", ""), text)
     return f" {text} "
 
 

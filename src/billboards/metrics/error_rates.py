@@ -39,9 +39,9 @@ class ErrorRate(SummedMetric):
         """The texts as symbols, and a number that all symbols are below."""
 
     def statistics(self, items: Items) -> Rows:
-        found, distinct = self.symbols([text.lower() for text in items.texts] if self.lowercase else items.texts)
+        symbols, distinct = self.symbols([text.lower() for text in items.texts] if self.lowercase else items.texts)
         rows = np.empty((len(items), 2), np.float64)
-        given = (found.codes, found.offsets, items.outputs, items.references, items.bounds)
+        given = (symbols.codes, symbols.offsets, items.outputs, items.references, items.bounds)
         in_parts(lambda start, stop: _statistics(*given, start, stop, distinct, rows), len(items))
         return rows
 

@@ -80,12 +80,12 @@ def _results(tasks: Sequence[Task], score: Callable[[], Sequence[Mapping[str, Fl
     """What came of tasks that are scored in one go; all share the time evenly, or the failure."""
     start = time.perf_counter()
     try:
-        found = score()
+        scored = score()
     except MetricFailed as error:
         failure = str(error)
     except Exception as error:  # noqa: BLE001 - a metric is anybody's code and may raise anything; that is its result
         failure = f"{tasks[0].metric.name}: {type(error).__name__}: {error}"
     else:
         seconds = (time.perf_counter() - start) / len(tasks)
-        return [Result(task.key, parts, seconds) for task, parts in zip(tasks, found, strict=True)]
+        return [Result(task.key, parts, seconds) for task, parts in zip(tasks, scored, strict=True)]
     return [Result(task.key, None, (time.perf_counter() - start) / len(tasks), failure) for task in tasks]

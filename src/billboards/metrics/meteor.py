@@ -64,27 +64,27 @@ class METEOR(Metric):
         pairs = pairs_of(items)
         words, vocabulary = self._numbered(items.texts)
         matches, chunks = align(words, vocabulary, pairs, twice=self.early_nltk)
-        found = _mean(matches, np.diff(words.offsets), pairs)
+        scores = _mean(matches, np.diff(words.offsets), pairs)
         penalty = GAMMA * (chunks / np.maximum(matches, 1)) ** BETA
-        single: Floats = (1 - penalty) * found
+        single: Floats = (1 - penalty) * scores
         return single[pairs.best(single)][items.places]
 
     def _numbered(self, texts: Sequence[str]) -> tuple[Words, Vocabulary]:
         """Words as numbers, with the stem and the synonyms of each."""
-        cut, known = tokenizer("METEOR", self.tokenizer, TOKENIZERS), wordnet()
+        cut, lexicon = tokenizer("METEOR", self.tokenizer, TOKENIZERS), wordnet()
         numbers: dict[str, int] = {}
-        found = [[word.lower() for word in cut(text)] for text in texts]
-        ids = np.array([numbers.setdefault(word, len(numbers)) for words in found for word in words], np.int32)
+        tokens = [[word.lower() for word in cut(text)] for text in texts]
+        ids = np.array([numbers.setdefault(word, len(numbers)) for words in tokens for word in words], np.int32)
         stems = np.array([numbers.setdefault(stem(word), len(numbers)) for word in list(numbers)], np.int32)
         # A stem is met only as a stem, never as a word, so that its own stem is never asked for.
         stems = np.concatenate([stems, np.arange(len(stems), len(numbers), dtype=np.int32)])
         meant = [
-            [numbers[other] for other in synonyms(known, word, deep=self.early_nltk) if other in numbers]
+            [numbers[other] for other in synonyms(lexicon, word, deep=self.early_nltk) if other in numbers]
             for word in numbers
         ]
-        words = Words(ids, offsets_of([len(words) for words in found]), len(numbers))
-        flat = np.array([number for one in meant for number in one], np.int32)
-        return words, Vocabulary(stems, offsets_of([len(one) for one in meant]), flat)
+        words = Words(ids, offsets_of([len(words) for words in tokens]), len(numbers))
+        flat = np.array([number for alike in meant for number in alike], np.int32)
+        return words, Vocabulary(stems, offsets_of([len(alike) for alike in meant]), flat)
 
 
 def _mean(matches: Counts, lengths: Counts, pairs: Pairs) -> Floats:

@@ -34,7 +34,7 @@ class NgramModel:
             for k in range(n - 1, len(words)):
                 for length in range(n):
                     self.counts[tuple(words[k - length : k])][words[k]] += 1
-        self.totals = {history: found.total() for history, found in self.counts.items()}
+        self.totals = {history: following.total() for history, following in self.counts.items()}
         self.once = cache(self._probability)
 
     def perplexity(self, text: str) -> float:
@@ -48,12 +48,12 @@ class NgramModel:
 
     def _probability(self, history: Sequence[str], word: str) -> float:
         """Interpolated with the shorter history; the more kinds of tokens follow a history, the less it is trusted."""
-        found = self.counts.get(tuple(history))
+        following = self.counts.get(tuple(history))
         shorter = self.once(tuple(history[1:]), word) if history else 1 / (1 + len(self.counts.get((), ())))
-        if not found:
+        if not following:
             return shorter
-        kinds = len(found)
-        return (found[word] + kinds * shorter) / (self.totals[tuple(history)] + kinds)
+        kinds = len(following)
+        return (following[word] + kinds * shorter) / (self.totals[tuple(history)] + kinds)
 
 
 @dataclass(frozen=True)

@@ -72,14 +72,14 @@ class Rouge(Metric):
 
     def _words(self, texts: Sequence[str]) -> Words:
         if self.tokenizer == "unicode":
-            found = [unicode_words(text) for text in texts]
+            words = [unicode_words(text) for text in texts]
         elif self.stemmer:
-            found = [_latin(text.lower()).decode("ascii").split() for text in texts]
+            words = [_latin(text.lower()).decode("ascii").split() for text in texts]
         else:
             lowered = [text.lower() for text in texts]
             codes = np.frombuffer(_latin("".join(lowered)), np.uint8).astype(np.uint32)
             return split_words(Texts(codes, offsets_of([len(text) for text in lowered])))
-        return _stemmed(found) if self.stemmer else number_words(found)
+        return _stemmed(words) if self.stemmer else number_words(words)
 
 
 #: Every byte but a-z and 0-9 as a blank.

@@ -47,7 +47,7 @@ class SacreMetric(SummedMetric):
         return ()
 
 
-def check_choice(what: str, name: str, known: Iterable[str]) -> None:
+def check_choice(what: str, name: str, names: Iterable[str]) -> None:
     """Refuse a name that is not among those known."""
-    if name not in known:
-        raise UnknownName(what, name, known)
+    if name not in names:
+        raise UnknownName(what, name, names)

@@ -64,11 +64,11 @@ class SARI(Metric):
         references = [(source, *texts) for source, texts in zip(inputs, batch.references, strict=True)]
         items = items_of(Batch(batch.outputs, references))
         words = _words(items.texts, self.tokenizer)
-        found = np.empty((len(items), 3))
+        parts = np.empty((len(items), 3))
         asked = (words.ids, words.offsets, items.outputs, items.references, items.bounds)
         corrected = int(self.definition == "corrected")
-        in_parts(lambda start, stop: _scores(*asked, start, stop, corrected, found), len(items))
-        keep, delete, add = 100 * found[items.places].T
+        in_parts(lambda start, stop: _scores(*asked, start, stop, corrected, parts), len(items))
+        keep, delete, add = 100 * parts[items.places].T
         return {"SARI": (keep + delete + add) / 3, "keep": keep, "delete": delete, "add": add}
 
 

@@ -69,9 +69,9 @@ def jar() -> Path:
     """The program's file, as the environment names it."""
     named = os.environ.get(VARIABLE)
     if not named or not Path(named).is_file():
-        found = f"{VARIABLE}={named} is no file" if named else f"{VARIABLE} is not set"
+        state = f"{VARIABLE}={named} is no file" if named else f"{VARIABLE} is not set"
         raise MissingPart(
-            f"SPICE needs its authors' program, and {found}: get SPICE-1.0 with its folder lib and the Stanford "
+            f"SPICE needs its authors' program, and {state}: get SPICE-1.0 with its folder lib and the Stanford "
             f"CoreNLP 3.6.0 jars in it, and set {VARIABLE} to the path of spice-1.0.jar"
         )
     return Path(named).resolve()
@@ -110,8 +110,8 @@ def _run(command: list[str], folder: Path, seconds: int) -> None:
     except subprocess.TimeoutExpired as error:
         raise MetricFailed(f"SPICE: no answer after {seconds} s; score fewer outputs at a time") from error
     except subprocess.CalledProcessError as error:
-        said = error.stderr.decode("utf-8", "replace").strip().splitlines() or ["(nothing)"]
-        raise MetricFailed(f"SPICE: the program failed with code {error.returncode}: {said[0]}") from error
+        complaint = error.stderr.decode("utf-8", "replace").strip().splitlines() or ["(nothing)"]
+        raise MetricFailed(f"SPICE: the program failed with code {error.returncode}: {complaint[0]}") from error
 
 
 METRICS = {"SPICE": SPICE}

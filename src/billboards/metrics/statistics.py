@@ -24,8 +24,8 @@ LICENCE = "Apache-2.0"
 
 def tokens(text: str) -> list[str]:
     """Words, punctuation marks, and characters of Chinese and Japanese."""
-    found: list[str] = _pattern().findall(unicodedata.normalize("NFC", text))
-    return found
+    words: list[str] = _pattern().findall(unicodedata.normalize("NFC", text))
+    return words
 
 
 def ngrams(text: str, n: int) -> list[tuple[str, ...]]:
@@ -82,8 +82,8 @@ class Repetition(Statistic):
     def score(self, batch: Batch) -> Floats:
         return score_each(batch, lambda item: self._share(ngrams(item.output, self.n)))
 
-    def _share(self, found: list[tuple[str, ...]]) -> float:
-        return (len(found) - len(set(found))) / len(found) if found else 0.0
+    def _share(self, grams: list[tuple[str, ...]]) -> float:
+        return (len(grams) - len(set(grams))) / len(grams) if grams else 0.0
 
 
 @dataclass(frozen=True)
@@ -94,11 +94,11 @@ class Abstractness(Statistic):
 
     def score(self, batch: Batch) -> Floats:
         # Many outputs may share one long input.
-        known = cache(lambda text: frozenset(ngrams(text, self.n)))
-        return score_each(batch, lambda item: self._share(ngrams(item.output, self.n), known(item.input or "")))
+        grams_of = cache(lambda text: frozenset(ngrams(text, self.n)))
+        return score_each(batch, lambda item: self._share(ngrams(item.output, self.n), grams_of(item.input or "")))
 
-    def _share(self, found: list[tuple[str, ...]], known: frozenset[tuple[str, ...]]) -> float:
-        return sum(ngram not in known for ngram in found) / len(found) if found else 0.0
+    def _share(self, grams: list[tuple[str, ...]], of_input: frozenset[tuple[str, ...]]) -> float:
+        return sum(ngram not in of_input for ngram in grams) / len(grams) if grams else 0.0
 
 
 def _repetition_card(n: int) -> MetricCard:

@@ -87,8 +87,8 @@ def _normalizer(normalized: bool, no_punct: bool, asian_support: bool, case_sens
     """sacreBLEU's tokenizer for TER, the same object every time, because each remembers the texts it has seen."""
     from sacrebleu.tokenizers.tokenizer_ter import TercomTokenizer
 
-    found: Callable[[str], str] = TercomTokenizer(normalized, no_punct, asian_support, case_sensitive)
-    return found
+    tokenize: Callable[[str], str] = TercomTokenizer(normalized, no_punct, asian_support, case_sensitive)
+    return tokenize
 
 
 METRICS = {"TER": TER}

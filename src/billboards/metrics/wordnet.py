@@ -50,9 +50,9 @@ class WordNet:
 
     def synonyms(self, word: str, *, deep: bool = False) -> frozenset[str]:
         """Every single word in a synset of this word or its base forms; deep, also of base forms of unknown ones."""
-        found = (name for part in _RULES for form in self._forms(word, part, deep) for name in self._names(form, part))
+        names = (name for part in _RULES for form in self._forms(word, part, deep) for name in self._names(form, part))
         try:
-            return frozenset(name for name in found if "_" not in name)
+            return frozenset(name for name in names if "_" not in name)
         except (ValueError, LookupError, OverflowError, OSError) as error:
             raise InvalidInput(f"{self.folder} is no WordNet, or is damaged: {error}; {how_to_get_it()}") from error
 
@@ -142,6 +142,6 @@ def opened(folder: Path) -> WordNet:
 
 
 @lru_cache(maxsize=1 << 16)
-def synonyms(known: WordNet, word: str, *, deep: bool = False) -> frozenset[str]:
+def synonyms(lexicon: WordNet, word: str, *, deep: bool = False) -> frozenset[str]:
     """A word's synonyms, kept for the next sentence that has it."""
-    return known.synonyms(word, deep=deep)
+    return lexicon.synonyms(word, deep=deep)

@@ -23,8 +23,8 @@ def split(text: str) -> list[str]:
 
 def unicode_words(text: str) -> list[str]:
     """Runs of letters, marks and digits of any script in lower case; Chinese and Japanese character by character."""
-    found: list[str] = _unicode_pattern().findall(text.lower())
-    return found
+    words: list[str] = _unicode_pattern().findall(text.lower())
+    return words
 
 
 def caption_words(text: str) -> list[str]:
@@ -37,18 +37,18 @@ def caption_words(text: str) -> list[str]:
     return _CAPTION.findall(_CLITICS.sub(r" \1", plain))
 
 
-def tokenizer(metric: str, name: str, known: Mapping[str, Tokenizer]) -> Tokenizer:
+def tokenizer(metric: str, name: str, tokenizers: Mapping[str, Tokenizer]) -> Tokenizer:
     """The tokenizer of that name among those that a metric offers."""
-    if name not in known:
-        raise UnknownName(f"tokenizer of {metric}", name, known)
-    return known[name]
+    if name not in tokenizers:
+        raise UnknownName(f"tokenizer of {metric}", name, tokenizers)
+    return tokenizers[name]
 
 
 @lru_cache(maxsize=1 << 17)
 def stem(word: str) -> str:
     """A word's stem by Porter's rules with nltk's extensions."""
-    found: str = _stemmer().stem(word)
-    return found
+    stem: str = _stemmer().stem(word)
+    return stem
 
 
 _PLAIN = {ord("’"): "'", ord("("): " -lrb- ", ord(")"): " -rrb- ", ord("£"): "#"}

@@ -45,13 +45,13 @@ class PackedTexts:
 
 
 def pack_texts(lists: Iterable[Sequence[str]]) -> PackedTexts:
-    known: dict[str, int] = {}
+    number_of: dict[str, int] = {}
     numbers: list[int] = []
     ends: list[int] = []
     for texts in lists:
-        numbers += [known.setdefault(text, len(known)) for text in texts]
+        numbers += [number_of.setdefault(text, len(number_of)) for text in texts]
         ends.append(len(numbers))
-    return PackedTexts(tuple(known), np.array(numbers, np.int32), np.array(ends, np.int64))
+    return PackedTexts(tuple(number_of), np.array(numbers, np.int32), np.array(ends, np.int64))
 
 
 @dataclass(frozen=True)
@@ -154,12 +154,12 @@ def _metric(order: Order, worker: str) -> Metric:
         except (ImportError, AttributeError) as error:
             raise MetricFailed(f"{order.signature}: not installed on worker {worker}: {error}") from error
         try:
-            found = metric.signature
+            signature = metric.signature
         except BillboardsError as error:
             raise MetricFailed(f"{metric.name}: on worker {worker}: {error}") from error
-        if found != order.signature:
+        if signature != order.signature:
             raise MetricFailed(
-                f"{metric.name}: on worker {worker} it is {found}, not {order.signature}; "
+                f"{metric.name}: on worker {worker} it is {signature}, not {order.signature}; "
                 "install the same packages and models there"
             )
         _met[order.signature] = metric

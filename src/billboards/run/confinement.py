@@ -91,18 +91,18 @@ def program_environment(environment: str | None, tmp: str) -> dict[str, str]:
 @cache
 def bubblewrap() -> str:
     """The path of a bubblewrap that is new enough."""
-    found = shutil.which("bwrap")
+    program = shutil.which("bwrap")
     if platform.system() != "Linux":
         raise MissingPart("submitted programs are confined by bubblewrap, which needs Linux; run the server there")
-    if found is None:
+    if program is None:
         raise MissingPart(
             "bubblewrap is not installed, so submitted programs can't be confined; install it "
             "(`apt-get install bubblewrap`, `dnf install bubblewrap`), or mark programs as trusted"
         )
-    known = subprocess.run([found, "--help"], capture_output=True, text=True, check=False).stdout
-    if "--disable-userns" not in known:
-        raise MissingPart(f"{found} is too old to confine submitted programs; install bubblewrap 0.8 or later")
-    return found
+    options = subprocess.run([program, "--help"], capture_output=True, text=True, check=False).stdout
+    if "--disable-userns" not in options:
+        raise MissingPart(f"{program} is too old to confine submitted programs; install bubblewrap 0.8 or later")
+    return program
 
 
 def start_confined(work: Work, limits: Limits, stack: ExitStack) -> Started:

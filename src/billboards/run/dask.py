@@ -114,15 +114,15 @@ class _Run:
         try:
             if future.status == "error":
                 return self._error(unit, future.exception(timeout=FETCH), alone=alone)
-            found = future.result(timeout=FETCH)
+            results = future.result(timeout=FETCH)
         except CancelledError as error:
             raise self.cluster.lost(error) from error
-        if isinstance(found, OtherVersion):
+        if isinstance(results, OtherVersion):
             raise ClusterFailed(
-                f"worker {found.worker} runs billboards {found.version} and this is {own_version()}; "
+                f"worker {results.worker} runs billboards {results.version} and this is {own_version()}; "
                 f"install `billboards=={own_version()}` there, or here what they run"
             )
-        return list(found)
+        return list(results)
 
     def _error(self, unit: Unit, error: BaseException, *, alone: bool) -> list[Result]:
         from distributed.scheduler import KilledWorker

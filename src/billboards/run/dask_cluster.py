@@ -141,8 +141,8 @@ class Cluster:
         """Threads and resources of every worker that is there."""
         with self._lock:
             if time.monotonic() - self._counted >= COUNT:
-                found = self._ask()["workers"].values()
-                self._workers = [(int(one["nthreads"]), one.get("resources") or {}) for one in found]
+                workers = self._ask()["workers"].values()
+                self._workers = [(int(worker["nthreads"]), worker.get("resources") or {}) for worker in workers]
                 self._counted = time.monotonic()
             return self._workers
 
@@ -151,11 +151,11 @@ class Cluster:
         client = self.connect()
         try:
             # `scheduler_info` does the same, but for a scheduler that was stopped it waits without end.
-            found: Mapping[str, Any] = client.sync(client.scheduler.identity, n_workers=-1, callback_timeout=REACH)
+            identity: Mapping[str, Any] = client.sync(client.scheduler.identity, n_workers=-1, callback_timeout=REACH)
         except (OSError, TimeoutError) as error:
             self.close()
             raise self.lost(error) from error
-        return found
+        return identity
 
     def empty(self) -> ClusterFailed:
         return ClusterFailed(

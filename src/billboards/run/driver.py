@@ -21,8 +21,8 @@ Score = Callable[[list[str], list[list[str]], list[str]], Any]
 def main(program: str, source: str, generator: str, references: str, scores: str) -> None:
     function = load(program)
     outputs = [line["hyp"] for line in lines(generator)]
-    found = function(outputs, [line["refs"] for line in lines(references)], [line["src"] for line in lines(source)])
-    numbers = [number(value, k) for k, value in enumerate(found)]
+    returned = function(outputs, [line["refs"] for line in lines(references)], [line["src"] for line in lines(source)])
+    numbers = [number(value, k) for k, value in enumerate(returned)]
     if len(numbers) != len(outputs):
         sys.exit(f"score() returned {len(numbers)} scores for {len(outputs)} outputs; return one for each, in order")
     with open(scores, "w", encoding="utf-8") as file:  # noqa: PTH123 - one plain write

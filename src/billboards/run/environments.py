@@ -79,20 +79,20 @@ class Environment:
 
 def parse_requirements(text: str, *, most: int = MOST) -> tuple[str, ...]:
     """The requirements in a file; `InvalidSubmission` names every line that is more than a name and versions."""
-    found, problems = [], []
+    requirements, problems = [], []
     for k, line in enumerate(text.splitlines(), 1):
         asked = re.sub(r"(^|\s)#.*", "", line).strip()
         match = _REQUIREMENT.fullmatch(asked)
         if match is not None:
-            found.append(_normal(match))
+            requirements.append(_normal(match))
         elif asked:
             message = f"{asked[:60]!r} is not a name with versions; write lines like `numpy==2.1.0` and nothing else"
             problems.append(Problem(FILE, k, message))
-    if len(found) > most:
-        problems.append(Problem(FILE, None, f"{len(found)} requirements; at most {most} are installed"))
+    if len(requirements) > most:
+        problems.append(Problem(FILE, None, f"{len(requirements)} requirements; at most {most} are installed"))
     if problems:
         raise InvalidSubmission(problems)
-    return tuple(sorted(set(found)))
+    return tuple(sorted(set(requirements)))
 
 
 def build_environment(
@@ -270,12 +270,12 @@ def file_sizes(folder: Path) -> Iterator[int]:
 
 def _failure(asked: tuple[str, ...], log: str) -> InvalidInput | StoreFailed:
     errors = [line for line in log.splitlines() if line.startswith("ERROR:")] or log.splitlines()[-1:]
-    said = " ".join(errors[-2:])[-400:] or "nothing"
+    complaint = " ".join(errors[-2:])[-400:] or "nothing"
     if any(words in log for words in _OURS):
-        return StoreFailed(f"{FILE}: the package index could not be used, which is no fault of the metric; {said}")
+        return StoreFailed(f"{FILE}: the package index could not be used, which is no fault of the metric; {complaint}")
     return InvalidInput(
         f"{FILE}: no set of wheels for this server's Python {platform.python_version()} fits {', '.join(asked)[:200]}; "
-        f"only wheels are installed, nothing is built; pip said: {said}"
+        f"only wheels are installed, nothing is built; pip said: {complaint}"
     )
 
 

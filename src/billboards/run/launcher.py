@@ -92,18 +92,18 @@ def start(plan: dict[str, Any]) -> None:
 
 def hand_out(pipe: int, status: int, path: str, most: int) -> None:
     """How the program ended, what stands at `path`, and its content where that is a plain file."""
-    found, size, file = "missing", 0, -1
+    state, size, file = "missing", 0, -1
     try:
         file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-        found, size = kind(os.fstat(file).st_mode), os.fstat(file).st_size
+        state, size = kind(os.fstat(file).st_mode), os.fstat(file).st_size
     except FileNotFoundError:
         pass
     except OSError:
-        found = kind_of_unopenable(path)
-    if found == "file" and size > most:
-        found = "too large"
-    write_all(pipe, json.dumps({"status": status, "found": found, "size": size}).encode() + b"\n")
-    left = most if found == "file" else 0
+        state = kind_of_unopenable(path)
+    if state == "file" and size > most:
+        state = "too large"
+    write_all(pipe, json.dumps({"status": status, "found": state, "size": size}).encode() + b"\n")
+    left = most if state == "file" else 0
     while left > 0 and (block := os.read(file, min(BLOCK, left))):
         write_all(pipe, block)
         left -= len(block)
@@ -119,10 +119,10 @@ def kind(mode: int) -> str:
 def kind_of_unopenable(path: str) -> str:
     """What stands where nothing could be opened: a link, a socket, a file that its own program locked away."""
     try:
-        found = kind(os.lstat(path).st_mode)
+        state = kind(os.lstat(path).st_mode)
     except OSError:
         return "missing"
-    return UNREADABLE if found == "file" else found
+    return UNREADABLE if state == "file" else state
 
 
 def write_all(pipe: int, content: bytes) -> None:

@@ -74,10 +74,10 @@ def open_pack(where: str, *, home: Path | None = None) -> ProgramMetric:
         if pack is None:
             raise MissingPart(f"the pack in {where} is not built; `billboards pack build {where}` builds it")
         return _opened(pack, folder, kept)
-    known = {pack.name: pack for pack in built_packs(home=home)}
-    if where not in known:
-        raise UnknownName("pack", where, known)
-    return _opened(known[where], known[where].folder, kept)
+    built = {pack.name: pack for pack in built_packs(home=home)}
+    if where not in built:
+        raise UnknownName("pack", where, built)
+    return _opened(built[where], built[where].folder, kept)
 
 
 def built_packs(*, home: Path | None = None) -> list[Pack]:
@@ -116,14 +116,14 @@ def _manifest(folder: Path) -> Manifest:
 
 def _all(home: Path) -> Iterator[Pack]:
     for path in home.glob("*.json"):
-        found = _remembered(path)
-        if found is not None:
-            yield found
+        pack = _remembered(path)
+        if pack is not None:
+            yield pack
 
 
 def _remember(pack: Pack, home: Path) -> None:
     """Write a pack down, whole or not at all."""
-    said = {
+    record = {
         "name": pack.name,
         "folder": str(pack.folder),
         "digest": pack.digest,
@@ -133,7 +133,7 @@ def _remember(pack: Pack, home: Path) -> None:
     try:
         home.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=home, suffix=".part", delete=False) as file:
-            json.dump(said, file, indent=1, ensure_ascii=False)
+            json.dump(record, file, indent=1, ensure_ascii=False)
         Path(file.name).replace(home / f"{pack.name}.json")
     except OSError as error:
         raise StoreFailed(f"{home}: the pack can't be kept there: {error.strerror or error}") from error
@@ -141,9 +141,11 @@ def _remember(pack: Pack, home: Path) -> None:
 
 def _remembered(path: Path) -> Pack | None:
     try:
-        said = json_value(path.read_text("utf-8"))
-        wheels = None if said["wheels"] is None else Path(said["wheels"])
-        return Pack(str(said["name"]), Path(said["folder"]), str(said["digest"]), wheels, said["trusted"] is True)
+        record = json_value(path.read_text("utf-8"))
+        wheels = None if record["wheels"] is None else Path(record["wheels"])
+        return Pack(
+            str(record["name"]), Path(record["folder"]), str(record["digest"]), wheels, record["trusted"] is True
+        )
     except FileNotFoundError:
         return None
     except (OSError, ValueError, KeyError, TypeError) as error:

@@ -301,10 +301,10 @@ def _attending(started: Started, limits: Limits) -> Iterator[_Attendant]:
 
 def _first_process(info: int) -> int:
     """The process that bubblewrap named as the first inside; it did so before the launcher began."""
-    said = b""
-    while (found := re.search(rb'"child-pid":\s*(\d+)[^\d]', said)) is None:
-        said += os.read(info, HEADER_BYTES) or b'"child-pid": 0 '
-    return int(found[1])
+    header = b""
+    while (match := re.search(rb'"child-pid":\s*(\d+)[^\d]', header)) is None:
+        header += os.read(info, HEADER_BYTES) or b'"child-pid": 0 '
+    return int(match[1])
 
 
 def _shown(text: str) -> str:

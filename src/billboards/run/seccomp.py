@@ -110,10 +110,10 @@ class Step:
 
 def seccomp_filter(machine: str = "") -> bytes | None:
     """The filter as the kernel reads it; None for a machine whose call numbers aren't listed here."""
-    known = ARCHITECTURES.get(machine or platform.machine())
-    if known is None:
+    call_numbers = ARCHITECTURES.get(machine or platform.machine())
+    if call_numbers is None:
         return None
-    column, architecture = known
+    column, architecture = call_numbers
     steps = [Step(_LOAD, _ARCHITECTURE), Step(_JUMP_EQUAL, architecture, 1), Step(_RETURN, _KILL)]
     steps += [Step(_LOAD, _NUMBER)]
     if column == 0:

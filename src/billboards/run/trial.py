@@ -58,12 +58,12 @@ def try_program(
         if runs[-1].problem is not None:
             break
     seconds = max(done.outcome.seconds for done in runs)
-    found = [done.scores for done in runs if done.scores is not None]
-    repeatable = len(found) == 2 and found[0].tobytes() == found[1].tobytes()
+    scored = [done.scores for done in runs if done.scores is not None]
+    repeatable = len(scored) == 2 and scored[0].tobytes() == scored[1].tobytes()
     return Trial(
         problem=runs[-1].problem or _difference(program, few, runs, repeatable, quoting),
         repeatable=repeatable,
-        scores=tuple(map(float, found[0])) if found else (),
+        scores=tuple(map(float, scored[0])) if scored else (),
         seconds=seconds,
         estimate=(rows * seconds, rows * seconds * len(batch) / len(few)),
         runs=tuple(runs),

@@ -100,9 +100,9 @@ HINTS: Mapping[str, Callable[[Limits], str]] = {
 }
 
 
-def read_report(said: bytes) -> Report | None:
+def read_report(line: bytes) -> Report | None:
     """The launcher's report; None when there is none, or none that makes sense."""
-    header, _, content = said.partition(b"\n")
+    header, _, content = line.partition(b"\n")
     try:
         fields = json.loads(header)
         report = Report(int(fields["status"]), str(fields["found"]), int(fields["size"]), content)
@@ -190,8 +190,8 @@ def _death(ending: Ending) -> str:
 
 def _hint(ending: Ending, limits: Limits) -> str:
     last = ending.stderr[-4096:]
-    found = (hint(limits) for words, hint in HINTS.items() if words in last)
-    return "".join(f"; {hint}" for hint in dict.fromkeys(found))
+    hints = (hint(limits) for words, hint in HINTS.items() if words in last)
+    return "".join(f"; {hint}" for hint in dict.fromkeys(hints))
 
 
 def _last_words(ending: Ending) -> str:

@@ -94,13 +94,13 @@ def _modelled(ratings: Ratings, method: Method, seed: int) -> Consensus:
     with warnings.catch_warnings():
         # Deprecations inside crowd-kit are not the user's to mend.
         warnings.simplefilter("ignore")
-        found = _fit_mace(aggregation, frame, seed) if method == "mace" else _fit_dawid_skene(aggregation, frame)
-    posterior, known = found
+        fitted = _fit_mace(aggregation, frame, seed) if method == "mace" else _fit_dawid_skene(aggregation, frame)
+    posterior, certainty = fitted
     best = posterior.argmax(axis=1)
     value, confidence = np.empty(len(best)), np.empty(len(best))
     value[units], confidence[units] = values[best], posterior.max(axis=1)
     skill = np.full(ratings.annotator.max() + 1, np.nan)
-    skill[annotators] = known
+    skill[annotators] = certainty
     return Consensus(method, value, confidence, skill)
 
 
@@ -134,8 +134,8 @@ def _mace_likelihood(spamming: Floats, strategy: Floats, task: Ints, worker: Int
     """The log likelihood of the ratings: a guess by one's strategy, or the right value."""
     guessed = spamming[worker, 0] * strategy[worker, label]
     truths = np.arange(strategy.shape[1])
-    said = np.log(guessed[:, None] + spamming[worker, 1][:, None] * (label[:, None] == truths))
-    by_task = np.stack([np.bincount(task, said[:, k]) for k in truths], axis=1)
+    likelihood = np.log(guessed[:, None] + spamming[worker, 1][:, None] * (label[:, None] == truths))
+    by_task = np.stack([np.bincount(task, likelihood[:, k]) for k in truths], axis=1)
     return float(np.logaddexp.reduce(by_task, axis=1).sum())
 
 

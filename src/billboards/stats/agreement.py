@@ -57,7 +57,7 @@ def measure_agreement(first: Floats, second: Floats) -> Agreement:
     """Agreement of two sources (rows × instances, NaN where they did not judge; an infinity counts as missing)."""
     used = _common(first, second)
     a, b = first[used], second[used]
-    means = [np.where(used, one, 0.0).sum(axis=1)[used.any(axis=1)] for one in (first, second)]
+    means = [np.where(used, source, 0.0).sum(axis=1)[used.any(axis=1)] for source in (first, second)]
     count = used.sum(axis=1)[used.any(axis=1)]
     return Agreement(
         associate(a, b),

@@ -32,10 +32,10 @@ def finite_or_missing(values: Floats) -> Floats:
     return np.where(infinite, np.nan, values) if infinite.any() else values
 
 
-def jointly(one: Floats, human: Floats) -> tuple[Floats, Floats]:
+def jointly(metric: Floats, human: Floats) -> tuple[Floats, Floats]:
     """One metric's scores and the judgments (rows × instances), both NaN where either is missing."""
-    missing = np.isnan(one) | np.isnan(human)
-    return np.where(missing, np.nan, one), np.where(missing, np.nan, human)
+    missing = np.isnan(metric) | np.isnan(human)
+    return np.where(missing, np.nan, metric), np.where(missing, np.nan, human)
 
 
 def group_centred(values: Floats) -> Floats:
@@ -43,10 +43,10 @@ def group_centred(values: Floats) -> Floats:
 
     Differences within groups stay as they are, and exactly 0 where all values of a group are equal.
     """
-    there = ~np.isnan(values)
+    present = ~np.isnan(values)
     # With the highest taken away first, equal values are exactly 0 and so is their mean.
     highest = np.fmax.reduce(values, axis=-2, keepdims=True, initial=-np.inf)
-    below = np.where(there, values - highest, 0.0)
-    mean = below.sum(axis=-2, keepdims=True) / np.maximum(there.sum(axis=-2, keepdims=True), 1)
-    centred: Floats = np.where(there, below - mean, 0.0)
+    below = np.where(present, values - highest, 0.0)
+    mean = below.sum(axis=-2, keepdims=True) / np.maximum(present.sum(axis=-2, keepdims=True), 1)
+    centred: Floats = np.where(present, below - mean, 0.0)
     return centred

@@ -75,17 +75,17 @@ def residual_spread(score: ArrayLike, known_score: ArrayLike, residual: ArrayLik
     Each stratum is drawn towards the whole as if it had ten more errors of average size. A score that is missing has
     the average.
     """
-    at, known, errors = (np.asarray(one, float) for one in (score, known_score, residual))
-    used = np.isfinite(known) & np.isfinite(errors)
+    at, labelled_score, errors = (np.asarray(column, float) for column in (score, known_score, residual))
+    used = np.isfinite(labelled_score) & np.isfinite(errors)
     if used.sum() < 2:
         raise NotEnoughData("expected errors need two labelled items or more that have a score")
-    known, squares = known[used], errors[used] ** 2
-    cuts = np.quantile(known, np.arange(1, strata) / strata)
-    stratum = np.searchsorted(cuts, known, side="right")
+    labelled_score, squares = labelled_score[used], errors[used] ** 2
+    cuts = np.quantile(labelled_score, np.arange(1, strata) / strata)
+    stratum = np.searchsorted(cuts, labelled_score, side="right")
     total, count = np.bincount(stratum, squares, strata), np.bincount(stratum, minlength=strata)
     spread = np.sqrt((total + 10 * squares.mean()) / (count + 10))
-    found = spread[np.searchsorted(cuts, np.where(np.isfinite(at), at, 0.0), side="right")]
-    return np.asarray(np.where(np.isfinite(at), found, np.sqrt(squares.mean())), float)
+    expected = spread[np.searchsorted(cuts, np.where(np.isfinite(at), at, 0.0), side="right")]
+    return np.asarray(np.where(np.isfinite(at), expected, np.sqrt(squares.mean())), float)
 
 
 def neyman_allocation(sizes: ArrayLike, spreads: ArrayLike, labels: int) -> Ints:
@@ -113,14 +113,14 @@ def estimate_weighted(
     guess = np.zeros(len(y)) if prediction is None else np.asarray(prediction, float)
     if not y.shape == chances.shape == guess.shape or not np.isfinite(guess).all():
         raise InvalidInput("every item needs a probability, a prediction if there are any, and a label or NaN")
-    there = np.isfinite(y)
-    if (chances[there] <= 0).any() or not np.isfinite(y[chances >= 1]).all():
+    labelled = np.isfinite(y)
+    if (chances[labelled] <= 0).any() or not np.isfinite(y[chances >= 1]).all():
         raise InvalidInput("an item of probability 1 has no label, or one of probability 0 has; which draw is this?")
-    error = np.where(there, y - guess, 0.0)
-    mean = guess.mean() + (error[there] / chances[there]).sum() / len(y)
-    drawn = there & (chances < 1)
+    error = np.where(labelled, y - guess, 0.0)
+    mean = guess.mean() + (error[labelled] / chances[labelled]).sum() / len(y)
+    drawn = labelled & (chances < 1)
     n = int(drawn.sum())
-    return _with_interval(float(mean), _hajek(error[drawn], chances[drawn], len(y)), n, int(there.sum()), level)
+    return _with_interval(float(mean), _hajek(error[drawn], chances[drawn], len(y)), n, int(labelled.sum()), level)
 
 
 def combine_batches(mean: float, se: float, later: WeightedEstimate, *, level: float = 0.95) -> WeightedEstimate:

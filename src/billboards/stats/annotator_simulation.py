@@ -163,8 +163,8 @@ def mark(models: Sequence[AnnotatorModel], right: ArrayLike, wrong: ArrayLike) -
         key = model.prior, model.components, model.seed
         if key not in priors:
             priors[key] = prior_of(model, right, wrong)
-        found = posterior(priors[key], right, wrong)
-        marked.append(is_noisy(model, priors[key], found))
+        beliefs = posterior(priors[key], right, wrong)
+        marked.append(is_noisy(model, priors[key], beliefs))
     return np.stack(marked)
 
 
@@ -178,17 +178,17 @@ def tally(marked: Bools, noisy: Bools, member: Bools) -> Ints:
 def detection(tallies: ArrayLike, seed: int) -> Detection:
     """Precision and recall from annotators found, marked and noisy in each round, shape (rounds, 3)."""
     counts = np.asarray(tallies, dtype=np.int64)
-    found, marked, noisy = counts.sum(axis=0).tolist()
+    caught, marked, noisy = counts.sum(axis=0).tolist()
     weights = np.random.default_rng(seed).multinomial(len(counts), np.full(len(counts), 1 / len(counts)), DRAWS)
     drawn = weights @ counts
     return Detection(
-        found=found,
+        found=caught,
         marked=marked,
         noisy=noisy,
-        precision=found / marked if marked else None,
-        recall=found / noisy if noisy else None,
-        precision_interval=_interval(found, marked, drawn[:, 0], drawn[:, 1]),
-        recall_interval=_interval(found, noisy, drawn[:, 0], drawn[:, 2]),
+        precision=caught / marked if marked else None,
+        recall=caught / noisy if noisy else None,
+        precision_interval=_interval(caught, marked, drawn[:, 0], drawn[:, 1]),
+        recall_interval=_interval(caught, noisy, drawn[:, 0], drawn[:, 2]),
     )
 
 
@@ -248,9 +248,12 @@ def detect_corruption(
         drawn.append(_corrupted_round(annotators, model, picked, rate, random))
         if progress is not None:
             progress(done + 1)
-    right, questions = sum(one.right for one in drawn), sum(one.questions for one in drawn)
-    found = detection(np.stack([one.tally for one in drawn]), seed)
-    return CorruptionLevel(rate, right / questions if questions else None, found)
+    right, questions = (
+        sum(drawn_round.right for drawn_round in drawn),
+        sum(drawn_round.questions for drawn_round in drawn),
+    )
+    detected = detection(np.stack([drawn_round.tally for drawn_round in drawn]), seed)
+    return CorruptionLevel(rate, right / questions if questions else None, detected)
 
 
 def _corrupted_round(
@@ -258,8 +261,11 @@ def _corrupted_round(
 ) -> _CorruptedRound:
     noisy = np.zeros(len(annotators), dtype=bool)
     noisy[random.choice(len(annotators), picked, replace=False)] = True
-    answered = [one.corrupted(rate, random) if bad else one for one, bad in zip(annotators, noisy, strict=True)]
-    questions = np.array([len(one.pairs) for one in answered])
-    right = np.array([one.right() for one in answered])
-    found = tally(mark([model], right, questions - right), noisy, np.ones((1, len(noisy)), dtype=bool))
-    return _CorruptedRound(found[0, 0], int(right[noisy].sum()), int(questions[noisy].sum()))
+    answered = [
+        annotator.corrupted(rate, random) if bad else annotator
+        for annotator, bad in zip(annotators, noisy, strict=True)
+    ]
+    questions = np.array([len(annotator.pairs) for annotator in answered])
+    right = np.array([annotator.right() for annotator in answered])
+    counts = tally(mark([model], right, questions - right), noisy, np.ones((1, len(noisy)), dtype=bool))
+    return _CorruptedRound(counts[0, 0], int(right[noisy].sum()), int(questions[noisy].sum()))

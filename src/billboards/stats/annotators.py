@@ -79,12 +79,12 @@ class AnnotatorModel:
             )
 
     def _check_words(self) -> None:
-        for what, word, known in (
+        for what, word, words in (
             ("criterion", self.criterion, get_args(Criterion)),
             ("prior", self.prior, get_args(Prior)),
         ):
-            if word not in known:
-                raise InvalidInput(f"no {what} {word!r} of an annotator model; use one of {', '.join(known)}")
+            if word not in words:
+                raise InvalidInput(f"no {what} {word!r} of an annotator model; use one of {', '.join(words)}")
         if self.components < 1:
             raise InvalidInput(f"annotator model {self.name}: a mixture has 1 component or more")
 
@@ -146,7 +146,7 @@ class AnnotatorReport:
 
     @property
     def noisy(self) -> frozenset[str]:
-        return frozenset(one.annotator for one in self.verdicts if one.noisy)
+        return frozenset(verdict.annotator for verdict in self.verdicts if verdict.noisy)
 
 
 def judge_annotators(
@@ -174,10 +174,10 @@ def question_standings(
 ) -> list[QuestionStanding]:
     """What the questions of one kind say of each annotator; equal counts are worked out once."""
     pairs, which = np.unique(np.stack([whole_counts(right), whole_counts(wrong)], 1), axis=0, return_inverse=True)
-    found = posterior(mixture, pairs[:, 0], pairs[:, 1])
-    p_noisy = probability_noisy(model, mixture, found)
-    intervals, own = _intervals(found), _intervals(posterior(JEFFREYS, pairs[:, 0], pairs[:, 1]))
-    columns = p_noisy.tolist(), found.mean().tolist(), intervals, own, is_noisy(model, mixture, found).tolist()
+    beliefs = posterior(mixture, pairs[:, 0], pairs[:, 1])
+    p_noisy = probability_noisy(model, mixture, beliefs)
+    intervals, own = _intervals(beliefs), _intervals(posterior(JEFFREYS, pairs[:, 0], pairs[:, 1]))
+    columns = p_noisy.tolist(), beliefs.mean().tolist(), intervals, own, is_noisy(model, mixture, beliefs).tolist()
     distinct = [
         QuestionStanding(
             kind=kind,
@@ -265,25 +265,25 @@ def posterior(mixture: BetaMixture, right: ArrayLike, wrong: ArrayLike) -> Poste
     return Posterior(weights / weights.sum(axis=1, keepdims=True), alphas + rights[:, None], betas + wrongs[:, None])
 
 
-def probability_noisy(model: AnnotatorModel, mixture: BetaMixture, found: Posterior) -> Floats:
+def probability_noisy(model: AnnotatorModel, mixture: BetaMixture, beliefs: Posterior) -> Floats:
     """By class: not of the component whose mean is highest. By rate: of an accuracy that is not above the model's."""
     if model.criterion == "rate":
-        return found.cdf(model.accuracy)
-    return np.asarray(np.delete(found.weights, int(np.argmax(mixture.means)), axis=1).sum(axis=1))
+        return beliefs.cdf(model.accuracy)
+    return np.asarray(np.delete(beliefs.weights, int(np.argmax(mixture.means)), axis=1).sum(axis=1))
 
 
-def is_noisy(model: AnnotatorModel, mixture: BetaMixture, found: Posterior) -> NDArray[np.bool_]:
+def is_noisy(model: AnnotatorModel, mixture: BetaMixture, beliefs: Posterior) -> NDArray[np.bool_]:
     """Whom the model marks: above the threshold by more than rounding, and not for being too good.
 
     Thousands of right answers don't fit a best component with a mean of .95 any better than wrong ones do, so by class
     their author belongs elsewhere; whose accuracy is expected to be above that mean is not noisy for it.
     """
-    likely = probability_noisy(model, mixture, found) > model.threshold + ROUNDING
-    return np.asarray(likely & ((found.mean() <= max(mixture.means)) | (model.criterion == "rate")))
+    likely = probability_noisy(model, mixture, beliefs) > model.threshold + ROUNDING
+    return np.asarray(likely & ((beliefs.mean() <= max(mixture.means)) | (model.criterion == "rate")))
 
 
-def _intervals(found: Posterior) -> list[Interval]:
-    return list(zip(found.quantile(TAIL).tolist(), found.quantile(1 - TAIL).tolist(), strict=True))
+def _intervals(beliefs: Posterior) -> list[Interval]:
+    return list(zip(beliefs.quantile(TAIL).tolist(), beliefs.quantile(1 - TAIL).tolist(), strict=True))
 
 
 def _check(annotators: Sequence[str], counts: Mapping[str, tuple[ArrayLike, ArrayLike]]) -> None:
@@ -301,17 +301,19 @@ def _check(annotators: Sequence[str], counts: Mapping[str, tuple[ArrayLike, Arra
 
 
 def _verdict(annotator: str, standings: tuple[QuestionStanding, ...], model: AnnotatorModel) -> AnnotatorVerdict:
-    failed = [one for one in standings if one.noisy]
-    said = "; ".join(_said(one, model) for one in failed or standings if one.right + one.wrong)
+    failed = [standing for standing in standings if standing.noisy]
+    reasons = "; ".join(_reason(standing, model) for standing in failed or standings if standing.right + standing.wrong)
     if failed:
-        return AnnotatorVerdict(annotator, True, f"noisy, above {model.threshold:g} by {model.name}: {said}", standings)
-    return AnnotatorVerdict(annotator, False, f"kept: {said or 'no test question answered yet'}", standings)
+        return AnnotatorVerdict(
+            annotator, True, f"noisy, above {model.threshold:g} by {model.name}: {reasons}", standings
+        )
+    return AnnotatorVerdict(annotator, False, f"kept: {reasons or 'no test question answered yet'}", standings)
 
 
-def _said(one: QuestionStanding, model: AnnotatorModel) -> str:
-    too_good = ", but more accurate than the best" if one.p_noisy > model.threshold and not one.noisy else ""
-    asked = one.right + one.wrong
-    return f"{one.right} of {asked} {one.kind} questions right, P(noisy) = {_probability(one.p_noisy)}{too_good}"
+def _reason(standing: QuestionStanding, model: AnnotatorModel) -> str:
+    too_good = ", but more accurate than the best" if standing.p_noisy > model.threshold and not standing.noisy else ""
+    asked, p_noisy = standing.right + standing.wrong, _probability(standing.p_noisy)
+    return f"{standing.right} of {asked} {standing.kind} questions right, P(noisy) = {p_noisy}{too_good}"
 
 
 def _probability(p: float) -> str:

@@ -106,18 +106,18 @@ class Climbs:
 def distinct_counts(right: ArrayLike, wrong: ArrayLike) -> Counts:
     """Annotators' counts, checked, equal ones together; those without questions say nothing and are left out."""
     pairs = np.stack([whole_counts(right), whole_counts(wrong)], axis=1)
-    found, times = np.unique(pairs[pairs.any(axis=1)], axis=0, return_counts=True)
-    return Counts(found[:, 0].copy(), found[:, 1].copy(), times.astype(np.float64))
+    distinct, times = np.unique(pairs[pairs.any(axis=1)], axis=0, return_counts=True)
+    return Counts(distinct[:, 0].copy(), distinct[:, 1].copy(), times.astype(np.float64))
 
 
 def whole_counts(counts: ArrayLike) -> Ints:
     """Counts of answers as an array; refused where they can't be counts."""
-    found = np.asarray(counts)
-    if found.ndim != 1 or (found.size and not np.issubdtype(found.dtype, np.integer)) or (found < 0).any():
+    checked = np.asarray(counts)
+    if checked.ndim != 1 or (checked.size and not np.issubdtype(checked.dtype, np.integer)) or (checked < 0).any():
         raise InvalidInput("counts of right and wrong answers must be whole numbers of 0 or more, one per annotator")
-    if found.max(initial=0) > MOST_QUESTIONS:
-        raise InvalidInput(f"an annotator has {found.max():,} test questions; at most {MOST_QUESTIONS:,} can be read")
-    return found.astype(np.int64)
+    if checked.max(initial=0) > MOST_QUESTIONS:
+        raise InvalidInput(f"an annotator has {checked.max():,} test questions; at most {MOST_QUESTIONS:,} can be read")
+    return checked.astype(np.int64)
 
 
 def random_points(components: int, starts: int, seed: int) -> Floats:
@@ -247,12 +247,12 @@ def _balls(m: Floats, q: Floats, t: Floats, counts: Ints) -> tuple[Floats, Float
 def _terms(factors: Floats, slope: Floats) -> Floats:
     """With M a factor and D = M'/M its logarithm's slope: log M, 1/M, D, 1/M², D/M and D², shape (3, 6, ..., i)."""
     terms = np.empty((3, 6, *factors.shape[1:]))
-    log, one, d, one_one, one_d, d_d = np.moveaxis(terms, 1, 0)
+    log, inverse, d, one_one, one_d, d_d = np.moveaxis(terms, 1, 0)
     np.log(factors, out=log)
-    np.divide(1, factors, out=one)
-    np.multiply(slope, one, out=d)
-    np.multiply(one, one, out=one_one)
-    np.multiply(one, d, out=one_d)
+    np.divide(1, factors, out=inverse)
+    np.multiply(slope, inverse, out=d)
+    np.multiply(inverse, inverse, out=one_one)
+    np.multiply(inverse, d, out=one_d)
     np.multiply(d, d, out=d_d)
     return terms
 
@@ -354,11 +354,11 @@ def _hessian(view: _View) -> Floats:
 def _curvature(view: _View) -> Floats:
     """Second derivatives of each component's log-likelihood, summed over its annotators: shape (points, k, 3, 3)."""
     spread, totals = view.m * view.q, view.totals
-    found = np.zeros((*view.m.shape, 3, 3))
-    found[..., 1, 1] = spread * (spread * totals.by_mm + (view.q - view.m) * totals.by_m)
-    found[..., 1, 2] = found[..., 2, 1] = spread * totals.by_mt
-    found[..., 2, 2] = totals.by_tt
-    return found
+    curvature = np.zeros((*view.m.shape, 3, 3))
+    curvature[..., 1, 1] = spread * (spread * totals.by_mm + (view.q - view.m) * totals.by_m)
+    curvature[..., 1, 2] = curvature[..., 2, 1] = spread * totals.by_mt
+    curvature[..., 2, 2] = totals.by_tt
+    return curvature
 
 
 def _newton(points: Floats, gradient: Floats, hessian: Floats) -> Floats:

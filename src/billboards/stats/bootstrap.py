@@ -49,9 +49,9 @@ def bootstrap_pearson(
         raise InvalidInput("a bootstrap over documents needs the document of every instance")
     judged = np.isfinite(human).any(axis=1)
     if unit == "both":
-        return _over_both([cell_sums(one[judged], human[judged]) for one in scores], draws, seed)
+        return _over_both([cell_sums(metric[judged], human[judged]) for metric in scores], draws, seed)
     if unit == "generators":
-        sums = np.array([cell_sums(one[judged], human[judged]).sum(axis=1) for one in scores])
+        sums = np.array([cell_sums(metric[judged], human[judged]).sum(axis=1) for metric in scores])
         return resampled_pearson(sums.reshape(len(scores), -1, 6), draws=draws, seed=seed)
     sums = instance_sums(scores, human)
     return resampled_pearson(sums if unit == "instances" else _by_document(sums, documents), draws=draws, seed=seed)

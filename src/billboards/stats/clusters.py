@@ -30,8 +30,8 @@ def benjamini_hochberg(p: Floats) -> Floats:
 
 def _stepped(p: Floats, step: Callable[[Floats, int], Floats]) -> Floats:
     flat = np.asarray(p, np.float64).ravel()
-    there = np.flatnonzero(~np.isnan(flat))
-    order = there[np.argsort(flat[there], kind="stable")]
+    present = np.flatnonzero(~np.isnan(flat))
+    order = present[np.argsort(flat[present], kind="stable")]
     corrected = np.full(flat.shape, np.nan)
     if len(order):
         corrected[order] = np.minimum(step(flat[order], len(order)), 1.0)

@@ -55,7 +55,7 @@ def pearson_with_intervals(
 
 def between_metrics(scores: Floats) -> Floats:
     """Pearson between every two metrics over the outputs that both have scored, as metrics × metrics."""
-    return np.array([pearson(scores, one)[0] for one in scores]).reshape(len(scores), len(scores))
+    return np.array([pearson(scores, metric)[0] for metric in scores]).reshape(len(scores), len(scores))
 
 
 def instance_sums(scores: Floats, human: Floats) -> Floats:
@@ -64,7 +64,7 @@ def instance_sums(scores: Floats, human: Floats) -> Floats:
     One metric after the other, some judged rows at a time, so that no copy of the matrix is ever made.
     """
     judged = np.flatnonzero(np.isfinite(human).any(axis=1))
-    return np.array([_sums_of(one, human, judged) for one in scores]).reshape(len(scores), human.shape[1], 6)
+    return np.array([_sums_of(metric, human, judged) for metric in scores]).reshape(len(scores), human.shape[1], 6)
 
 
 def _sums_of(scores: Floats, human: Floats, rows: NDArray[np.intp]) -> Floats:

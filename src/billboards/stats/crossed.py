@@ -184,19 +184,19 @@ def _fit(crossed: _Crossed, groups: int, levels: int) -> CrossedFit:
     simple = crossed.at(nowhere)
     perfect = bool(simple.residual <= PERFECT * total)
     if perfect:
-        best, found, without = nowhere, simple, (-math.inf, -math.inf)
+        best, fitted, without = nowhere, simple, (-math.inf, -math.inf)
     else:
-        best, found, without = _search(crossed, simple)
-    variance = 0.0 if perfect else float(found.residual) / rest
+        best, fitted, without = _search(crossed, simple)
+    variance = 0.0 if perfect else float(fitted.residual) / rest
     ratios = np.exp(best)
     return CrossedFit(
-        beta=found.beta,
-        se=np.zeros(crossed.columns) if perfect else found.standard_errors(rest),
-        df=_satterthwaite(found, np.isfinite(best), rest),
+        beta=fitted.beta,
+        se=np.zeros(crossed.columns) if perfect else fitted.standard_errors(rest),
+        df=_satterthwaite(fitted, np.isfinite(best), rest),
         residual_variance=variance,
         instance_variance=variance * float(ratios[0]),
         generator_variance=variance * float(ratios[1]),
-        deviance=-math.inf if perfect else float(found.value),
+        deviance=-math.inf if perfect else float(fitted.value),
         without_instances=without[0],
         without_generators=without[1],
         n=crossed.sums.n,
@@ -205,9 +205,9 @@ def _fit(crossed: _Crossed, groups: int, levels: int) -> CrossedFit:
     )
 
 
-def _satterthwaite(found: Profile, free: Bools, rest: int) -> Floats:
+def _satterthwaite(fitted: Profile, free: Bools, rest: int) -> Floats:
     """2·v²/var(v) of each fixed effect's variance v, from the curvature in the ratios that are not 0."""
-    slopes, bend = found.variance_slope[free], found.bend[np.ix_(free, free)]
+    slopes, bend = fitted.variance_slope[free], fitted.bend[np.ix_(free, free)]
     spread = np.einsum("ai,ab,bi->i", slopes, np.linalg.pinv(bend, hermitian=True), slopes)
     df: Floats = 1 / (1 / rest + np.maximum(spread, 0.0))
     return df
@@ -222,10 +222,10 @@ def _search(crossed: _Crossed, simple: Profile) -> tuple[Floats, Profile, tuple[
     both, first, second = (_polished(crossed.at, start) for start in starts)
     corner = np.full(2, -np.inf), simple
     first, second = _simpler(corner, first), _simpler(corner, second)
-    log_ratios, found = _simpler(_simpler(first, second), both)
+    log_ratios, fitted = _simpler(_simpler(first, second), both)
     if log_ratios.max() > GRID[-1] - 1e-6:
         raise NotEnoughData("instances or generators explain every value, so that nothing is left to judge effects by")
-    return log_ratios, found, (float(second[1].value), float(first[1].value))
+    return log_ratios, fitted, (float(second[1].value), float(first[1].value))
 
 
 def _simpler(less: tuple[Floats, Profile], full: tuple[Floats, Profile]) -> tuple[Floats, Profile]:
@@ -282,9 +282,9 @@ def _paying_step(
     for halvings in range(30):
         after = x.copy()
         after[free] = np.clip(x[free] + direction / 2**halvings, GRID[1], GRID[-1])
-        there = at(after)
-        if there.value <= here.value + 1e-13 * abs(here.value):
-            return after, there
+        reached = at(after)
+        if reached.value <= here.value + 1e-13 * abs(here.value):
+            return after, reached
     return x, here
 
 

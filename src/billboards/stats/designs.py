@@ -163,10 +163,10 @@ class _Sample:
 
     def scores(self, values: Floats, way: Aggregation, places: slice) -> Floats:
         """Each group's mean over the items of the labels at these places, aggregated."""
-        known = values[self.items[:, None], self.order[:, places]]
-        one = known.mean(axis=1) if way == "mean" else majority(known)
+        asked = values[self.items[:, None], self.order[:, places]]
+        score = asked.mean(axis=1) if way == "mean" else majority(asked)
         counts = np.bincount(self.group, minlength=self.groups)
-        return np.asarray(np.bincount(self.group, one, self.groups) / counts, float)
+        return np.asarray(np.bincount(self.group, score, self.groups) / counts, float)
 
 
 def majority(values: Floats) -> Floats:

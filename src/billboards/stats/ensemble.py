@@ -85,13 +85,16 @@ class EnsembleFit:
 def gather_blocks(scores: Floats | Sequence[Floats], human: Floats) -> Blocks:
     """Sums per generator of the outputs that every metric and people have scored (metrics × rows × instances)."""
     used = np.isfinite(human)
-    for one in scores:
-        used &= np.isfinite(one)
+    for metric in scores:
+        used &= np.isfinite(metric)
     judged = np.flatnonzero(used.any(axis=1))
-    shift = np.array([one[used].mean() if used.any() else 0.0 for one in scores])
+    shift = np.array([metric[used].mean() if used.any() else 0.0 for metric in scores])
     metrics = len(scores)
     parts = [
-        _block(np.array([one[row, used[row]] for one in scores]).reshape(metrics, -1).T - shift, human[row, used[row]])
+        _block(
+            np.array([metric[row, used[row]] for metric in scores]).reshape(metrics, -1).T - shift,
+            human[row, used[row]],
+        )
         for row in judged
     ]
     shapes = {"n": (), "x": (metrics,), "y": (), "xx": (metrics, metrics), "xy": (metrics,), "yy": ()}

@@ -123,10 +123,10 @@ def _check(metric: Floats, labels: Floats) -> None:
 
 def _centred(metric: Floats) -> Floats:
     """Scores less their mean; 0 where there is none, and everywhere if they do not vary."""
-    there = np.isfinite(metric)
-    if not there.any() or np.ptp(metric[there]) <= 1e-12 * np.abs(metric[there]).max():
+    scored = np.isfinite(metric)
+    if not scored.any() or np.ptp(metric[scored]) <= 1e-12 * np.abs(metric[scored]).max():
         return np.zeros_like(metric)
-    return np.where(there, metric - metric[there].mean(), 0.0)
+    return np.where(scored, metric - metric[scored].mean(), 0.0)
 
 
 def _fit(x: Floats, y: Floats, everyone: Floats, target: Target) -> _Fits:

@@ -62,8 +62,8 @@ def gather_grid(table: Floats, used: Bools, columns: int) -> Sums:
     centred = table - means[:, None]
     if not used.all():
         centred *= used
-    there = size > 0
-    return _summed(centred.reshape(len(table), -1), means[:, there], size[there], columns)
+    filled = size > 0
+    return _summed(centred.reshape(len(table), -1), means[:, filled], size[filled], columns)
 
 
 def _summed(centred: Floats, means: Floats, size: NDArray[np.intp], columns: int) -> Sums:
@@ -97,7 +97,7 @@ def check_design(products: Floats, n: int) -> None:
     """Refuse fixed effects that the rows don't determine, from their cross products."""
     columns = len(products)
     scale = np.sqrt(np.diag(products))
-    there = bool((scale > 0).all())
+    identified = bool((scale > 0).all())
     # Columns are compared at the same length, so that the units of a covariate don't matter.
-    if n <= columns or not there or np.linalg.eigvalsh(products / np.outer(scale, scale)).min(initial=1.0) < 1e-12:
+    if n <= columns or not identified or np.linalg.eigvalsh(products / np.outer(scale, scale)).min(initial=1.0) < 1e-12:
         raise NotEnoughData(f"{n} rows don't determine {columns} fixed effects; a column repeats the others")

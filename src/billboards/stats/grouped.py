@@ -55,8 +55,8 @@ def correlation(
         raise UnknownName("statistic", statistic, STATISTICS)
     if grouping not in GROUPINGS:
         raise UnknownName("grouping", grouping, GROUPINGS)
-    found = [_correlation(*jointly(one, human), statistic, grouping) for one in scores]
-    value, p, n, groups = np.array(found, np.float64).reshape(-1, 4).T
+    measured = [_correlation(*jointly(metric, human), statistic, grouping) for metric in scores]
+    value, p, n, groups = np.array(measured, np.float64).reshape(-1, 4).T
     return Correlation(value, p, n.astype(np.int64), groups.astype(np.int64))
 
 
@@ -104,9 +104,9 @@ def _grouped(values: Floats, grouping: Grouping) -> Floats:
 
 def _means(values: Floats) -> Floats:
     """The mean of each row below the highest value there is, NaN where it has none; equal but for rounding is equal."""
-    there = ~np.isnan(values)
-    count = there.sum(axis=1)
-    below = np.where(there, values - np.fmax.reduce(values, axis=None, initial=-np.inf), 0.0)
+    present = ~np.isnan(values)
+    count = present.sum(axis=1)
+    below = np.where(present, values - np.fmax.reduce(values, axis=None, initial=-np.inf), 0.0)
     scale = np.abs(below).max(initial=0.0) or 1.0
     means = np.round(below.sum(axis=1) / np.maximum(count, 1) / scale, 12)
     return np.where(count > 0, means, np.nan)

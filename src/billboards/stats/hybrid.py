@@ -93,7 +93,7 @@ def mix_hybrids(
 
 
 def _why_nothing(scores: Floats, human: Floats) -> str:
-    empty = [k for k, one in enumerate(scores) if not (np.isfinite(one) & np.isfinite(human)).any()]
+    empty = [k for k, metric in enumerate(scores) if not (np.isfinite(metric) & np.isfinite(human)).any()]
     if empty:
         return f"metric number {empty[0]} has no score on a judged output, so no hybrid has all scores; leave it out"
     return "hybrids need outputs that people and all metrics have scored; there is none: leave metrics out"
@@ -173,13 +173,13 @@ def select_models(hybrids: Hybrids, *, sample: int = 100, seed: int = 0) -> Mode
     chance = _first_chances(count, sample)
     best = float(chance @ np.sort(hybrids.human)[::-1])
     random = np.random.default_rng(seed)
-    found = np.full((3, len(hybrids.scores)), np.nan)
+    correlations = np.full((3, len(hybrids.scores)), np.nan)
     for k, metric in enumerate(hybrids.scores):
         if np.ptp(metric) > 1e-12 * np.abs(metric).max():
             order = np.lexsort((random.random(count), -metric))
-            found[:, k] = _expected(hybrids.human[order], chance, sample, best)
+            correlations[:, k] = _expected(hybrids.human[order], chance, sample, best)
     # Chances add up to 1 but for rounding.
-    return ModelSelection(np.minimum(found[0], 1.0), np.minimum(found[1], 1.0), found[2], sample)
+    return ModelSelection(np.minimum(correlations[0], 1.0), np.minimum(correlations[1], 1.0), correlations[2], sample)
 
 
 def _first_chances(count: int, sample: int) -> Floats:

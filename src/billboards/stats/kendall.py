@@ -31,7 +31,7 @@ _BLOCK = 2_000_000
 def kendall(x: Floats, y: Floats, variant: Variant) -> Floats:
     """tau of each group (outputs × groups, NaN in both where either is missing); NaN where it is not defined."""
     if len(x) > _SHORT:
-        return np.array([kendall_with_p(one, other, variant)[0] for one, other in zip(x.T, y.T, strict=True)])
+        return np.array([kendall_with_p(group, other, variant)[0] for group, other in zip(x.T, y.T, strict=True)])
     blocks = [_from_signs(x[:, part], y[:, part], variant) for part in _blocks(*x.shape)]
     return np.concatenate(blocks) if blocks else np.empty(0)
 
@@ -40,11 +40,11 @@ def kendall_with_p(x: Floats, y: Floats, variant: Variant) -> tuple[float, float
     """tau of one group, and its p-value: exact for small groups without ties, else from a normal approximation."""
     from scipy.stats import kendalltau
 
-    there = ~np.isnan(x)
-    if there.sum() < 2:
+    present = ~np.isnan(x)
+    if present.sum() < 2:
         return np.nan, np.nan
-    found = kendalltau(x[there], y[there], variant=variant)
-    return float(found.statistic), float(found.pvalue)
+    result = kendalltau(x[present], y[present], variant=variant)
+    return float(result.statistic), float(result.pvalue)
 
 
 def _blocks(outputs: int, groups: int) -> Iterator[slice]:
@@ -86,11 +86,11 @@ def kendall_se(scores: Floats, human: Floats) -> float:
     NaN where tau is not defined, or where a single instance is all there is.
     """
     x, y = jointly(scores, human)
-    there = ~np.isnan(x)
-    instance = np.nonzero(there)[1]
+    present = ~np.isnan(x)
+    instance = np.nonzero(present)[1]
     if len(np.unique(instance)) < 2:
         return np.nan
-    change = _changes(x[there], y[there])
+    change = _changes(x[present], y[present])
     return float(np.sqrt((np.bincount(instance, change) ** 2).sum()))
 
 

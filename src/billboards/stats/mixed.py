@@ -98,16 +98,16 @@ def fit_sums(sums: Sums, *, restricted: bool = True) -> MixedFits:
     """
     rest = sums.n - sums.within.shape[-1] + 1 if restricted else sums.n
     log_ratio = _best_log_ratio(sums, restricted)
-    found = profile(_curve(sums, log_ratio), sums.n, restricted)
-    perfect = found.residual <= PERFECT * sums.total[:, -1, -1]
-    variance = np.where(perfect, 0.0, found.residual / rest)
-    se = np.where(perfect[:, None], 0.0, found.standard_errors(rest))
-    curved = found.bend[:, 0] > 0
-    spread = np.where(curved, found.variance_slope[:, 0] ** 2 / np.where(curved, found.bend[:, 0], 1.0), 0.0)
-    deviance = np.where(perfect, -np.inf, found.value)
+    fitted = profile(_curve(sums, log_ratio), sums.n, restricted)
+    perfect = fitted.residual <= PERFECT * sums.total[:, -1, -1]
+    variance = np.where(perfect, 0.0, fitted.residual / rest)
+    se = np.where(perfect[:, None], 0.0, fitted.standard_errors(rest))
+    curved = fitted.bend[:, 0] > 0
+    spread = np.where(curved, fitted.variance_slope[:, 0] ** 2 / np.where(curved, fitted.bend[:, 0], 1.0), 0.0)
+    deviance = np.where(perfect, -np.inf, fitted.value)
     ratio = np.exp(log_ratio)
     return MixedFits(
-        beta=found.beta,
+        beta=fitted.beta,
         se=se,
         df=1 / (1 / rest + spread),
         residual_variance=variance,
@@ -157,8 +157,8 @@ def _best_log_ratio(sums: Sums, restricted: bool) -> Floats:
     perfect = normal[:, -1, -1, 0] <= PERFECT * sums.total[:, -1, -1]
     none = perfect | (values[:, 0] <= lowest + ROUNDING * np.abs(lowest))
     start, low, high = _vertex(values, best), GRID[best - 1], GRID[best + 1]
-    found = _polish(sums, start, np.where(none, start, low), np.where(none, start, high), restricted)
-    return np.where(none, -np.inf, found)
+    ratios = _polish(sums, start, np.where(none, start, low), np.where(none, start, high), restricted)
+    return np.where(none, -np.inf, ratios)
 
 
 def _vertex(values: Floats, best: NDArray[np.intp]) -> Floats:

@@ -130,8 +130,8 @@ def _alike(scores: Floats, human: Floats) -> list[tuple[NDArray[np.intp], Bools]
     """Metrics grouped by the outputs they are measured on, with those outputs."""
     judged = np.isfinite(human)
     groups: dict[bytes, list[int]] = {}
-    for metric, one in enumerate(scores):
-        groups.setdefault(np.packbits(np.isfinite(one) & judged).tobytes(), []).append(metric)
+    for metric, own_scores in enumerate(scores):
+        groups.setdefault(np.packbits(np.isfinite(own_scores) & judged).tobytes(), []).append(metric)
     return [(np.array(group), np.isfinite(scores[group[0]]) & judged) for group in groups.values()]
 
 

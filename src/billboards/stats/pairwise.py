@@ -139,8 +139,8 @@ def acc_eq(
     given = None if epsilon is None else _checked(epsilon, len(scores))
     rows = pair_index(len(human), most=most, seed=seed)
     preferred = _signs(human, rows)
-    found = [_calibrated(_outcomes(one, preferred, rows), given, k) for k, one in enumerate(scores)]
-    accuracy, best, n, instances = np.array(found, np.float64).reshape(-1, 4).T
+    measured = [_calibrated(_outcomes(metric, preferred, rows), given, k) for k, metric in enumerate(scores)]
+    accuracy, best, n, instances = np.array(measured, np.float64).reshape(-1, 4).T
     return Calibrated(accuracy, best, n.astype(np.int64), instances.astype(np.int64))
 
 
@@ -177,8 +177,8 @@ def held_out_acc_eq(
     rows = pair_index(len(human), most=most, seed=seed)
     preferred = _signs(human, rows)
     fold = _dealt(preferred, folds, seed)
-    found = [_held_out(_outcomes(one, preferred, rows), fold, folds) for one in scores]
-    table = np.array(found, np.float64).reshape(-1, 3 + folds)
+    accuracies = [_held_out(_outcomes(metric, preferred, rows), fold, folds) for metric in scores]
+    table = np.array(accuracies, np.float64).reshape(-1, 3 + folds)
     return HeldOut(table[:, 0], table[:, 3:], table[:, 1].astype(np.int64), table[:, 2].astype(np.int64))
 
 
@@ -192,10 +192,10 @@ def _dealt(preferred: Floats, folds: int, seed: int) -> Integers:
 
 
 def _held_out(outcomes: _Outcomes, fold: Integers, folds: int) -> list[float]:
-    there = outcomes.pairs > 0
-    learnable = [bool((there & (fold != k)).any()) for k in range(folds)]
+    paired = outcomes.pairs > 0
+    learnable = [bool((paired & (fold != k)).any()) for k in range(folds)]
     epsilons = [outcomes.best_epsilon(outcomes.weights(fold != k)) if learnable[k] else np.nan for k in range(folds)]
-    counted = there & np.isin(fold, np.flatnonzero(learnable))
+    counted = paired & np.isin(fold, np.flatnonzero(learnable))
     if not counted.any():
         return [np.nan, 0, 0, *epsilons]
     weights = outcomes.weights(counted)
@@ -207,9 +207,9 @@ def _signs(values: Floats, rows: tuple[Indices, Indices]) -> Floats:
     return np.sign(values[rows[0]] - values[rows[1]])
 
 
-def _outcomes(one: Floats, preferred: Floats, rows: tuple[Indices, Indices]) -> _Outcomes:
+def _outcomes(metric: Floats, preferred: Floats, rows: tuple[Indices, Indices]) -> _Outcomes:
     """A metric's outcomes from its scores (rows × instances) and the order people prefer (pairs × instances)."""
-    difference = one[rows[0]] - one[rows[1]]
+    difference = metric[rows[0]] - metric[rows[1]]
     right = np.sign(difference) == preferred
     wins = (preferred == 0) & (difference != 0) & ~np.isnan(difference)
     changing = np.flatnonzero(wins | (right & (difference != 0)))
@@ -221,7 +221,7 @@ def _outcomes(one: Floats, preferred: Floats, rows: tuple[Indices, Indices]) -> 
         (~np.isnan(difference + preferred)).sum(axis=0).astype(np.float64),
         size[order],
         np.where(wins.ravel()[changing], 1.0, -1.0),
-        changing % max(one.shape[1], 1),
+        changing % max(metric.shape[1], 1),
     )
 
 
@@ -285,10 +285,10 @@ def permute_decisions(
     exchange = _exchange_pairs if unit == "pairs" else _exchange_instances
     reached = (1 + exchange(alone, draws, seed)) / (1 + draws)
     difference, p, n = np.zeros((len(scores),) * 2), np.ones((len(scores),) * 2), np.diag(calibrated.n)
-    for (a, b), one, (better, worse) in zip(pairs, alone, reached, strict=True):
-        difference[a, b], difference[b, a] = one.leads.sum(), -one.leads.sum()
+    for (a, b), decided_alone, (better, worse) in zip(pairs, alone, reached, strict=True):
+        difference[a, b], difference[b, a] = decided_alone.leads.sum(), -decided_alone.leads.sum()
         p[a, b], p[b, a] = better, worse
-        n[a, b] = n[b, a] = one.pairs.sum()
+        n[a, b] = n[b, a] = decided_alone.pairs.sum()
     difference, p = (np.where(n > 0, values, np.nan) for values in (difference, p))
     return AccuracyTests(calibrated.accuracy, calibrated.epsilon, difference, p, n)
 
@@ -299,8 +299,8 @@ def _decisions(
     """Which pairs of outputs each metric has right, and which it decides: metrics × pairs × instances."""
     preferred = np.sign(human[rows[0]] - human[rows[1]])
     right, decided = np.empty((2, len(scores), *preferred.shape), bool)
-    for k, one in enumerate(scores):
-        lead = one[rows[0]] - one[rows[1]]
+    for k, metric in enumerate(scores):
+        lead = metric[rows[0]] - metric[rows[1]]
         decided[k] = ~np.isnan(lead + preferred)
         right[k] = np.where(np.abs(lead) <= epsilon[k], 0.0, np.sign(lead)) == preferred
     return right, decided
@@ -308,7 +308,7 @@ def _decisions(
 
 def _alone(first: Flags, second: Flags, decided: Flags) -> _Alone:
     counts = (decided, first & ~second & decided, second & ~first & decided)
-    return _Alone(*(np.count_nonzero(one, axis=0).astype(np.int64) for one in counts))
+    return _Alone(*(np.count_nonzero(right, axis=0).astype(np.int64) for right in counts))
 
 
 def _exchange_pairs(compared: Sequence[_Alone], draws: int, seed: int) -> Floats:
@@ -359,8 +359,8 @@ class PairedDifferences:
 def pairwise_difference_pearson(scores: Floats, human: Floats) -> PairedDifferences:
     """PDP of each metric (metrics × rows × instances) with people (rows × instances)."""
     scores, human = aligned(scores, human)
-    found = [_pdp(*jointly(one, human)) for one in scores]
-    value, n = np.array(found, np.float64).reshape(-1, 2).T
+    measured = [_pdp(*jointly(metric, human)) for metric in scores]
+    value, n = np.array(measured, np.float64).reshape(-1, 2).T
     return PairedDifferences(value, n.astype(np.int64))
 
 

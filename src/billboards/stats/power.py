@@ -119,9 +119,9 @@ def tell_preferences_apart(
     pairs = np.bincount(place)
     if len(pairs) < 4:
         raise NotEnoughData(f"two metrics need 4 instances with pairs that both decide; there are {len(pairs)}")
-    said = np.bincount(place, (first - second)[used])
-    difference = float(said.sum() / pairs.sum())
-    moves = (said - difference * pairs) / pairs.mean()
+    differences = np.bincount(place, (first - second)[used])
+    difference = float(differences.sum() / pairs.sum())
+    moves = (differences - difference * pairs) / pairs.mean()
     return _needed(difference, float(moves.std(ddof=1)), len(pairs), power, level)
 
 
@@ -130,7 +130,7 @@ def generator_means(first: Floats, second: Floats, human: Floats) -> tuple[Float
     used = np.isfinite(first) & np.isfinite(second) & np.isfinite(human)
     judged = used.any(axis=1)
     count = used[judged].sum(axis=1)
-    a, b, h = (np.where(used, one, 0.0)[judged].sum(axis=1) / count for one in (first, second, human))
+    a, b, h = (np.where(used, values, 0.0)[judged].sum(axis=1) / count for values in (first, second, human))
     return a[None], b[None], h[None]
 
 
@@ -153,8 +153,8 @@ def resample_generators(
         variance = np.maximum(drawn[:, 1] / n - mean**2, 0.0) / (n - 1)
         return _over(mean * np.sign(d.mean()), variance)
 
-    found = _found(columns, statistic, sizes, 1, level, draws, seed)
-    return PowerCurve(np.array(sizes, np.int64), found, _read_needed(sizes, found, power, level))
+    shares = _found(columns, statistic, sizes, 1, level, draws, seed)
+    return PowerCurve(np.array(sizes, np.int64), shares, _read_needed(sizes, shares, power, level))
 
 
 def resample_metrics(
@@ -177,8 +177,8 @@ def resample_metrics(
         difference, variance = _compare(drawn[:, :9], drawn[:, 9:].reshape(-1, 9, 9), n)
         return _over(difference * sign, variance)
 
-    found = _found(columns, statistic, sizes, 3, level, draws, seed)
-    return PowerCurve(np.array(sizes, np.int64), found, _read_needed(sizes, found, power, level))
+    shares = _found(columns, statistic, sizes, 3, level, draws, seed)
+    return PowerCurve(np.array(sizes, np.int64), shares, _read_needed(sizes, shares, power, level))
 
 
 def _differences(first: Floats, second: Floats) -> Floats:
@@ -237,7 +237,7 @@ def _left_over(h: Floats, m: Floats) -> float:
 def _pair_sums(first: Floats, second: Floats, human: Floats) -> Floats:
     """Sums per unit of 1, a, b, h, aa, bb, hh, ah, bh over the cells that all three have, each standardised."""
     used = np.isfinite(first) & np.isfinite(second) & np.isfinite(human)
-    a, b, h = (_standardised(one, used) for one in (first, second, human))
+    a, b, h = (_standardised(values, used) for values in (first, second, human))
     parts = (used.astype(float), a, b, h, a * a, b * b, h * h, a * h, b * h)
     sums = np.stack([part.sum(axis=0) for part in parts], axis=1)
     sums = sums[sums[:, 0] > 0]
@@ -247,10 +247,10 @@ def _pair_sums(first: Floats, second: Floats, human: Floats) -> Floats:
 
 
 def _standardised(values: Floats, used: NDArray[np.bool_]) -> Floats:
-    there = values[used]
-    if not len(there) or there.std() <= 1e-12 * np.abs(there).max():
+    present = values[used]
+    if not len(present) or present.std() <= 1e-12 * np.abs(present).max():
         return np.zeros_like(values)
-    return np.where(used, (values - there.mean()) / there.std(), 0.0)
+    return np.where(used, (values - present.mean()) / present.std(), 0.0)
 
 
 def _compare(total: Floats, products: Floats, n: int) -> tuple[Floats, Floats]:
@@ -321,14 +321,14 @@ def _found(
     return np.array(shares)
 
 
-def _read_needed(sizes: Sequence[int], found: Floats, power: float, level: float) -> float:
+def _read_needed(sizes: Sequence[int], shares: Floats, power: float, level: float) -> float:
     """The size that reaches the power on the line through the origin that fits Φ⁻¹(found) + z over √(n - z²/2)."""
     from scipy.special import ndtri
 
     z, chance = _quantiles(power, level)
     n = np.asarray(sizes, np.float64) - z**2 / 2
-    inside = (found > 0) & (found < 1) & (n > 0)
+    inside = (shares > 0) & (shares < 1) & (n > 0)
     if not inside.any():
         return float("nan")
-    slope = float(np.sqrt(n[inside]) @ (ndtri(found[inside]) + z) / n[inside].sum())
+    slope = float(np.sqrt(n[inside]) @ (ndtri(shares[inside]) + z) / n[inside].sum())
     return _whole(((z + chance) / slope) ** 2 + z**2 / 2) if slope > 0 else math.inf

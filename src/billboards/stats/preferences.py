@@ -68,13 +68,15 @@ def relative_ranking(scores: Floats, human: Floats, *, threshold: float = 25.0) 
     scores, human = aligned(scores, human)
     better, worse, instance = preferences(human, threshold=threshold)
     # One metric at a time: there may be many more pairs than outputs.
-    found = [preference_agreement(one[None, better, instance], one[None, worse, instance]) for one in scores]
-    if not found:
+    measured = [
+        preference_agreement(metric[None, better, instance], metric[None, worse, instance]) for metric in scores
+    ]
+    if not measured:
         return preference_agreement(np.empty((0, 0)), np.empty((0, 0)))
     return RelativeRanking(
-        np.concatenate([one.value for one in found]),
-        np.concatenate([one.concordant for one in found]),
-        np.concatenate([one.discordant for one in found]),
+        np.concatenate([metric.value for metric in measured]),
+        np.concatenate([metric.concordant for metric in measured]),
+        np.concatenate([metric.discordant for metric in measured]),
     )
 
 
@@ -99,8 +101,8 @@ def area_under_curve(scores: Floats, human: Floats) -> Separation:
     if len(labels) > 2:
         raise InvalidInput(f"AUC is for labels of two values; here are {len(labels)}, {labels[0]:g} to {labels[-1]:g}")
     positive = human[labelled] == labels[-1:]
-    found = [_area(one[labelled], positive) for one in scores]
-    value, positives, negatives = np.array(found, np.float64).reshape(-1, 3).T
+    areas = [_area(metric[labelled], positive) for metric in scores]
+    value, positives, negatives = np.array(areas, np.float64).reshape(-1, 3).T
     return Separation(value, positives.astype(np.int64), negatives.astype(np.int64))
 
 
@@ -108,8 +110,8 @@ def _area(x: Floats, positive: NDArray[np.bool_]) -> tuple[float, int, int]:
     """From the ranks of the positives (Mann and Whitney)."""
     from scipy.stats import rankdata
 
-    there = ~np.isnan(x)
-    x, positive = x[there], positive[there]
+    present = ~np.isnan(x)
+    x, positive = x[present], positive[present]
     positives, negatives = int(positive.sum()), int((~positive).sum())
     if not positives or not negatives:
         return np.nan, positives, negatives
@@ -123,11 +125,11 @@ Positions = NDArray[np.integer]
 def decisions(scores: Floats, better: Positions, worse: Positions, instance: Positions) -> Floats:
     """1 where a metric (metrics × rows × instances) agrees with people on a pair, -1 where not or tied, else NaN."""
     # One metric at a time: there may be many more pairs than outputs.
-    found = np.empty((len(scores), len(better)))
-    for k, one in enumerate(scores):
-        difference = one[better, instance] - one[worse, instance]
-        found[k] = np.where(np.isnan(difference), np.nan, np.where(difference > 0, 1.0, -1.0))
-    return found
+    decided = np.empty((len(scores), len(better)))
+    for k, metric in enumerate(scores):
+        difference = metric[better, instance] - metric[worse, instance]
+        decided[k] = np.where(np.isnan(difference), np.nan, np.where(difference > 0, 1.0, -1.0))
+    return decided
 
 
 def preference_correlations(
@@ -180,8 +182,8 @@ def _by_instance(decided: Floats, instance: Positions) -> tuple[Floats, Floats]:
     """The sum of decisions and their number, as metrics × instances that have any."""
     places, place = np.unique(instance, return_inverse=True)
     balance, count = np.zeros((2, len(decided), len(places)))
-    for k, one in enumerate(decided):
-        there = ~np.isnan(one)
-        balance[k] = np.bincount(place[there], one[there], len(places))
-        count[k] = np.bincount(place[there], minlength=len(places))
+    for k, metric in enumerate(decided):
+        present = ~np.isnan(metric)
+        balance[k] = np.bincount(place[present], metric[present], len(places))
+        count[k] = np.bincount(place[present], minlength=len(places))
     return balance, count

@@ -58,10 +58,10 @@ def ratings_in_columns(unit: ArrayLike, annotator: ArrayLike, value: ArrayLike) 
             f"ratings need a unit, an annotator and a value each; their shapes are {units.shape}, {annotators.shape} "
             f"and {values.shape}"
         )
-    there = np.isfinite(values)
-    number = np.unique(units[there], return_inverse=True)[1]
-    ratings = Ratings(number, _numbered(annotators[there]), values[there])
-    _refuse_repeats(ratings, units[there], annotators[there])
+    present = np.isfinite(values)
+    number = np.unique(units[present], return_inverse=True)[1]
+    ratings = Ratings(number, _numbered(annotators[present]), values[present])
+    _refuse_repeats(ratings, units[present], annotators[present])
     return ratings
 
 
@@ -93,9 +93,9 @@ def within_unit_pairs(ratings: Ratings) -> tuple[Ints, Ints]:
 def _numbered(annotators: NDArray[np.generic]) -> Ints:
     """Numbers from 0 in sorted order; -1 stays what it is."""
     counted = np.issubdtype(annotators.dtype, np.integer)
-    known = annotators != UNKNOWN if counted else np.ones(len(annotators), bool)
+    named = annotators != UNKNOWN if counted else np.ones(len(annotators), bool)
     numbers = np.full(len(annotators), UNKNOWN, np.int64)
-    numbers[known] = np.unique(annotators[known], return_inverse=True)[1]
+    numbers[named] = np.unique(annotators[named], return_inverse=True)[1]
     return numbers
 
 

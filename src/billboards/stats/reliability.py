@@ -102,10 +102,10 @@ def resampled_units(statistic: Callable[[Floats], float], units: int, resamples:
 
 def percentile_interval(draws: Floats) -> tuple[float, float]:
     """The middle 95% of bootstrap draws; NaN where fewer than half of them are defined."""
-    there = draws[np.isfinite(draws)]
-    if len(there) < max(2, len(draws) / 2):
+    finite = draws[np.isfinite(draws)]
+    if len(finite) < max(2, len(draws) / 2):
         return float("nan"), float("nan")
-    low, high = np.quantile(there, (0.025, 0.975))
+    low, high = np.quantile(finite, (0.025, 0.975))
     return float(low), float(high)
 
 
@@ -114,11 +114,11 @@ def cohen_kappa(first: ArrayLike, second: ArrayLike, *, weights: Weights = "plai
 
     Weighted kappas count how many steps apart two values lie in the sorted list of those that occur.
     """
-    one, other = np.asarray(first, float), np.asarray(second, float)
-    if one.shape != other.shape or one.ndim != 1:
-        raise InvalidInput(f"kappa needs two ratings of each unit; the shapes are {one.shape} and {other.shape}")
-    both = np.isfinite(one) & np.isfinite(other)
-    codes = np.unique(np.concatenate((one[both], other[both])), return_inverse=True)[1]
+    mine, other = np.asarray(first, float), np.asarray(second, float)
+    if mine.shape != other.shape or mine.ndim != 1:
+        raise InvalidInput(f"kappa needs two ratings of each unit; the shapes are {mine.shape} and {other.shape}")
+    both = np.isfinite(mine) & np.isfinite(other)
+    codes = np.unique(np.concatenate((mine[both], other[both])), return_inverse=True)[1]
     return _kappa(codes[: both.sum()], codes[both.sum() :], weights)
 
 
@@ -128,20 +128,20 @@ def pairwise_kappas(
     """Kappa of every two annotators who share at least so many units, by their numbers."""
     table = ratings if isinstance(ratings, Ratings) else ratings_in_table(ratings)
     codes = np.unique(table.value, return_inverse=True)[1]
-    one, other = within_unit_pairs(table)
-    known = (table.annotator[one] != UNKNOWN) & (table.annotator[other] != UNKNOWN)
-    one, other = one[known], other[known]
-    swap = table.annotator[one] > table.annotator[other]
-    one, other = np.where(swap, other, one), np.where(swap, one, other)
-    pair = table.annotator[one] * (table.annotator.max(initial=0) + 1) + table.annotator[other]
+    left, other = within_unit_pairs(table)
+    named = (table.annotator[left] != UNKNOWN) & (table.annotator[other] != UNKNOWN)
+    left, other = left[named], other[named]
+    swap = table.annotator[left] > table.annotator[other]
+    left, other = np.where(swap, other, left), np.where(swap, left, other)
+    pair = table.annotator[left] * (table.annotator.max(initial=0) + 1) + table.annotator[other]
     order = np.argsort(pair, kind="stable")
     starts = np.flatnonzero(np.diff(pair[order], prepend=-1))
     groups = (group for group in np.split(order, starts[1:]) if len(group) >= max(at_least, 1))
     return tuple(
         PairKappa(
-            int(table.annotator[one[k[0]]]),
+            int(table.annotator[left[k[0]]]),
             int(table.annotator[other[k[0]]]),
-            _kappa(codes[one[k]], codes[other[k]], weights),
+            _kappa(codes[left[k]], codes[other[k]], weights),
             len(k),
         )
         for k in groups
@@ -203,10 +203,10 @@ def _ratio_distances(counts: _Counts, total: Floats) -> tuple[Floats, float]:
         return np.divide(a - b, both, out=np.zeros(both.shape), where=both > 0) ** 2
 
     entries = Ratings(counts.unit, counts.code, counts.count)
-    one, other = within_unit_pairs(entries)
-    pairs = distance(counts.values[counts.code[one]], counts.values[counts.code[other]])
-    amounts = 2 * counts.count[one] * counts.count[other] * pairs
-    within = _sums(counts.unit[one], amounts, len(counts.size))
+    left, other = within_unit_pairs(entries)
+    pairs = distance(counts.values[counts.code[left]], counts.values[counts.code[other]])
+    amounts = 2 * counts.count[left] * counts.count[other] * pairs
+    within = _sums(counts.unit[left], amounts, len(counts.size))
     rows = (distance(np.full(len(counts.values), value), counts.values) @ total for value in counts.values)
     return within, float(total @ np.fromiter(rows, float, len(counts.values)))
 
@@ -219,10 +219,10 @@ def _kappa(first: Ints, second: Ints, weights: Weights) -> float:
     """1 - observed over expected disagreement of two lists of codes."""
     if weights not in WEIGHTS:
         raise InvalidInput(f"the weights of kappa are one of {', '.join(WEIGHTS)}, not {weights!r}")
-    there, codes = np.unique(np.concatenate((first, second)), return_inverse=True)
-    one, other = codes[: len(first)], codes[len(first) :]
-    steps = np.abs(np.subtract.outer(np.arange(len(there)), np.arange(len(there)))).astype(float)
+    labels, codes = np.unique(np.concatenate((first, second)), return_inverse=True)
+    left, other = codes[: len(first)], codes[len(first) :]
+    steps = np.abs(np.subtract.outer(np.arange(len(labels)), np.arange(len(labels)))).astype(float)
     cost = {"plain": (steps > 0).astype(float), "linear": steps, "quadratic": steps**2}[weights]
-    marginals = [np.bincount(codes, minlength=len(there)) / max(len(first), 1) for codes in (one, other)]
+    marginals = [np.bincount(codes, minlength=len(labels)) / max(len(first), 1) for codes in (left, other)]
     expected = float(marginals[0] @ cost @ marginals[1])
-    return float(1 - cost[one, other].mean() / expected) if expected > 0 else float("nan")
+    return float(1 - cost[left, other].mean() / expected) if expected > 0 else float("nan")

@@ -118,7 +118,7 @@ def correct_severity(
     `time` orders each annotator's ratings (by default they are in the order given).
     """
     y = np.asarray(value, float)
-    codes = _Codes(*(np.asarray(one, np.int64) for one in (generator, instance, annotator)))
+    codes = _Codes(*(np.asarray(column, np.int64) for column in (generator, instance, annotator)))
     _check(y, codes)
     position = _positions(codes.annotator, np.asarray(range(len(y)) if time is None else time, float))
     centre = float(y.mean())
@@ -140,11 +140,11 @@ def connected_parts(generator: Ints, annotator: Ints) -> Ints:
 
 
 def _check(y: Floats, codes: _Codes) -> None:
-    if any(one.shape != y.shape for one in codes) or y.ndim != 1:
+    if any(column.shape != y.shape for column in codes) or y.ndim != 1:
         raise InvalidInput("severity needs a generator, an instance and an annotator for every rating")
-    if len(y) == 0 or not np.isfinite(y).all() or min(int(one.min()) for one in codes) < 0:
+    if len(y) == 0 or not np.isfinite(y).all() or min(int(column.min()) for column in codes) < 0:
         raise InvalidInput("severity needs finite ratings by known annotators; leave the others out")
-    generators, _, annotators = (int(one.max()) + 1 for one in codes)
+    generators, _, annotators = (int(column.max()) + 1 for column in codes)
     if annotators < 2 or len(y) < generators + annotators:
         raise NotEnoughData(
             f"{len(y)} ratings of {generators} generators by {annotators} annotators can't tell severity from quality; "
@@ -173,7 +173,7 @@ def _gathered(y: Floats, codes: _Codes, position: Floats, drift: bool) -> _Rows:
     from scipy import sparse
 
     generator, instance, annotator = codes
-    generators, instances, annotators = (int(one.max()) + 1 for one in codes)
+    generators, instances, annotators = (int(column.max()) + 1 for column in codes)
     k, ones = np.arange(len(y)), np.ones(len(y))
     blocks = [sparse.csr_matrix((ones, (k, annotator)), (len(y), annotators))]
     if drift:
@@ -204,11 +204,11 @@ def _search(rows: _Rows) -> tuple[Floats, _Solution]:
     # Instances that were rated once each can't be told from error, and are left to it.
     most = _MOST if rows.size.max() > 1 else _LEAST
     bounds = [(_LEAST, most), *[(_LEAST, _MOST)] * len(rows.blocks)]
-    found = [
+    ends = [
         minimize(judged, np.minimum(start, [high for _, high in bounds]), jac=True, method="L-BFGS-B", bounds=bounds)
         for start in (0.0, -4.0)
     ]
-    best = np.exp(min(found, key=lambda one: float(one.fun)).x)
+    best = np.exp(min(ends, key=lambda end: float(end.fun)).x)
     return best, _solve(rows, best)
 
 
@@ -231,8 +231,8 @@ def _solve(rows: _Rows, ratios: Floats) -> _Solution:
     determinants = 2 * np.log(np.diag(factor[0])).sum() + np.log(grown).sum()
     determinants += rows.annotators * np.log(ratios[1:]).sum()
     unexplained = rows.sums[:, -1] - rows.sums[:, :-1] @ effects
-    known = ((rows.sums[:, :-1] @ inverse) * rows.sums[:, :-1]).sum(axis=1)
-    slope = [of_instances * (rows.size / grown - (known + unexplained**2 / variance) / grown**2).sum()]
+    of_fixed = ((rows.sums[:, :-1] @ inverse) * rows.sums[:, :-1]).sum(axis=1)
+    slope = [of_instances * (rows.size / grown - (of_fixed + unexplained**2 / variance) / grown**2).sum()]
     for ratio, block in zip(ratios[1:], rows.blocks, strict=True):
         explained = np.trace(inverse[block, block]) + (effects[block] ** 2).sum() / variance
         slope.append(rows.annotators - explained / ratio)

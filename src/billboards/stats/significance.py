@@ -43,35 +43,35 @@ def permute_correlations(
     scores: Floats, human: Floats, *, unit: Unit = "both", draws: int = 1000, seed: int = 0
 ) -> PairTests:
     """Permutation tests of pooled Pearson between all pairs of metrics (metrics × rows × instances)."""
-    there = np.isfinite(scores)
-    there &= np.isfinite(human)
+    present = np.isfinite(scores)
+    present &= np.isfinite(human)
 
     def test(members: list[int], used: NDArray[np.bool_]) -> PairTests:
         return _permute_complete([scores[k] for k in members], human, used, unit, draws, seed)
 
-    return _all_pairs(there, test)
+    return _all_pairs(present, test)
 
 
-def _all_pairs(there: NDArray[np.bool_], test: Callable[[list[int], NDArray[np.bool_]], PairTests]) -> PairTests:
+def _all_pairs(present: NDArray[np.bool_], test: Callable[[list[int], NDArray[np.bool_]], PairTests]) -> PairTests:
     """Every pair on what both have: entries that lack the same things together, the others two by two."""
-    entries, alike = len(there), _alike(there)
+    entries, alike = len(present), _alike(present)
     if len(alike) == 1:
-        return test(alike[0], there[0])
+        return test(alike[0], present[0])
     whole = PairTests(np.zeros((entries, entries)), np.ones((entries, entries)), np.full((entries, entries), -1))
     for members in alike:
-        _put(whole, members, members, test(members, there[members[0]]))
+        _put(whole, members, members, test(members, present[members[0]]))
     for a, b in zip(*np.nonzero(np.triu(whole.n < 0, 1)), strict=True):
         pair = [int(a), int(b)]
-        found = test(pair, there[a] & there[b])
-        _put(whole, pair[:1], pair[1:], PairTests(found.difference[:1, 1:], found.p[:1, 1:], found.n[:1, 1:]))
-        _put(whole, pair[1:], pair[:1], PairTests(found.difference[1:, :1], found.p[1:, :1], found.n[1:, :1]))
+        tested = test(pair, present[a] & present[b])
+        _put(whole, pair[:1], pair[1:], PairTests(tested.difference[:1, 1:], tested.p[:1, 1:], tested.n[:1, 1:]))
+        _put(whole, pair[1:], pair[:1], PairTests(tested.difference[1:, :1], tested.p[1:, :1], tested.n[1:, :1]))
     return whole
 
 
-def _alike(there: NDArray[np.bool_]) -> list[list[int]]:
+def _alike(present: NDArray[np.bool_]) -> list[list[int]]:
     """Entries that lack the same things."""
     groups: dict[bytes, list[int]] = {}
-    for k, mask in enumerate(there):
+    for k, mask in enumerate(present):
         groups.setdefault(np.packbits(mask).tobytes(), []).append(k)
     return list(groups.values())
 
@@ -127,7 +127,7 @@ def _everywhere(n: int, entries: int) -> NDArray[np.int64]:
 
 def _moments(matrices: Sequence[Floats], used: NDArray[np.bool_]) -> tuple[Floats, Floats]:
     """Mean and spread (population sd) of each matrix over the cells used; a spread of NaN where it does not vary."""
-    found = []
+    tests = []
     for matrix in matrices:
         x = matrix[used]
         size = max(float(x.max(initial=0.0)), -float(x.min(initial=0.0)), 1e-300)
@@ -135,8 +135,8 @@ def _moments(matrices: Sequence[Floats], used: NDArray[np.bool_]) -> tuple[Float
         x -= mean
         x *= x
         spread = np.sqrt(x.mean()) if len(x) else np.nan
-        found.append((mean, spread if spread > 1e-12 * size else np.nan))
-    mean_of, spread_of = np.array(found).reshape(-1, 2).T
+        tests.append((mean, spread if spread > 1e-12 * size else np.nan))
+    mean_of, spread_of = np.array(tests).reshape(-1, 2).T
     return mean_of, spread_of
 
 
@@ -146,8 +146,8 @@ def _parts(scores: Sequence[Floats], human: Floats, used: NDArray[np.bool_]) -> 
     step = max(1, _CELLS // used.shape[1])
     for start in range(0, len(rows), step):
         part = rows[start : start + step]
-        there = used[part]
-        yield np.array([one[part][there] for one in scores]), human[part][there]
+        present = used[part]
+        yield np.array([metric[part][present] for metric in scores]), human[part][present]
 
 
 def _units(used: NDArray[np.bool_], unit: Unit) -> NDArray[np.intp]:

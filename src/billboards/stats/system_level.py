@@ -23,19 +23,19 @@ def instance_weights(instances: int, *, draws: int, seed: int) -> Floats:
 
 def weighted_means(scores: Floats, weights: Floats) -> Floats:
     """Means over instances in every draw, as draws × generators; NaN where a generator has no score drawn."""
-    there = np.isfinite(scores)
-    counts = weights @ there.T.astype(float)
+    present = np.isfinite(scores)
+    counts = weights @ present.T.astype(float)
     with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray((weights @ np.where(there, scores, 0.0).T) / counts)
+        return np.asarray((weights @ np.where(present, scores, 0.0).T) / counts)
 
 
 def beaten_shares(differences: Floats, weights: Floats) -> Floats:
     """The share of generators with a positive mean difference in every draw; half of one for a difference of none."""
     means = weighted_means(differences, weights)
     wins = np.where(np.isnan(means), np.nan, (np.sign(means) + 1) / 2)
-    known = np.isfinite(wins)
+    decided = np.isfinite(wins)
     with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray(np.where(known, wins, 0.0).sum(axis=1) / known.sum(axis=1))
+        return np.asarray(np.where(decided, wins, 0.0).sum(axis=1) / decided.sum(axis=1))
 
 
 def correlations(x: Floats, y: Floats) -> Floats:
@@ -57,9 +57,9 @@ def partial_correlations(x: Floats, y: Floats, given: Floats) -> Floats:
     """The correlation of what is left of x and y when each is freed of its linear part in `given`, draw by draw."""
     xy, xz, yz = correlations(x, y), correlations(x, given), correlations(y, given)
     with np.errstate(invalid="ignore", divide="ignore"):
-        found = (xy - xz * yz) / np.sqrt((1 - xz**2) * (1 - yz**2))
+        partial = (xy - xz * yz) / np.sqrt((1 - xz**2) * (1 - yz**2))
     left = (1 - xz**2 > 1e-9) & (1 - yz**2 > 1e-9)
-    return np.where(left, np.clip(found, -1.0, 1.0), np.nan)
+    return np.where(left, np.clip(partial, -1.0, 1.0), np.nan)
 
 
 def residuals(x: Floats, given: Floats) -> Floats:

@@ -47,7 +47,7 @@ class SystemAgreement:
 def system_pairwise_accuracy(scores: Floats, human: Floats) -> SystemAgreement:
     """The share of generator pairs in the same order by a metric's means as by people's; a tie agrees with a tie."""
     scores, human = aligned(scores, human)
-    pairs = (jointly(one, human) for one in scores)
+    pairs = (jointly(metric, human) for metric in scores)
     return _agreement([np.where(_shared(x), _order(x) == _order(y), np.nan) for x, y in pairs])
 
 
@@ -62,7 +62,7 @@ def soft_pairwise_accuracy(scores: Floats, human: Floats, *, draws: int = 1000, 
     missing = np.isnan(scores) | np.isnan(human)
     # Metrics that have the same scores missing, as most do, share the test of people's judgments.
     masks: dict[bytes, int] = {}
-    which = [masks.setdefault(one.tobytes(), len(masks)) for one in missing]
+    which = [masks.setdefault(mask.tobytes(), len(masks)) for mask in missing]
     people = np.where(missing[[which.index(k) for k in masks.values()]], np.nan, human)
     p_human = one_sided_p(people, swaps)
     p_metric = one_sided_p(np.where(missing, np.nan, scores), swaps)
@@ -132,15 +132,15 @@ def _blocks(swaps: NDArray[np.bool_], width: int) -> Iterator[Floats]:
 
 def _shared(values: Floats) -> NDArray[np.bool_]:
     """Which pairs of a row and a later one have an instance in common: … × rows × instances to … × rows × rows."""
-    there = (~np.isnan(values)).astype(np.float64)
-    return np.triu(there @ np.swapaxes(there, -1, -2) > 0, 1)
+    present = (~np.isnan(values)).astype(np.float64)
+    return np.triu(present @ np.swapaxes(present, -1, -2) > 0, 1)
 
 
 def _order(values: Floats) -> Floats:
     """Which of two rows has the higher mean on the instances they share: 1 the first, -1 the second, 0 neither."""
-    there = (~np.isnan(values)).astype(np.float64)
+    present = (~np.isnan(values)).astype(np.float64)
     centred = group_centred(values)
-    sums = centred @ there.T
+    sums = centred @ present.T
     lead = sums - sums.T
     return np.where(np.abs(lead) <= _limits(centred), 0.0, np.sign(lead))
 
@@ -152,8 +152,8 @@ def _limits(centred: Floats) -> Floats:
     return limits
 
 
-def _agreement(found: Sequence[Floats]) -> SystemAgreement:
+def _agreement(agreements: Sequence[Floats]) -> SystemAgreement:
     """The mean over pairs of generators, and their number."""
-    n = np.array([np.count_nonzero(~np.isnan(one)) for one in found], np.int64)
-    value = [np.nansum(one) / count if count else np.nan for one, count in zip(found, n, strict=True)]
+    n = np.array([np.count_nonzero(~np.isnan(agreement)) for agreement in agreements], np.int64)
+    value = [np.nansum(agreement) / count if count else np.nan for agreement, count in zip(agreements, n, strict=True)]
     return SystemAgreement(np.array(value, np.float64), n)

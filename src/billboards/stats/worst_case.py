@@ -48,15 +48,15 @@ def bootstrap_mean(
     Values of one group (several labels of an instance, instances of a document) are drawn together.
     """
     x = np.asarray(values, float)
-    there = np.isfinite(x)
-    if not there.any():
+    present = np.isfinite(x)
+    if not present.any():
         raise NotEnoughData("there are no labels, so there is no mean")
     names = np.arange(len(x)) if groups is None else np.asarray(groups)
-    number = np.unique(names[there], return_inverse=True)[1]
-    total, count = np.bincount(number, x[there]), np.bincount(number).astype(float)
+    number = np.unique(names[present], return_inverse=True)[1]
+    total, count = np.bincount(number, x[present]), np.bincount(number).astype(float)
     draws = _resampled(np.stack((total, count), axis=1), resamples, np.random.default_rng(seed))
     low, high = np.quantile(draws, ((1 - level) / 2, (1 + level) / 2))
-    return float(x[there].mean()), float(low), float(high)
+    return float(x[present].mean()), float(low), float(high)
 
 
 def _resampled(sums: Floats, resamples: int, random: np.random.Generator) -> Floats:

@@ -106,8 +106,8 @@ class Answers:
         names = ("endpoint", "request", "answer", "is_cut", "tokens_in", "tokens_out", "answered_at")
         with self._open() as database:
             for row in database.execute(query):
-                found = dict(zip(names, row, strict=True))
-                yield {**found, "request": json_value(found["request"]), "answer": json_value(found["answer"])}
+                record = dict(zip(names, row, strict=True))
+                yield {**record, "request": json_value(record["request"]), "answer": json_value(record["answer"])}
 
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:

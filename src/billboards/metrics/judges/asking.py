@@ -51,7 +51,7 @@ class Asking:
                     future.result()
             finally:
                 self.stop.set()
-        return [found for future in futures if (found := future.result()) is not None]
+        return [answer for future in futures if (answer := future.result()) is not None]
 
     def _ask_unless_stopped(self, question: Question) -> Parts | None:
         """One question's scores; None where another failed before, whose failure is the one to be told."""

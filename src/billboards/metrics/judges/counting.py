@@ -72,13 +72,13 @@ class Tally:
             self.retried += 1
 
     def __str__(self) -> str:
-        said = f"{self.asked} answers asked for ({self.retried} requests tried again), {self.kept} at hand"
-        return f"{said}; {tokens_in_words(self.tokens_in, self.tokens_out, self.uncounted, self.prices)}"
+        words = f"{self.asked} answers asked for ({self.retried} requests tried again), {self.kept} at hand"
+        return f"{words}; {tokens_in_words(self.tokens_in, self.tokens_out, self.uncounted, self.prices)}"
 
 
 def tokens_in_words(tokens_in: int, tokens_out: int, uncounted: int, prices: Prices | None) -> str:
     """Tokens, and what they cost where prices are stated."""
-    said = f"{tokens_in:,} tokens read, {tokens_out:,} written"
+    words = f"{tokens_in:,} tokens read, {tokens_out:,} written"
     if prices is not None:
-        said += f", {prices.cost(tokens_in, tokens_out):.4f} at the stated prices"
-    return f"{said}, not counting {uncounted} answers whose tokens the endpoint did not count" if uncounted else said
+        words += f", {prices.cost(tokens_in, tokens_out):.4f} at the stated prices"
+    return f"{words}, not counting {uncounted} answers whose tokens the endpoint did not count" if uncounted else words

@@ -46,7 +46,7 @@ class Answer:
 class Trouble:
     """Why there is no answer yet, and for how long everybody must be silent, None where that is not said."""
 
-    said: str
+    complaint: str
     silence: float | None = None
 
 
@@ -76,16 +76,16 @@ class Endpoint:
         """The model's answer; trouble that may pass is waited out."""
         # Plain ASCII carries every string that Python can hold, lone surrogates among them.
         body = json.dumps(request).encode("ascii")
-        said = ""
+        complaint = ""
         for attempt in range(ATTEMPTS):
             self.pace.wait(self.clock)
-            found = self._try(body)
-            if isinstance(found, Answer):
-                return found
-            said = found.said
+            reply = self._try(body)
+            if isinstance(reply, Answer):
+                return reply
+            complaint = reply.complaint
             if attempt + 1 < ATTEMPTS:
-                self._wait(found, FIRST_WAIT * 2**attempt)
-        raise MetricFailed(f"{self.url}: no answer after {ATTEMPTS} attempts, at last: {said}")
+                self._wait(reply, FIRST_WAIT * 2**attempt)
+        raise MetricFailed(f"{self.url}: no answer after {ATTEMPTS} attempts, at last: {complaint}")
 
     def _try(self, body: bytes) -> Answer | Trouble:
         import httpx
@@ -98,13 +98,13 @@ class Endpoint:
             return Trouble(self._without_key(f"{type(error).__name__}: {error}"))
         text = self._without_key(response.text)
         if response.status_code == 200:
-            found = read_response(text)
+            reply = read_response(text)
             # Once more: JSON may have spelled the key in another way.
-            return replace(found, text=self._without_key(found.text)) if isinstance(found, Answer) else found
-        said = f"status {response.status_code}, saying {text[:300]!r}"
+            return replace(reply, text=self._without_key(reply.text)) if isinstance(reply, Answer) else reply
+        complaint = f"status {response.status_code}, saying {text[:300]!r}"
         if response.status_code in PASSING or response.status_code >= 500:
-            return Trouble(said, asked_silence(response))
-        raise MetricFailed(f"{self.url}: {said}{self._hint(response.status_code)}")
+            return Trouble(complaint, asked_silence(response))
+        raise MetricFailed(f"{self.url}: {complaint}{self._hint(response.status_code)}")
 
     def _wait(self, trouble: Trouble, otherwise: float) -> None:
         self.on_retry()
@@ -114,7 +114,7 @@ class Endpoint:
             self.pace.hush(trouble.silence, self.clock)
         else:
             raise MetricFailed(
-                f"{self.url}: asks to wait {trouble.silence:.0f} s ({trouble.said}); answers so far are kept, "
+                f"{self.url}: asks to wait {trouble.silence:.0f} s ({trouble.complaint}); answers so far are kept, "
                 "so score again later"
             )
 
@@ -139,14 +139,14 @@ def read_response(text: str) -> Answer | Trouble:
         document = json.loads(text)
         choice = document["choices"][0]
         message, usage = choice["message"], document.get("usage") or {}
-        said = message.get("content") or message.get("refusal") or ""
+        content = message.get("content") or message.get("refusal") or ""
         counts = [usage.get(name) for name in ("prompt_tokens", "completion_tokens")]
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
         return Trouble(f"a body that is no chat completion: {text[:300]!r}")
-    if not isinstance(said, str):
+    if not isinstance(content, str):
         return Trouble(f"a message that is no text: {text[:300]!r}")
     tokens_in, tokens_out = (n if type(n) is int and 0 <= n < MOST_TOKENS else None for n in counts)
-    return Answer(said, choice.get("finish_reason") == "length", tokens_in, tokens_out)
+    return Answer(content, choice.get("finish_reason") == "length", tokens_in, tokens_out)
 
 
 def asked_silence(response: httpx.Response) -> float | None:

@@ -83,28 +83,28 @@ class Judge(Metric):
 
     @property
     def used_model(self) -> str:
-        found = self.model or os.environ.get(MODEL, "")
-        if not found:
+        model = self.model or os.environ.get(MODEL, "")
+        if not model:
             raise MissingPart(f"{self.card.name} needs a model: name one, as in {self.card.name}(model=…) or {MODEL}")
-        return found
+        return model
 
     @property
     def used_endpoint(self) -> str:
-        found = self.endpoint or os.environ.get(URL, "")
-        if not found:
+        endpoint = self.endpoint or os.environ.get(URL, "")
+        if not endpoint:
             raise MissingPart(
                 f"{self.card.name} asks a language model, and no endpoint is named: set {URL} to an address that "
                 "speaks the chat-completions interface, such as https://judge.example.org/v1"
             )
-        return checked_url(found)
+        return checked_url(endpoint)
 
     @property
     def signature(self) -> str:
         need_httpx()
-        said = {f.name: getattr(self, f.name) for f in self._options()}
+        parts = {f.name: getattr(self, f.name) for f in self._options()}
         used = {"endpoint": self.used_endpoint, "model": self.used_model}
-        said |= used | {"prompt": self.template.digest, "revision": REVISION}
-        return "|".join((self.card.name, *(f"{key}:{value}" for key, value in said.items())))
+        parts |= used | {"prompt": self.template.digest, "revision": REVISION}
+        return "|".join((self.card.name, *(f"{key}:{value}" for key, value in parts.items())))
 
     def score(self, batch: Batch) -> Floats | Mapping[str, Floats]:
         return self.score_rows([batch])[0]
@@ -112,8 +112,8 @@ class Judge(Metric):
     def score_rows(self, batches: Sequence[Batch]) -> list[Floats | Mapping[str, Floats]]:
         """Several generators at once; what they share is asked once."""
         rows = [[self._texts(item) for item in batch.items()] for batch in batches]
-        found = self._ask({item: None for row in rows for item in row})
-        return [self._laid_out([found[item] for item in row]) for row in rows]
+        answers = self._ask({item: None for row in rows for item in row})
+        return [self._laid_out([answers[item] for item in row]) for row in rows]
 
     @abstractmethod
     def _template(self, kind: str, *, references: bool, source: bool) -> Template: ...
@@ -134,10 +134,10 @@ class Judge(Metric):
         with closing(Endpoint(url, settings.seconds, pace, clock, tally.add_retry)) as endpoint:
             asking = Asking(endpoint, template, self._parameters(), Answers(settings.cache), tally, stop)
             try:
-                found = asking.ask_all(questions, settings.at_once)
+                answers = asking.ask_all(questions, settings.at_once)
             finally:
                 log.info("%s: %s", self.name, tally)
-        return dict(zip(items, found, strict=True))
+        return dict(zip(items, answers, strict=True))
 
     def _question(self, template: Template, item: Item) -> Question:
         shown = templates.shown(item, references=self.references, source=self.input)
@@ -148,7 +148,7 @@ class Judge(Metric):
         return {"model": self.used_model, "temperature": self.temperature, **bound}
 
     def _laid_out(self, scores: Sequence[Parts]) -> Floats | dict[str, Floats]:
-        return {part: np.array([one[part] for one in scores], np.float64) for part in self._parts()}
+        return {part: np.array([score[part] for score in scores], np.float64) for part in self._parts()}
 
 
 @dataclass(frozen=True)

@@ -41,17 +41,17 @@ def read_errors(text: str) -> dict[str, float]:
 
 def read_aspects(text: str, aspects: tuple[str, ...]) -> dict[str, float]:
     """{aspect: 1 to 5, …}; their mean first."""
-    found = _object(text, set(aspects))
-    for aspect, value in found.items():
+    answer = _object(text, set(aspects))
+    for aspect, value in answer.items():
         if type(value) is not int or not LOWEST <= value <= HIGHEST:
             raise Unreadable(f"{aspect} must be a whole number from {LOWEST} to {HIGHEST}, found {value!r}")
-    return {"mean": sum(found.values()) / len(aspects)} | {aspect: float(found[aspect]) for aspect in aspects}
+    return {"mean": sum(answer.values()) / len(aspects)} | {aspect: float(answer[aspect]) for aspect in aspects}
 
 
 def _cost(error: object) -> float:
     if not isinstance(error, dict) or set(error) != {"span", "category", "severity"}:
         raise Unreadable(f"an error must have span, category and severity, found {error!r}")
-    if not all(isinstance(said, str) for said in error.values()):
+    if not all(isinstance(value, str) for value in error.values()):
         raise Unreadable(f"span, category and severity must be texts, found {error!r}")
     if error["severity"] not in COSTS:
         raise Unreadable(f"severity must be {', '.join(COSTS)}, found {error['severity']!r}")
@@ -62,19 +62,19 @@ def _object(text: str, keys: set[str]) -> dict[str, Any]:
     """The one JSON object that an answer consists of."""
     fenced = re.fullmatch(r"\s*```(?:json)?\s*\n(.*)\n\s*```\s*", text, re.DOTALL)
     try:
-        found = json.loads(fenced[1] if fenced else text, object_pairs_hook=_once, parse_constant=_refuse)
+        document = json.loads(fenced[1] if fenced else text, object_pairs_hook=_once, parse_constant=_refuse)
     except (ValueError, RecursionError) as error:
         raise Unreadable(f"it is not one JSON object: {error}") from error
-    if not isinstance(found, dict) or set(found) != keys:
+    if not isinstance(document, dict) or set(document) != keys:
         raise Unreadable(f"it must be a JSON object with {', '.join(sorted(keys))} and nothing else")
-    return found
+    return document
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    members = dict(pairs)
+    if len(members) != len(pairs):
         raise Unreadable("it names a key twice")
-    return found
+    return members
 
 
 def _refuse(constant: str) -> None:

@@ -59,8 +59,8 @@ class Template:
 
     @property
     def digest(self) -> str:
-        said = json.dumps([self.instructions, self.form, DATA, FORM, AGAIN])
-        return blake2b(said.encode("ascii"), digest_size=6).hexdigest()
+        text = json.dumps([self.instructions, self.form, DATA, FORM, AGAIN])
+        return blake2b(text.encode("ascii"), digest_size=6).hexdigest()
 
     def messages(self, texts: dict[str, Any]) -> Messages:
         """The question about an output."""

@@ -29,7 +29,7 @@ class Vocabulary:
 def align(words: Words, vocabulary: Vocabulary, pairs: Pairs, *, twice: bool) -> tuple[Counts, Counts]:
     """The number of matches and of chunks of every pair; `twice` offers words matched by stem to the last stage too."""
     matches, chunks = np.empty(len(pairs), np.int64), np.empty(len(pairs), np.int64)
-    known = (vocabulary.stems, vocabulary.synonym_offsets, vocabulary.synonyms)
-    given = (words.ids, words.offsets, *known, pairs.outputs, pairs.references, matches, chunks, int(twice))
+    words_known = (vocabulary.stems, vocabulary.synonym_offsets, vocabulary.synonyms)
+    given = (words.ids, words.offsets, *words_known, pairs.outputs, pairs.references, matches, chunks, int(twice))
     in_parts(lambda start, stop: _align(*given, start, stop), len(pairs))
     return matches, chunks

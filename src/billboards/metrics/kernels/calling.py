@@ -34,14 +34,14 @@ def library(name: str) -> ctypes.CDLL:
     """A compiled kernel file by name, checked to belong to the sources beside it, where there are any."""
     path = Path(__file__).with_name(name + SUFFIX)
     try:
-        found = ctypes.CDLL(str(path))
+        library = ctypes.CDLL(str(path))
     except OSError as error:
         raise MissingPart(f"the compiled part {path.name} can't be loaded ({error}); {REBUILD}") from error
     source = path.with_suffix(".c")
-    found.source_digest.restype = ctypes.c_char_p
-    if source.exists() and found.source_digest().decode() != _digest(source):
+    library.source_digest.restype = ctypes.c_char_p
+    if source.exists() and library.source_digest().decode() != _digest(source):
         raise MissingPart(f"the compiled part {path.name} is older than {source.name}; {REBUILD}")
-    return found
+    return library
 
 
 def _digest(source: Path) -> str:

@@ -24,18 +24,18 @@ _union_hits = Kernel("_overlap", "count_union_hits", (*_WORDS, I64, *_PAIRS, *_R
 
 def shared_ngrams(words: Words, pairs: Pairs, n: int) -> Counts:
     """How many n-grams output and reference share, each counted as often as both have it."""
-    found = np.empty(len(pairs), np.int64)
-    given = (words.ids, words.offsets, words.distinct, pairs.outputs, pairs.references, found, n)
+    shared = np.empty(len(pairs), np.int64)
+    given = (words.ids, words.offsets, words.distinct, pairs.outputs, pairs.references, shared, n)
     in_parts(lambda start, stop: _shared_ngrams(*given, start, stop), len(pairs))
-    return found
+    return shared
 
 
 def subsequence_lengths(words: Words, pairs: Pairs) -> Counts:
     """The length of the longest common subsequence of words."""
-    found = np.empty(len(pairs), np.int64)
-    given = (words.ids, words.offsets, words.distinct, pairs.outputs, pairs.references, found)
+    shared = np.empty(len(pairs), np.int64)
+    given = (words.ids, words.offsets, words.distinct, pairs.outputs, pairs.references, shared)
     in_parts(lambda start, stop: _subsequences(*given, start, stop), len(pairs))
-    return found
+    return shared
 
 
 def union_hits(sentences: Words, sentence_offsets: Counts, pairs: Pairs) -> Counts:
@@ -44,8 +44,8 @@ def union_hits(sentences: Words, sentence_offsets: Counts, pairs: Pairs) -> Coun
     Text t is the sentences from `sentence_offsets[t]` to before `sentence_offsets[t + 1]`; a word counts at most as
     often as both texts have it.
     """
-    found = np.empty(len(pairs), np.int64)
+    lengths = np.empty(len(pairs), np.int64)
     texts = (sentences.ids, sentences.offsets, sentence_offsets, sentences.distinct)
-    given = (*texts, pairs.outputs, pairs.references, found)
+    given = (*texts, pairs.outputs, pairs.references, lengths)
     in_parts(lambda start, stop: _union_hits(*given, start, stop), len(pairs))
-    return found
+    return lengths

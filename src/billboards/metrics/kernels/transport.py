@@ -59,17 +59,17 @@ def _bunches(problems: Iterable[Transport]) -> Iterator[list[Transport]]:
 
 
 def _solve(problems: Sequence[Transport]) -> Floats:
-    found = np.empty(len(problems))
+    costs = np.empty(len(problems))
     given = (
-        *_end_to_end([one.cost.ravel() for one in problems]),
-        *_end_to_end([one.supply for one in problems]),
-        *_end_to_end([one.demand for one in problems]),
+        *_end_to_end([problem.cost.ravel() for problem in problems]),
+        *_end_to_end([problem.supply for problem in problems]),
+        *_end_to_end([problem.demand for problem in problems]),
     )
-    in_parts(lambda start, stop: _costs(*given, start, stop, found), len(problems), smallest=8)
-    if np.isnan(found).any():
-        rows, columns = problems[int(np.isnan(found).argmax())].cost.shape
+    in_parts(lambda start, stop: _costs(*given, start, stop, costs), len(problems), smallest=8)
+    if np.isnan(costs).any():
+        rows, columns = problems[int(np.isnan(costs).argmax())].cost.shape
         raise MetricFailed(f"no cheapest flow was found between {rows} and {columns} weights: please report this")
-    return found
+    return costs
 
 
 def _end_to_end(parts: Sequence[Floats]) -> tuple[Floats, NDArray[np.int64]]:

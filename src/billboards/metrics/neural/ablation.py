@@ -47,8 +47,8 @@ class Setting:
     @property
     def name(self) -> str:
         """In the paper's words."""
-        said = (("IDF", self.idf), ("SEP", self.separate), ("PMEANS", self.power_means), ("RM", self.removed))
-        return " + ".join(word for word, is_so in said if is_so) or "Vanilla"
+        switches = (("IDF", self.idf), ("SEP", self.separate), ("PMEANS", self.power_means), ("RM", self.removed))
+        return " + ".join(word for word, is_so in switches if is_so) or "Vanilla"
 
 
 #: The paper's rows, as far as one model and one set of references go; the last is the whole of MoverScore.
@@ -67,14 +67,14 @@ def score_variants(metric: BERTScore, batches: Sequence[Batch]) -> list[Floats]:
     check_language(metric, metric.model, batches)
     precision = checked_precision(metric, metric.precision)
     engine = start_engine(locate(metric.model), None, precision, Where.from_environment(), AllLayers())
-    found: dict[int, Floats] = {}
+    scores: dict[int, Floats] = {}
     # idf is counted over references, so only what has the same ones goes together.
     for group in scored_together(batches, idf=True):
         some = [batches[k] for k in group]
         ends = np.cumsum([len(batch) for batch in some])
-        found |= zip(group, np.split(_score(engine, metric.used_layer, some), ends[:-1], axis=-1), strict=True)
+        scores |= zip(group, np.split(_score(engine, metric.used_layer, some), ends[:-1], axis=-1), strict=True)
     warn_of_cuts(metric, engine)
-    return [found[k] for k in range(len(batches))]
+    return [scores[k] for k in range(len(batches))]
 
 
 def _score(engine: Engine, layer: int, batches: Sequence[Batch]) -> Floats:
@@ -124,11 +124,11 @@ def _heaps(
 
     last = embedded.values[-LAST_LAYERS:].float()
     means = torch.cat((last.amin(0), last.mean(0), last.amax(0)), -1).cpu().numpy()
-    one = embedded.values[layer].float().cpu().numpy()
+    rows = embedded.values[layer].float().cpu().numpy()
     nothing = np.zeros_like(left_out)
     return {
         (power_means, removed): Heaps(
-            window, means if power_means else one, embedded.starts, left_out if removed else nothing, around
+            window, means if power_means else rows, embedded.starts, left_out if removed else nothing, around
         )
         for power_means in (False, True)
         for removed in (False, True)

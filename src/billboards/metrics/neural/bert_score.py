@@ -52,13 +52,13 @@ def score(
     baseline = _baseline(model, lang, baseline_path) if rescale_with_baseline else None
     start = time.perf_counter()
     engine = start_engine(locate(model), layer, "fp32", Where(device), AllLayers() if all_layers else None)
-    found = score_texts(engine, cands, references, _weights(engine, idf, references))
+    measured = score_texts(engine, cands, references, _weights(engine, idf, references))
     if baseline is not None:
-        found = baseline.rescale(found, layer)
+        measured = baseline.rescale(measured, layer)
     if verbose:
         seconds = time.perf_counter() - start
         print(f"done in {seconds:.2f} seconds, {len(cands) / seconds:.2f} sentences/sec", file=sys.stderr)
-    scores = torch.from_numpy(found).float()
+    scores = torch.from_numpy(measured).float()
     parts = scores[..., 0], scores[..., 1], scores[..., 2]
     if not return_hash:
         return parts
@@ -69,9 +69,11 @@ def score(
 def _references(cands: Sequence[str], refs: Sequence[str] | Sequence[Sequence[str]]) -> list[Sequence[str]]:
     if len(cands) != len(refs):
         raise InvalidInput(f"{len(cands)} candidates and {len(refs)} references; give one text or list for each")
-    listed = [(one,) if isinstance(one, str) else one for one in refs]
+    listed = [(texts,) if isinstance(texts, str) else texts for texts in refs]
     if not all(listed):
-        raise InvalidInput(f"candidate {[bool(one) for one in listed].index(False)} has an empty list of references")
+        raise InvalidInput(
+            f"candidate {[bool(texts) for texts in listed].index(False)} has an empty list of references"
+        )
     return listed
 
 

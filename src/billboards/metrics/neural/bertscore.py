@@ -97,7 +97,7 @@ class BERTScore(Metric):
     def signature(self) -> str:
         need("BERTScore", "torch", "transformers")
         weights, rescaling = locate(self.model), self._rescaling()
-        said = {
+        parts = {
             "model": weights.label,
             "weights": weights.digest,
             "layer": self.used_layer,
@@ -106,7 +106,7 @@ class BERTScore(Metric):
             "precision": checked_precision(self, self.precision),
             **self.versions(),
         }
-        return "|".join((self.card.name, *(f"{key}:{value}" for key, value in said.items())))
+        return "|".join((self.card.name, *(f"{key}:{value}" for key, value in parts.items())))
 
     @property
     def hash_code(self) -> str:
@@ -125,25 +125,25 @@ class BERTScore(Metric):
         """Several generators at once: what they share, references above all, is embedded once."""
         engine = self._engine(batches, self.used_layer)
         rescaling = self._rescaling()
-        found: dict[int, Mapping[str, Floats]] = {}
+        scores_of: dict[int, Mapping[str, Floats]] = {}
         for group in scored_together(batches, idf=self.idf):
             scores = self._score(engine, [batches[k] for k in group])
             if rescaling is not None:
                 scores = rescaling.rescale(scores, self.used_layer)
             parts = split_batches(scores, [batches[k] for k in group])
-            found |= zip(group, ({"F1": own[:, 2], "P": own[:, 0], "R": own[:, 1]} for own in parts), strict=True)
+            scores_of |= zip(group, ({"F1": own[:, 2], "P": own[:, 0], "R": own[:, 1]} for own in parts), strict=True)
         warn_of_cuts(self, engine)
-        return [found[k] for k in range(len(batches))]
+        return [scores_of[k] for k in range(len(batches))]
 
     def score_layers(self, batches: Sequence[Batch]) -> list[Floats]:
         """P, R and F1 at every layer, for each batch as layers × outputs × 3; never rescaled."""
         engine = self._engine(batches, None)
-        found: dict[int, Floats] = {}
+        scores_of: dict[int, Floats] = {}
         for group in scored_together(batches, idf=self.idf):
             scores = self._score(engine, [batches[k] for k in group])
-            found |= zip(group, split_batches(scores, [batches[k] for k in group]), strict=True)
+            scores_of |= zip(group, split_batches(scores, [batches[k] for k in group]), strict=True)
         warn_of_cuts(self, engine)
-        return [found[k] for k in range(len(batches))]
+        return [scores_of[k] for k in range(len(batches))]
 
     def _engine(self, batches: Sequence[Batch], layer: int | None) -> Engine:
         """The engine up to a layer, or for every layer."""

@@ -69,8 +69,8 @@ class Bleurt(Learned):
         reader = pair_reader(self.weights(), precision, find_devices(Where.from_environment().devices)[0])
         items = [item for batch in batches for item in batch.items()]
         pairs = {(text.strip(), item.output.strip()): np.nan for item in items for text in item.references}
-        found, cut = reader.score(list(pairs))
-        scores = dict(zip(pairs, found.tolist(), strict=True))
+        read, cut = reader.score(list(pairs))
+        scores = dict(zip(pairs, read.tolist(), strict=True))
         warn_of_cut_texts(self, cut, len(pairs), reader.limit)
         best = [max(scores[text.strip(), item.output.strip()] for text in item.references) for item in items]
         return split_rows(np.array(best, np.float64), batches)
@@ -104,13 +104,13 @@ class PairReader:
     def score(self, pairs: Sequence[Pair]) -> tuple[Floats, int]:
         """The score of each pair, and how many were cut."""
         parts = [self._part(pairs[start : start + PART]) for start in range(0, len(pairs), PART)]
-        scores = [found for found, _ in parts]
+        scores = [part for part, _ in parts]
         return np.concatenate([np.empty(0), *scores]), sum(cut for _, cut in parts)
 
     def _part(self, pairs: Sequence[Pair]) -> tuple[Floats, int]:
         import torch
 
-        first, second = [one for one, _ in pairs], [other for _, other in pairs]
+        first, second = [reference for reference, _ in pairs], [other for _, other in pairs]
         whole = self.tokenizer(first, second, verbose=False)["input_ids"]
         given = self.tokenizer(first, second, truncation="longest_first", max_length=self.limit)
         lengths = np.array([len(ids) for ids in given["input_ids"]], np.int64)
@@ -118,8 +118,8 @@ class PairReader:
         with torch.inference_mode():
             for run in batches(lengths[order], BATCH.get(self.device.type, BATCH["cuda"])):
                 chosen = order[run]
-                found = halve_until_it_fits(chosen, lambda some: self._read(given, some))
-                scores[chosen] = found[:, 0].double().cpu().numpy()
+                read = halve_until_it_fits(chosen, lambda some: self._read(given, some))
+                scores[chosen] = read[:, 0].double().cpu().numpy()
         return scores, sum(len(ids) > self.limit for ids in whole)
 
     def _read(self, given: Any, some: NDArray[np.intp]) -> Tensor:

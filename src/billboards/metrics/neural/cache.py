@@ -45,15 +45,15 @@ class EmbeddingCache:
         keys = [hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest() for text in texts]
         kept = self._read(keys)
         new = np.array([k for k, key in enumerate(keys) if key not in kept], np.intp)
-        found = encoder.encode(tokens.some(new))
-        self._write([keys[k] for k in new], found)
+        fresh = encoder.encode(tokens.some(new))
+        self._write([keys[k] for k in new], fresh)
         old = [k for k, key in enumerate(keys) if key in kept]
-        pieces = [_tensor(kept[keys[k]], found.values, int(tokens.lengths[k])) for k in old]
+        pieces = [_tensor(kept[keys[k]], fresh.values, int(tokens.lengths[k])) for k in old]
         starts = np.empty(len(texts), np.int64)
-        starts[new] = found.starts
+        starts[new] = fresh.starts
         lengths = tokens.lengths[old]
-        starts[old] = found.values.shape[-2] + np.cumsum(lengths) - lengths
-        return Embedded(torch.cat([found.values, *pieces], -2), starts, tokens.lengths), len(old)
+        starts[old] = fresh.values.shape[-2] + np.cumsum(lengths) - lengths
+        return Embedded(torch.cat([fresh.values, *pieces], -2), starts, tokens.lengths), len(old)
 
     def _read(self, keys: Sequence[bytes]) -> dict[bytes, bytes]:
         kept: dict[bytes, bytes] = {}
@@ -67,11 +67,11 @@ class EmbeddingCache:
             raise StoreFailed(f"{self.path}: embeddings can't be read: {error}; delete the file") from error
         return kept
 
-    def _write(self, keys: Sequence[bytes], found: Embedded) -> None:
+    def _write(self, keys: Sequence[bytes], fresh: Embedded) -> None:
         import torch
 
-        values = found.values.cpu()
-        parts = (values[..., s : s + n, :] for s, n in zip(found.starts, found.lengths, strict=True))
+        values = fresh.values.cpu()
+        parts = (values[..., s : s + n, :] for s, n in zip(fresh.starts, fresh.lengths, strict=True))
         kept = (part.contiguous().view(torch.uint8).numpy().tobytes() for part in parts)
         rows = list(zip(keys, kept, strict=True))
         try:

@@ -138,28 +138,28 @@ class ClipTowers:
         cut = (
             sum(len(ids) > self.limit for ids in self.tokenizer(written, verbose=False)["input_ids"]) if written else 0
         )
-        found: list[Floats] = []
+        vectors: list[Floats] = []
         with torch.inference_mode():
             for start in range(0, len(written), TEXTS):
                 some = written[start : start + TEXTS]
                 given = self.tokenizer(some, padding=True, truncation=True, max_length=self.limit, return_tensors="pt")
                 ids, mask = given["input_ids"].to(self.device), given["attention_mask"].to(self.device)
                 pooled = self.model.text_model(input_ids=ids, attention_mask=mask).pooler_output
-                found.append(_unit(self.model.text_projection(pooled)))
-        return _stacked(found), cut
+                vectors.append(_unit(self.model.text_projection(pooled)))
+        return _stacked(vectors), cut
 
     def read_images(self, paths: Sequence[Path]) -> Floats:
         """Unit vectors of images: images × width."""
         import torch
 
-        found: list[Floats] = []
+        vectors: list[Floats] = []
         with torch.inference_mode():
             for start in range(0, len(paths), IMAGES):
                 images = [_open(path) for path in paths[start : start + IMAGES]]
                 pixels = self.processor(images=images, return_tensors="pt")["pixel_values"].to(self.device, self.kind)
                 pooled = self.model.vision_model(pixel_values=pixels).pooler_output
-                found.append(_unit(self.model.visual_projection(pooled)))
-        return _stacked(found)
+                vectors.append(_unit(self.model.visual_projection(pooled)))
+        return _stacked(vectors)
 
 
 @lru_cache(maxsize=2)
@@ -180,12 +180,12 @@ def _open(path: Path) -> Any:
 
 def _unit(values: Tensor) -> Floats:
     single = values.double()
-    found: Floats = (single / single.norm(dim=-1, keepdim=True).clamp_min(1e-12)).cpu().numpy()
-    return found
+    vector: Floats = (single / single.norm(dim=-1, keepdim=True).clamp_min(1e-12)).cpu().numpy()
+    return vector
 
 
-def _stacked(found: list[Floats]) -> Floats:
-    return np.concatenate(found) if found else np.empty((0, 0))
+def _stacked(vectors: list[Floats]) -> Floats:
+    return np.concatenate(vectors) if vectors else np.empty((0, 0))
 
 
 @dataclass(frozen=True)

@@ -88,8 +88,8 @@ class Checkpoint(Weights):
 
     def tensors(self, prefix: str) -> dict[str, Tensor]:
         """The weights whose names begin so, by the rest of their names."""
-        found = _read_tensors(self.file, self.file.stat().st_mtime_ns)
-        return {name.removeprefix(prefix): value for name, value in found.items() if name.startswith(prefix)}
+        tensors = _read_tensors(self.file, self.file.stat().st_mtime_ns)
+        return {name.removeprefix(prefix): value for name, value in tensors.items() if name.startswith(prefix)}
 
     def readout(self) -> Readout:
         """What is read off the encoder's layers: one of them, or the mix."""
@@ -97,11 +97,11 @@ class Checkpoint(Weights):
             return PlainTop()
         import torch
 
-        found = self.tensors("layerwise_attention.")
-        scalars = [found[f"scalar_parameters.{k}"] for k in range(sum("scalar_parameters" in name for name in found))]
+        mixing = self.tensors("layerwise_attention.")
+        scalars = [mixing[f"scalar_parameters.{k}"] for k in range(sum("scalar_parameters" in name for name in mixing))]
         raw = torch.cat(scalars).double()
         shares = sparsemax(raw) if self.transformation == "sparsemax" else raw.softmax(0)
-        return LayerMix(tuple((shares * found["gamma"].double()).tolist()), self.normalised)
+        return LayerMix(tuple((shares * mixing["gamma"].double()).tolist()), self.normalised)
 
 
 def locate_checkpoint(metric: str, model: str, kind: Kind) -> Checkpoint:
@@ -116,15 +116,15 @@ def locate_checkpoint(metric: str, model: str, kind: Kind) -> Checkpoint:
     for file in ("hparams.yaml", "checkpoints/model.ckpt"):
         if not (folder / file).is_file():
             raise InvalidInput(f"{model} holds no checkpoint of COMET: {file} is missing there")
-    said = _settings(folder / "hparams.yaml")
-    if said.get("class_identifier") != kind:
-        raise InvalidInput(f"{model} is a {shown(said.get('class_identifier'))}; {metric} reads a {kind}")
-    return _checkpoint(model, folder, said)
+    settings = _settings(folder / "hparams.yaml")
+    if settings.get("class_identifier") != kind:
+        raise InvalidInput(f"{model} is a {shown(settings.get('class_identifier'))}; {metric} reads a {kind}")
+    return _checkpoint(model, folder, settings)
 
 
-def _checkpoint(model: str, folder: Path, said: Mapping[str, Any]) -> Checkpoint:
-    layer, asked = said.get("layer", "mix"), said.get("pool", "avg")
-    pool = next((one for one in POOLINGS if one == asked), None)
+def _checkpoint(model: str, folder: Path, settings: Mapping[str, Any]) -> Checkpoint:
+    layer, asked = settings.get("layer", "mix"), settings.get("pool", "avg")
+    pool = next((name for name in POOLINGS if name == asked), None)
     if pool is None:
         raise InvalidInput(f"{model}: pool {shown(asked)} in hparams.yaml is none of {', '.join(POOLINGS)}")
     if layer != "mix" and type(layer) is not int:
@@ -133,13 +133,13 @@ def _checkpoint(model: str, folder: Path, said: Mapping[str, Any]) -> Checkpoint
     return Checkpoint(
         name=model,
         folder=folder,
-        base=folder if own else locate(said["pretrained_model"]).folder,
+        base=folder if own else locate(settings["pretrained_model"]).folder,
         layer=None if layer == "mix" else layer,
         pool=pool,
-        transformation=said.get("layer_transformation", "softmax"),
-        normalised=said.get("layer_norm", True),
-        activation=said.get("activations", "Tanh"),
-        final_activation=said.get("final_activation"),
+        transformation=settings.get("layer_transformation", "softmax"),
+        normalised=settings.get("layer_norm", True),
+        activation=settings.get("activations", "Tanh"),
+        final_activation=settings.get("final_activation"),
     )
 
 
@@ -147,12 +147,12 @@ def _settings(path: Path) -> Mapping[str, Any]:
     import yaml
 
     try:
-        said = yaml.safe_load(path.read_text("utf-8"))
+        settings = yaml.safe_load(path.read_text("utf-8"))
     except (yaml.YAMLError, OSError, ValueError, RecursionError) as error:
         raise InvalidInput(f"{path} can't be read: {str(error).splitlines()[0]}") from error
-    if not isinstance(said, Mapping) or not isinstance(said.get("pretrained_model"), str):
+    if not isinstance(settings, Mapping) or not isinstance(settings.get("pretrained_model"), str):
         raise InvalidInput(f"{path} doesn't name the pretrained_model that the checkpoint was made from")
-    return said
+    return settings
 
 
 @lru_cache(maxsize=2)
@@ -160,13 +160,13 @@ def _read_tensors(file: Path, changed: int) -> Mapping[str, Tensor]:  # noqa: AR
     import torch
 
     try:
-        found = torch.load(file, map_location="cpu", weights_only=True, mmap=True)
+        content = torch.load(file, map_location="cpu", weights_only=True, mmap=True)
     except (pickle.UnpicklingError, RuntimeError) as error:
         reason = str(error).strip().splitlines()[0]
         raise InvalidInput(f"{file} is not read: it holds more than tensors, or is damaged ({reason})") from error
-    if "state_dict" not in found:
+    if "state_dict" not in content:
         raise InvalidInput(f"{file} has no state_dict; it is no checkpoint of COMET")
-    state: Mapping[str, Tensor] = found["state_dict"]
+    state: Mapping[str, Tensor] = content["state_dict"]
     return state
 
 
@@ -202,10 +202,10 @@ def estimator(checkpoint: Checkpoint, device: Any) -> Callable[[Tensor], Tensor]
 def _activation(checkpoint: Checkpoint, name: str) -> Any:
     from torch import nn
 
-    found = getattr(nn, name.title(), None) or getattr(nn, name, None)
-    if found is None:
+    activation = getattr(nn, name.title(), None) or getattr(nn, name, None)
+    if activation is None:
         raise InvalidInput(f"{checkpoint.name}: torch has no activation {name!r}, which hparams.yaml names")
-    return found()
+    return activation()
 
 
 @dataclass(frozen=True)

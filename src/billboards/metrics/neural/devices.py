@@ -25,7 +25,7 @@ def find_devices(named: str | None = None) -> tuple[str, ...]:
     import torch
 
     if named:
-        return tuple(_checked_device(one.strip()) for one in named.split(","))
+        return tuple(_checked_device(name.strip()) for name in named.split(","))
     return tuple(f"cuda:{k}" for k in range(torch.cuda.device_count())) or ("cpu",)
 
 

@@ -84,9 +84,9 @@ class Encoder:
             # A tokenizer that puts nothing around a text gives an empty one no token at all.
             order, lengths = order[lengths > 0], lengths[lengths > 0]
             for part in batches(lengths, self.batch):
-                found = self._batch(tokens, order[part])
-                values[..., filled : filled + found.shape[-2], :] = found
-                filled += found.shape[-2]
+                embedded = self._batch(tokens, order[part])
+                values[..., filled : filled + embedded.shape[-2], :] = embedded
+                filled += embedded.shape[-2]
         return Embedded(values, starts, tokens.lengths)
 
     def _room(self, tokens: int) -> Tensor:

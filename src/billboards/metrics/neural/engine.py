@@ -96,47 +96,47 @@ class Engine:
     @property
     def window_characters(self) -> int:
         """How many characters of text fill a window."""
-        one = self.encoders[0]
-        size = 4 if one.precision == "fp32" else 2
-        tokens = WINDOW_BYTES.get(one.device.type, WINDOW_BYTES["cuda"]) // (one.width * one.depth * size)
+        encoder = self.encoders[0]
+        size = 4 if encoder.precision == "fp32" else 2
+        tokens = WINDOW_BYTES.get(encoder.device.type, WINDOW_BYTES["cuda"]) // (encoder.width * encoder.depth * size)
         return min(tokens * CHARACTERS_PER_TOKEN, WINDOW_CHARACTERS)
 
     def run(self, windows: Iterable[Window], epilogue: Epilogue) -> list[Found]:
         """The epilogue's result for each window, in no particular order, still on its device."""
         ready = Ahead(tokenised(windows, self.tokenizer))
         with ThreadPoolExecutor(len(self.encoders)) as pool:
-            work = [pool.submit(list, self._drain(one, ready, epilogue)) for one in self.encoders]
+            work = [pool.submit(list, self._drain(encoder, ready, epilogue)) for encoder in self.encoders]
             try:
-                return [result for one in work for result in one.result()]
+                return [result for encoder in work for result in encoder.result()]
             finally:
                 # After an error or Ctrl-C the other devices end with the window in hand.
                 ready.stop()
 
-    def _drain(self, one: Encoder, ready: Iterator[TokenWindow], epilogue: Epilogue) -> Iterator[Found]:
+    def _drain(self, encoder: Encoder, ready: Iterator[TokenWindow], epilogue: Epilogue) -> Iterator[Found]:
         import torch
 
         with torch.inference_mode():
             for window in ready:
                 with self.counting:
                     self.tally.add(window)
-                yield from self._work(one, window, epilogue)
+                yield from self._work(encoder, window, epilogue)
 
-    def _work(self, one: Encoder, window: TokenWindow, epilogue: Epilogue) -> list[Found]:
+    def _work(self, encoder: Encoder, window: TokenWindow, epilogue: Epilogue) -> list[Found]:
         """A window's result; where memory doesn't hold all its embeddings at once, the results of its halves."""
         try:
-            return [(window.items, epilogue(window, self._embed(one, window)))]
+            return [(window.items, epilogue(window, self._embed(encoder, window)))]
         except RuntimeError as error:
             if not ran_out_of_memory(error) or len(window.items) < 2:
                 raise
         free_memory()
-        return [result for half in window.halves() for result in self._work(one, half, epilogue)]
+        return [result for half in window.halves() for result in self._work(encoder, half, epilogue)]
 
-    def _embed(self, one: Encoder, window: TokenWindow) -> Embedded:
+    def _embed(self, encoder: Encoder, window: TokenWindow) -> Embedded:
         if self.cache is None:
-            return one.encode(window.tokens)
-        embedded, found = self.cache.embed(one, window.texts, window.tokens)
+            return encoder.encode(window.tokens)
+        embedded, hits = self.cache.embed(encoder, window.texts, window.tokens)
         with self.counting:
-            self.tally.cached += found
+            self.tally.cached += hits
         return embedded
 
 

@@ -45,12 +45,12 @@ class Matching:
     def svg(self) -> str:
         """The picture."""
         width, height = LABEL + CELL * len(self.reference) + 8, LABEL + CELL * len(self.output) + 8
-        said = f"Matching of “{' '.join(self.output)}” with “{' '.join(self.reference)}”"
+        title = f"Matching of “{' '.join(self.output)}” with “{' '.join(self.reference)}”"
         return "\n".join(
             (
                 f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" '
                 f'height="{height}" role="img" font-family="sans-serif" font-size="12" fill="currentColor">',
-                f"<title>{escape(said)}</title>",
+                f"<title>{escape(title)}</title>",
                 *self._labels(),
                 *self._cells(),
                 "</svg>",

@@ -53,9 +53,9 @@ class Learned(Metric):
         need(self.card.name, "torch", "transformers")
         checked_precision(self, self.precision)
         weights = self.weights()
-        said: dict[str, object] = {"model": weights.label, "weights": weights.digest}
-        said |= {f.name: getattr(self, f.name) for f in self._options() if f.name != "model"}
-        return "|".join((self.card.name, *(f"{key}:{value}" for key, value in {**said, **self.versions()}.items())))
+        parts: dict[str, object] = {"model": weights.label, "weights": weights.digest}
+        parts |= {f.name: getattr(self, f.name) for f in self._options() if f.name != "model"}
+        return "|".join((self.card.name, *(f"{key}:{value}" for key, value in {**parts, **self.versions()}.items())))
 
     def weights(self) -> Weights:
         """Where the model lies."""
@@ -80,10 +80,10 @@ def split_rows(scores: Floats, batches: Sequence[Batch]) -> list[Floats]:
 
 def checked_precision(metric: Metric, precision: str) -> Precision:
     """A precision that there is."""
-    known = next((one for one in PRECISIONS if one == precision), None)
-    if known is None:
+    chosen = next((name for name in PRECISIONS if name == precision), None)
+    if chosen is None:
         raise InvalidInput(f"{metric.card.name}: precision {precision!r} is none of {', '.join(PRECISIONS)}")
-    return known
+    return chosen
 
 
 def check_language(metric: Metric, model: str, batches: Sequence[Batch]) -> None:

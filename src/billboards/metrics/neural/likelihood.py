@@ -61,7 +61,7 @@ class LanguageModel(ABC):
         self.tokenizer = _tokenizer(weights, languages)
         own = self.tokenizer.model_max_length
         limits = (longest_input(config), own if own < NO_LIMIT else None)
-        self.limit = min((one for one in limits if one is not None), default=None)
+        self.limit = min((limit for limit in limits if limit is not None), default=None)
         dtype = getattr(torch, PRECISIONS[precision])
         self.model = load_with_head(weights, self.loader, dtype, "writes").to(self.device)
 
@@ -69,10 +69,10 @@ class LanguageModel(ABC):
     def end(self) -> int:
         """The token that ends a text."""
         named = (self.tokenizer.eos_token_id, self.tokenizer.sep_token_id)
-        found = next((one for one in named if one is not None), None)
-        if found is None:
+        token = next((candidate for candidate in named if candidate is not None), None)
+        if token is None:
             raise InvalidInput(f"the tokenizer of {self.weights.name} names no token that ends a text; use another")
-        return int(found)
+        return int(token)
 
     @cached_property
     def marks(self) -> frozenset[int]:
@@ -96,8 +96,8 @@ class LanguageModel(ABC):
         """The sum of log-probabilities of each pair's tokens, as a column; without `marks` those count nothing."""
         import torch
 
-        ids, there = pad_lists(asked, IGNORED)
-        counted = there if marks else there & ~np.isin(ids, list(self.marks))
+        ids, asked_for = pad_lists(asked, IGNORED)
+        counted = asked_for if marks else asked_for & ~np.isin(ids, list(self.marks))
         labels, mask = torch.from_numpy(ids).to(self.device), torch.from_numpy(counted).to(self.device)
         logits = self.logits(given, labels)
         # One pair at a time: log-probabilities of a whole batch in full precision would double its memory.
@@ -112,13 +112,13 @@ class LanguageModel(ABC):
         """Refuse a model that can't be asked in this way."""
 
     def _encode(self, texts: Sequence[str], **how: Any) -> tuple[list[list[int]], int]:
-        found = [list(ids) for ids in self._call(texts, **how)]
-        long = [k for k, ids in enumerate(found) if self.limit is not None and len(ids) > self.limit]
+        lists = [list(ids) for ids in self._call(texts, **how)]
+        long = [k for k, ids in enumerate(lists) if self.limit is not None and len(ids) > self.limit]
         if long:
             cut = self._call([texts[k] for k in long], truncation=True, max_length=self.limit, **how)
             for k, ids in zip(long, cut, strict=True):
-                found[k] = list(ids)
-        return [ids or [self.end] for ids in found], len(long)
+                lists[k] = list(ids)
+        return [ids or [self.end] for ids in lists], len(long)
 
     def _call(self, texts: Sequence[str], *, target: bool = False, **how: Any) -> Any:
         asked = {"text_target" if target else "text": list(texts)}
@@ -128,8 +128,8 @@ class LanguageModel(ABC):
         """Tokens padded to the longest, and where there are any."""
         import torch
 
-        ids, there = pad_lists(lists, self.tokenizer.pad_token_id or 0)
-        return torch.from_numpy(ids).to(self.device), torch.from_numpy(there).long().to(self.device)
+        ids, mask = pad_lists(lists, self.tokenizer.pad_token_id or 0)
+        return torch.from_numpy(ids).to(self.device), torch.from_numpy(mask).long().to(self.device)
 
 
 class EncoderDecoder(LanguageModel):
@@ -146,8 +146,8 @@ class EncoderDecoder(LanguageModel):
     def logits(self, given: Sequence[Sequence[int]], labels: Tensor) -> Tensor:
         ids, mask = self.upload(given)
         # The model itself knows what its decoder begins with.
-        found: Tensor = self.model(input_ids=ids, attention_mask=mask, labels=labels, use_cache=False).logits
-        return found
+        logits: Tensor = self.model(input_ids=ids, attention_mask=mask, labels=labels, use_cache=False).logits
+        return logits
 
     def _check_kind(self, config: Any) -> None:
         if not config.is_encoder_decoder:
@@ -165,8 +165,8 @@ class Causal(LanguageModel):
     @property
     def beginning(self) -> int:
         """The token after which a text begins."""
-        found = self.tokenizer.bos_token_id
-        return self.end if found is None else int(found)
+        beginning = self.tokenizer.bos_token_id
+        return self.end if beginning is None else int(beginning)
 
     def given_tokens(self, texts: Sequence[str]) -> tuple[list[list[int]], int]:
         return [[self.beginning] for _ in texts], 0
@@ -178,16 +178,16 @@ class Causal(LanguageModel):
         import torch
 
         before = torch.cat((self.upload(given)[0], labels[:, :-1]), 1)
-        there = before != IGNORED
-        ids = before.masked_fill(~there, self.end)
-        found: Tensor = self.model(input_ids=ids, attention_mask=there.long(), use_cache=False).logits
-        return found
+        mask = before != IGNORED
+        ids = before.masked_fill(~mask, self.end)
+        logits: Tensor = self.model(input_ids=ids, attention_mask=mask.long(), use_cache=False).logits
+        return logits
 
     def _check_kind(self, config: Any) -> None:
         names = config.architectures or ()
         if config.is_encoder_decoder or not any(name.endswith(("ForCausalLM", "LMHeadModel")) for name in names):
-            said = ", ".join(names) or config.model_type
-            raise InvalidInput(f"{self.weights.name} is {said}, which is no causal model; name one such as GPT-2")
+            named = ", ".join(names) or config.model_type
+            raise InvalidInput(f"{self.weights.name} is {named}, which is no causal model; name one such as GPT-2")
 
 
 def _tokenizer(weights: Weights, languages: Languages) -> Any:
@@ -203,13 +203,15 @@ def _tokenizer(weights: Weights, languages: Languages) -> Any:
     if not asks:
         return plain
     try:
-        found = AutoTokenizer.from_pretrained(weights.folder, local_files_only=True, src_lang=source, tgt_lang=target)
-        unknown = found.unk_token_id in {*found(text="")["input_ids"], *found(text_target="")["input_ids"]}
+        tokenizer = AutoTokenizer.from_pretrained(
+            weights.folder, local_files_only=True, src_lang=source, tgt_lang=target
+        )
+        unknown = tokenizer.unk_token_id in {*tokenizer(text="")["input_ids"], *tokenizer(text_target="")["input_ids"]}
     except KeyError:
         unknown = True
     if unknown:
         raise InvalidInput(f"{name} knows no language {source!r} or {target!r}; its model card lists its codes")
-    return found
+    return tokenizer
 
 
 def load_with_head(weights: Weights, loader: str, dtype: Any, does: str) -> Any:
@@ -236,10 +238,10 @@ def load_with_head(weights: Weights, loader: str, dtype: Any, does: str) -> Any:
 def pad_lists(lists: Sequence[Sequence[int]], filler: int) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """Lists of tokens filled up to the longest, and where there are any."""
     lengths = np.array([len(ids) for ids in lists])
-    there = np.arange(lengths.max(initial=0)) < lengths[:, None]
-    ids = np.full(there.shape, filler, np.int64)
-    ids[there] = np.concatenate([np.asarray(one, np.int64) for one in lists])
-    return ids, there
+    filled = np.arange(lengths.max(initial=0)) < lengths[:, None]
+    ids = np.full(filled.shape, filler, np.int64)
+    ids[filled] = np.concatenate([np.asarray(ids_of_text, np.int64) for ids_of_text in lists])
+    return ids, filled
 
 
 KINDS: dict[Kind, type[LanguageModel]] = {"encoder-decoder": EncoderDecoder, "causal": Causal}
@@ -286,14 +288,14 @@ def log_likelihoods(
     Without `marks`, tokens that are no part of a text (a language's, a text's beginning) count nothing.
     """
     distinct = list(dict.fromkeys(pairs))
-    one = models[0]
-    given, cut_given = _tokenised([pair[0] for pair in distinct], one.given_tokens)
-    asked, cut_asked = _tokenised([pair[1] for pair in distinct], one.asked_tokens)
-    found = _run(models, _Tokens(given, asked), marks)
+    model = models[0]
+    given, cut_given = _tokenised([pair[0] for pair in distinct], model.given_tokens)
+    asked, cut_asked = _tokenised([pair[1] for pair in distinct], model.asked_tokens)
+    sums = _run(models, _Tokens(given, asked), marks)
     if normalised:
-        found = found / [_counted(one, ids, marks) for ids in asked]
+        sums = sums / [_counted(model, ids, marks) for ids in asked]
     texts = len({pair[0] for pair in distinct}) + len({pair[1] for pair in distinct})
-    return Likelihoods(dict(zip(distinct, found.tolist(), strict=True)), texts, cut_given + cut_asked)
+    return Likelihoods(dict(zip(distinct, sums.tolist(), strict=True)), texts, cut_given + cut_asked)
 
 
 def _tokenised(texts: Sequence[str], tokenise: Tokeniser) -> tuple[list[list[int]], int]:
@@ -308,7 +310,7 @@ def _tokenised(texts: Sequence[str], tokenise: Tokeniser) -> tuple[list[list[int
 
 def _counted(model: LanguageModel, ids: Sequence[int], marks: bool) -> int:
     """How many tokens count; a text of nothing but marks is divided by 1, since its sum is 0."""
-    return max(1, len(ids) if marks else sum(one not in model.marks for one in ids))
+    return max(1, len(ids) if marks else sum(token not in model.marks for token in ids))
 
 
 def _run(models: Sequence[LanguageModel], tokens: _Tokens, marks: bool) -> NDArray[np.float64]:
@@ -322,8 +324,8 @@ def _run(models: Sequence[LanguageModel], tokens: _Tokens, marks: bool) -> NDArr
     with ThreadPoolExecutor(len(models)) as pool:
         work = [pool.submit(list, _drain(model, waiting, tokens, marks)) for model in models]
         try:
-            for places, found in (result for one in work for result in one.result()):
-                sums[places] = found
+            for places, of_batch in (result for future in work for result in future.result()):
+                sums[places] = of_batch
         finally:
             # After an error or Ctrl-C the devices end with the batch in hand.
             list(_taken(waiting))

@@ -71,10 +71,10 @@ class LikelihoodMetric(Learned):
     def score_rows(self, batches: Sequence[Batch]) -> list[Floats]:
         """Several generators at once; a pair that comes back is not asked again."""
         items = [self._alternatives(item) for batch in batches for item in batch.items()]
-        pairs = (pair for alternatives in items for one in alternatives for pair in one)
-        found = log_likelihoods(self._models(), pairs, normalised=self._normalised(), marks=self.marks)
-        scores = [max(_mean(found, one) for one in alternatives) for alternatives in items]
-        self._warn(found)
+        pairs = (pair for alternatives in items for side in alternatives for pair in side)
+        likelihoods = log_likelihoods(self._models(), pairs, normalised=self._normalised(), marks=self.marks)
+        scores = [max(_mean(likelihoods, side) for side in alternatives) for alternatives in items]
+        self._warn(likelihoods)
         return split_rows(self._scale(np.array(scores, np.float64)), batches)
 
     @abstractmethod
@@ -96,18 +96,18 @@ class LikelihoodMetric(Learned):
         devices = find_devices(Where.from_environment().devices)
         return [language_model(weights, self.kind, precision, device, self._languages()) for device in devices]
 
-    def _warn(self, found: Likelihoods) -> None:
-        if found.cut:
+    def _warn(self, likelihoods: Likelihoods) -> None:
+        if likelihoods.cut:
             warnings.warn(
-                f"{self.name}: {found.cut} of {found.texts} texts were cut where the model's input ends; "
+                f"{self.name}: {likelihoods.cut} of {likelihoods.texts} texts were cut where the model's input ends; "
                 "what follows there has no influence",
                 TextsCut,
                 stacklevel=3,
             )
 
 
-def _mean(found: Likelihoods, pairs: Sequence[Pair]) -> float:
-    return sum(found.of[pair] for pair in pairs) / len(pairs)
+def _mean(likelihoods: Likelihoods, pairs: Sequence[Pair]) -> float:
+    return sum(likelihoods.of[pair] for pair in pairs) / len(pairs)
 
 
 @dataclass(frozen=True)

@@ -69,11 +69,11 @@ class _Side:
         starts = np.stack((window.tokens.starts[texts], embedded.starts[texts], embedded.lengths[texts]))
         own, start, length = upload(starts, counts.device)[:, :, None]
         place = torch.arange(int(embedded.lengths[texts].max(initial=1)), device=counts.device)
-        there, last = place < length, len(counts) - 1
-        counted = torch.where(there, counts[(own + place * there).clamp_max(last)], 0.0)
+        inside, last = place < length, len(counts) - 1
+        counted = torch.where(inside, counts[(own + place * inside).clamp_max(last)], 0.0)
         nothing = counted.sum(1, keepdim=True) == 0
-        self.weights = torch.where(there, torch.where(nothing, 1.0, counted), -1.0)
-        self.places = (start + place * there).clamp_max(last)
+        self.weights = torch.where(inside, torch.where(nothing, 1.0, counted), -1.0)
+        self.places = (start + place * inside).clamp_max(last)
         self.empty = upload(window.tokens.empty[texts], counts.device)
 
 
@@ -109,8 +109,8 @@ def score_texts(
     done = engine.run(windows, lambda window, embedded: match_window(window, embedded, weights))
     depth = engine.encoders[0].depth
     best = np.full((depth, len(outputs), 3), -np.inf)
-    for items, found in done:
-        scores = found.cpu().double().numpy().reshape(depth, -1, 3)
+    for items, matched in done:
+        scores = matched.cpu().double().numpy().reshape(depth, -1, 3)
         for layer in range(depth):
             np.maximum.at(best[layer], items, scores[layer])
     return best if engine.all_layers else best[0]

@@ -147,12 +147,12 @@ class MoverScore(Learned):
         self._check_sizes()
         precision = checked_precision(self, self.precision)
         engine = start_engine(self.weights(), None, precision, Where.from_environment(), PowerMeans(self.layers))
-        found: dict[int, Floats] = {}
+        scores_of: dict[int, Floats] = {}
         for group in scored_together(batches, idf=self.idf):
             some = [batches[k] for k in group]
-            found |= zip(group, split_rows(self._score(engine, some), some), strict=True)
+            scores_of |= zip(group, split_rows(self._score(engine, some), some), strict=True)
         warn_of_cuts(self, engine)
-        return [found[k] for k in range(len(batches))]
+        return [scores_of[k] for k in range(len(batches))]
 
     def _check_sizes(self) -> None:
         for option, value in (("ngram", self.ngram), ("layers", self.layers)):
@@ -171,8 +171,8 @@ class MoverScore(Learned):
             return _Mover(self, heaps, tables).scores(generator[window.items])
 
         best = np.full(len(outputs), -np.inf)
-        for items, found in engine.run(plan_windows(outputs, references, engine.window_characters), move):
-            np.maximum.at(best, items, found.numpy())
+        for items, moved in engine.run(plan_windows(outputs, references, engine.window_characters), move):
+            np.maximum.at(best, items, moved.numpy())
         return best
 
     def _tables(self, tokenizer: Tokenizer, batches: Sequence[Batch]) -> Tables:

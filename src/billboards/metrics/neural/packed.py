@@ -52,15 +52,15 @@ def _attend_by_runs(query: Tensor, key: Tensor, value: Tensor, runs: list[tuple[
     from torch.nn.functional import scaled_dot_product_attention
 
     _, heads, width = query.shape
-    found = torch.empty(query.shape, dtype=query.dtype, device=query.device)
+    attended = torch.empty(query.shape, dtype=query.dtype, device=query.device)
     start = 0
     for length, texts in runs:
         part = slice(start, start + length * texts)
         shape = (texts, length, heads, width)
-        run = [one[part].view(shape).transpose(1, 2) for one in (query, key, value)]
-        found[part].view(shape).copy_(scaled_dot_product_attention(*run).transpose(1, 2))
+        run = [tensor[part].view(shape).transpose(1, 2) for tensor in (query, key, value)]
+        attended[part].view(shape).copy_(scaled_dot_product_attention(*run).transpose(1, 2))
         start = part.stop
-    return found
+    return attended
 
 
 def has_varlen(device: object, dtype: object) -> bool:
@@ -127,8 +127,8 @@ class _Layer:
 
         own, self.heads = layer.attention.self, heads
         three = (own.query, own.key, own.value)
-        self.three_weight = torch.cat([one.weight for one in three]).detach()
-        self.three_bias = torch.cat([one.bias for one in three]).detach()
+        self.three_weight = torch.cat([linear.weight for linear in three]).detach()
+        self.three_bias = torch.cat([linear.bias for linear in three]).detach()
         self.out, self.out_norm = layer.attention.output.dense, layer.attention.output.LayerNorm
         self.up, self.activation = layer.intermediate.dense, layer.intermediate.intermediate_act_fn
         self.down, self.down_norm = layer.output.dense, layer.output.LayerNorm

@@ -71,8 +71,8 @@ def keep_layers(model: Any, layers: int) -> None:
     elif hasattr(getattr(model, "encoder", None), "albert_layer_groups"):
         model.encoder.config.num_hidden_layers = layers
     else:
-        owner, name, found = _layer_list(model)
-        setattr(owner, name, found[:layers])
+        owner, name, own_layers = _layer_list(model)
+        setattr(owner, name, own_layers[:layers])
 
 
 def _layer_list(model: Any) -> tuple[Any, str, Any]:
@@ -106,18 +106,18 @@ class PaddedModel:
     def __call__(self, ids: NDArray[np.int32], lengths: NDArray[np.int64], readout: Readout) -> Tensor:
         import torch
 
-        there = np.arange(lengths.max(initial=0)) < lengths[:, None]
-        padded = np.full(there.shape, self.padding, np.int64)
-        padded[there] = ids
-        mask = torch.from_numpy(there).to(self.device)
+        filled = np.arange(lengths.max(initial=0)) < lengths[:, None]
+        padded = np.full(filled.shape, self.padding, np.int64)
+        padded[filled] = ids
+        mask = torch.from_numpy(filled).to(self.device)
         given = torch.from_numpy(padded).to(self.device)
-        found = self.model(given, attention_mask=mask.long(), output_hidden_states=readout.every)
-        return readout(self._unpadded(found, mask, every=readout.every), lengths)
+        states = self.model(given, attention_mask=mask.long(), output_hidden_states=readout.every)
+        return readout(self._unpadded(states, mask, every=readout.every), lengths)
 
-    def _unpadded(self, found: Any, mask: Tensor, *, every: bool) -> Iterator[Tensor]:
+    def _unpadded(self, states: Any, mask: Tensor, *, every: bool) -> Iterator[Tensor]:
         """The layers as tokens end to end; a model's last norm is applied to each, as if it were the top one."""
         if every:
             norm = getattr(self.model, "final_norm", None)
-            for hidden in found.hidden_states[:-1]:
+            for hidden in states.hidden_states[:-1]:
                 yield (hidden if norm is None else norm(hidden))[mask]
-        yield found[0][mask]
+        yield states[0][mask]

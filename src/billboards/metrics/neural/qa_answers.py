@@ -60,11 +60,11 @@ def exact_match(given: str, right: str) -> float:
 
 def overlap_f1(given: str, right: str) -> float:
     """F1 of the words that an answer shares with the right one."""
-    said, wanted = answer_words(given), answer_words(right)
-    if not said or not wanted:
-        return float(said == wanted)
-    shared = sum((Counter(said) & Counter(wanted)).values())
-    return 2 * shared / (len(said) + len(wanted))
+    answered, wanted = answer_words(given), answer_words(right)
+    if not answered or not wanted:
+        return float(answered == wanted)
+    shared = sum((Counter(answered) & Counter(wanted)).values())
+    return 2 * shared / (len(answered) + len(wanted))
 
 
 #: A question and the text that may hold its answer.
@@ -135,8 +135,8 @@ class Cutter:
     def _short(self, questions: Sequence[str]) -> tuple[list[str], int]:
         """Questions of at most half a window, and how many had to be cut for that."""
         half = self.length // 2
-        found = self.tokenizer(list(questions), add_special_tokens=False, return_offsets_mapping=True, verbose=False)
-        ends = [offsets[half - 1][1] if len(offsets) > half else None for offsets in found["offset_mapping"]]
+        encoded = self.tokenizer(list(questions), add_special_tokens=False, return_offsets_mapping=True, verbose=False)
+        ends = [offsets[half - 1][1] if len(offsets) > half else None for offsets in encoded["offset_mapping"]]
         return [text[:end] for text, end in zip(questions, ends, strict=True)], sum(end is not None for end in ends)
 
     def _overlap(self) -> int:
@@ -235,15 +235,15 @@ class SpanReader:
     def read(self, pairs: Iterable[Pair]) -> Answers:
         """The answer to each distinct pair; a blank text holds none."""
         distinct = list(dict.fromkeys(pairs))
-        found, cut = dict.fromkeys(distinct, NO_ANSWER), 0
+        answers, cut = dict.fromkeys(distinct, NO_ANSWER), 0
         asked = [pair for pair in distinct if pair[1].strip()]
         for start in range(0, len(asked), PART):
             some = asked[start : start + PART]
             windows, more = self.cutter.windows(some)
             rows = self._point(windows)
-            found |= zip(some, _answers(some, windows, rows), strict=True)
+            answers |= zip(some, _answers(some, windows, rows), strict=True)
             cut += more
-        return Answers(found, cut)
+        return Answers(answers, cut)
 
     def _point(self, windows: Sequence[Window]) -> NDArray[np.float64]:
         """For each window: the best span's score, first token, last token and confidence; all spans; no answer."""
@@ -254,30 +254,30 @@ class SpanReader:
         with torch.inference_mode():
             for run in batches(lengths[order], BATCH.get(self.device.type, BATCH["cuda"])):
                 chosen = order[run]
-                found = halve_until_it_fits(chosen, lambda some: self._spans([windows[k] for k in some]))
-                rows[chosen] = found.cpu().numpy()
+                spans = halve_until_it_fits(chosen, lambda some: self._spans([windows[k] for k in some]))
+                rows[chosen] = spans.cpu().numpy()
         return rows
 
     def _spans(self, windows: Sequence[Window]) -> Tensor:
         import torch
 
-        ids, there = pad_lists([window.ids for window in windows], self.tokenizer.pad_token_id or 0)
-        given = {"input_ids": torch.from_numpy(ids), "attention_mask": torch.from_numpy(there).long()}
+        ids, filled = pad_lists([window.ids for window in windows], self.tokenizer.pad_token_id or 0)
+        given = {"input_ids": torch.from_numpy(ids), "attention_mask": torch.from_numpy(filled).long()}
         types = [window.types for window in windows if window.types is not None]
         if types and "token_type_ids" in self.tokenizer.model_input_names:
             given["token_type_ids"] = torch.from_numpy(pad_lists(types, 0)[0])
-        found = self.model(**{name: values.to(self.device) for name, values in given.items()})
-        starts, ends = (logits.double().cpu() for logits in (found.start_logits, found.end_logits))
+        answered = self.model(**{name: values.to(self.device) for name, values in given.items()})
+        starts, ends = (logits.double().cpu() for logits in (answered.start_logits, answered.end_logits))
         own, context = (
             torch.from_numpy(pad_lists([mask.tolist() for mask in masks], 0)[0]).bool()
             for masks in ([w.own for w in windows], [w.context for w in windows])
         )
         nothing = torch.tensor([window.nothing for window in windows])
-        return best_spans(starts, ends, torch.from_numpy(there), own, context, nothing, self.reach.longest)
+        return best_spans(starts, ends, torch.from_numpy(filled), own, context, nothing, self.reach.longest)
 
 
 def best_spans(
-    starts: Tensor, ends: Tensor, there: Tensor, own: Tensor, context: Tensor, nothing: Tensor, longest: int
+    starts: Tensor, ends: Tensor, mask: Tensor, own: Tensor, context: Tensor, nothing: Tensor, longest: int
 ) -> Tensor:
     """Per window (rows): score, first and last token and confidence of its best span, all its spans, no answer."""
     import torch
@@ -292,7 +292,7 @@ def best_spans(
     flat = spans.flatten(1)
     place = flat.argmax(1)
     first, last = place // spans.shape[2], place // spans.shape[2] + place % spans.shape[2]
-    likely = [torch.log_softmax(logits.masked_fill(~there, -torch.inf), 1) for logits in (starts, ends)]
+    likely = [torch.log_softmax(logits.masked_fill(~mask, -torch.inf), 1) for logits in (starts, ends)]
     confidence = likely[0][rows, first] + likely[1][rows, last.clamp_max(width - 1)]
     none = starts[rows, nothing] + ends[rows, nothing]
     return torch.stack((flat[rows, place], first, last, confidence, flat.logsumexp(1), none), 1)
@@ -354,10 +354,10 @@ def read_by_writing(model: LanguageModel, answering: Answering, pairs: Iterable[
     given = {pair: answering.given(pair) for pair in distinct if pair[1].strip()}
     written = write(model, given.values(), beams=1, longest=answering.longest)
     asked = ((text, answering.no_answer) for text in given.values())
-    none = {text: exp(found) for (text, _), found in log_likelihoods([model], asked, normalised=False).of.items()}
-    found = dict.fromkeys(distinct, NO_ANSWER)
+    none = {text: exp(answers) for (text, _), answers in log_likelihoods([model], asked, normalised=False).of.items()}
+    answers = dict.fromkeys(distinct, NO_ANSWER)
     for pair, text in given.items():
-        said = written.of[text]
-        is_given = bool(said) and not exact_match(said, answering.no_answer)
-        found[pair] = Answer(said if is_given else "", 1 - none[text], none[text], is_given)
-    return Answers(found, written.cut)
+        answer = written.of[text]
+        is_given = bool(answer) and not exact_match(answer, answering.no_answer)
+        answers[pair] = Answer(answer if is_given else "", 1 - none[text], none[text], is_given)
+    return Answers(answers, written.cut)

@@ -104,13 +104,13 @@ class QuestionMetric(Metric):
     @property
     def signature(self) -> str:
         self.check()
-        models, said = self.models(), dict[str, object]()
+        models, parts = self.models(), dict[str, object]()
         for option in self._options():
             value, weights = getattr(self, option.name), models.get(option.name)
-            said[option.name] = value if weights is None else weights.label
+            parts[option.name] = value if weights is None else weights.label
             if weights is not None:
-                said[f"{option.name}-weights"] = _digest(weights)
-        return "|".join((self.card.name, *(f"{key}:{value}" for key, value in {**said, **self.versions()}.items())))
+                parts[f"{option.name}-weights"] = _digest(weights)
+        return "|".join((self.card.name, *(f"{key}:{value}" for key, value in {**parts, **self.versions()}.items())))
 
     def versions(self) -> Mapping[str, str]:
         return {"transformers": installed_version("transformers"), "revision": self.revision}
@@ -149,9 +149,9 @@ class QuestionMetric(Metric):
         distinct = list(dict.fromkeys(texts))
         if self.entities == RULE:
             return [select_by_rule(text) for text in distinct]
-        found = tagger(self.models()["entities"], self._precision(), _device())
-        chosen, sentences, cut = found.select(distinct, frozenset(filter(None, self.labels.split("+"))))
-        warn_of_cut_texts(self, cut, sentences, found.limit)
+        reader = tagger(self.models()["entities"], self._precision(), _device())
+        chosen, sentences, cut = reader.select(distinct, frozenset(filter(None, self.labels.split("+"))))
+        warn_of_cut_texts(self, cut, sentences, reader.limit)
         return chosen
 
     def _read(self, pairs: Iterable[Pair]) -> Mapping[Pair, Answer]:
@@ -247,7 +247,7 @@ class Exchange:
         return [(self.answers[asked.text, other], asked.answer) for asked in self.questions.get(output, ())]
 
     def precision(self, output: str, other: str, alike: Mapping[Compared, float]) -> float:
-        return mean_or_missing([alike[one] for one in self.compared(output, other)])
+        return mean_or_missing([alike[pair] for pair in self.compared(output, other)])
 
     def recall(self, output: str, other: str, matters: Matters) -> float:
         asked = self.questions.get(other, ())
@@ -258,8 +258,8 @@ class Exchange:
 
 def asked_pairs(questions: Questions, pairs: Sequence[tuple[str, str]]) -> Iterator[Pair]:
     """Every question of one text of a pair with the other text."""
-    for one, two in pairs:
-        for asks, asked in ((one, two), (two, one)):
+    for first, two in pairs:
+        for asks, asked in ((first, two), (two, first)):
             yield from ((question.text, asked) for question in questions.get(asks, ()))
 
 
@@ -368,8 +368,8 @@ class QAEval(GeneratedQuestions):
     ) -> float:
         of_references = []
         for asked in (questions.get(text, ()) for text in item.references):
-            found = ((answers[question.text, item.output], question.answer) for question in asked)
-            scores = [worth(given.text, right) if given.is_given else 0.0 for given, right in found]
+            compared = ((answers[question.text, item.output], question.answer) for question in asked)
+            scores = [worth(given.text, right) if given.is_given else 0.0 for given, right in compared]
             of_references += [mean_or_missing(scores)] if scores else []
         return mean_or_missing(of_references)
 
@@ -431,11 +431,11 @@ class QuestEvalFamily(GeneratedQuestions):
         pairs = list(dict.fromkeys(pair for own in held for pair in own))
         questions = self._ask(text for pair in pairs for text in pair)
         exchange = Exchange(questions, self._read(asked_pairs(questions, pairs)))
-        alike = self._compare(one for pair in pairs for one in exchange.compared(*pair))
+        alike = self._compare(compared for pair in pairs for compared in exchange.compared(*pair))
         matters = self._weigh(questions, [other for _, other in pairs])
         p = [mean_of_numbers([exchange.precision(*pair, alike) for pair in own]) for own in held]
         r = [mean_of_numbers([exchange.recall(*pair, matters) for pair in own]) for own in held]
-        parts = {"F": [harmonic_mean(*one) for one in zip(p, r, strict=True)], "P": p, "R": r}
+        parts = {"F": [harmonic_mean(*compared) for compared in zip(p, r, strict=True)], "P": p, "R": r}
         return {part: np.array(scores, np.float64) for part, scores in parts.items()}
 
     def _others(self, item: Item) -> tuple[str, ...]:
@@ -457,17 +457,20 @@ class QuestEvalFamily(GeneratedQuestions):
         if self.weighter == UNIFORM:
             return dict.fromkeys(asked, 1.0)
         model, template = self._language_model("weighter"), self.weighter_template
-        given = [template.format(answer=one.answer, question=one.text, context=text) for text, one in asked]
-        found = log_likelihoods([model], ((one, self.used) for one in given), normalised=False)
-        warn_of_cut_texts(self, found.cut, found.texts, model.limit)
-        return {key: exp(found.of[one, self.used]) for key, one in zip(asked, given, strict=True)}
+        given = [
+            template.format(answer=text_given.answer, question=text_given.text, context=text)
+            for text, text_given in asked
+        ]
+        likelihoods = log_likelihoods([model], ((text_given, self.used) for text_given in given), normalised=False)
+        warn_of_cut_texts(self, likelihoods.cut, likelihoods.texts, model.limit)
+        return {key: exp(likelihoods.of[text_given, self.used]) for key, text_given in zip(asked, given, strict=True)}
 
     def _compare(self, wanted: Iterable[Compared]) -> Mapping[Compared, float]:
         """How alike each answer and the right one are; where there is none, not at all."""
         distinct = dict.fromkeys(wanted, 0.0)
         given = [(answer, right) for answer, right in distinct if answer.is_given]
         if self.similarity == F1:
-            return distinct | {one: overlap_f1(one[0].text, one[1]) for one in given}
+            return distinct | {pair: overlap_f1(pair[0].text, pair[1]) for pair in given}
         batch = Batch([answer.text for answer, _ in given], [[right] for _, right in given])
         scores = BERTScore(precision=self.precision).score(batch)["F1"] if given else np.empty(0)
         return distinct | dict(zip(given, np.clip(scores, 0, 1).tolist(), strict=True))

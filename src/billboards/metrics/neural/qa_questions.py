@@ -97,7 +97,9 @@ def sentence_spans(text: str) -> list[Span]:
 
 def candidates(text: str, spans: Mapping[Span, Sequence[Span]]) -> list[Candidate]:
     """Answers from the spans that were found in each sentence of a text."""
-    placed = ((around, around[0] + start, around[0] + stop) for around, found in spans.items() for start, stop in found)
+    placed = (
+        (around, around[0] + start, around[0] + stop) for around, places in spans.items() for start, stop in places
+    )
     return [
         Candidate(text, _trimmed(start, text[start:stop]), around)
         for around, start, stop in placed
@@ -130,8 +132,8 @@ def _rule_spans(sentence: str, plain: frozenset[str]) -> Iterator[Span]:
 
 
 def _first_letter(sentence: str) -> int:
-    found = _pattern(_LETTER).search(sentence)
-    return -1 if found is None else found.start()
+    letter = _pattern(_LETTER).search(sentence)
+    return -1 if letter is None else letter.start()
 
 
 def _trimmed(start: int, piece: str) -> Span:
@@ -157,8 +159,8 @@ class Tagger:
         self.tokenizer: Any = AutoTokenizer.from_pretrained(weights.folder, local_files_only=True)
         self.labels: dict[int, str] = self.model.config.id2label
         if OUTSIDE not in self.labels.values():
-            said = ", ".join(list(self.labels.values())[:5])
-            raise InvalidInput(f"{weights.name} has no label {OUTSIDE} for what is no answer (its labels: {said}, …)")
+            labels = ", ".join(list(self.labels.values())[:5])
+            raise InvalidInput(f"{weights.name} has no label {OUTSIDE} for what is no answer (its labels: {labels}, …)")
         limits = (LONGEST, self.tokenizer.model_max_length, longest_input(self.model.config))
         self.limit = min(limit for limit in limits if limit is not None)
 
@@ -168,12 +170,12 @@ class Tagger:
         pairs = zip(texts, placed, strict=True)
         sentences = list(dict.fromkeys(text[slice(*span)] for text, spans in pairs for span in spans))
         tagged, cut = self._tag(sentences)
-        found = {
+        marked = {
             sentence: [span for span, kind in spans if not kinds or kind in kinds]
             for sentence, spans in zip(sentences, tagged, strict=True)
         }
         chosen = [
-            candidates(text, {span: found[text[slice(*span)]] for span in spans})
+            candidates(text, {span: marked[text[slice(*span)]] for span in spans})
             for text, spans in zip(texts, placed, strict=True)
         ]
         return chosen, len(sentences), cut
@@ -198,19 +200,19 @@ class Tagger:
 
         lengths = np.array([len(ids) for ids in lists], np.int64)
         order = np.argsort(lengths, kind="stable")
-        found: list[list[str]] = [[] for _ in lists]
+        labels: list[list[str]] = [[] for _ in lists]
 
         def read(some: Any) -> Any:
-            ids, there = (torch.from_numpy(values) for values in pad_lists([lists[k] for k in some], self._filler))
-            logits = self.model(input_ids=ids.to(self.device), attention_mask=there.long().to(self.device)).logits
+            ids, mask = (torch.from_numpy(values) for values in pad_lists([lists[k] for k in some], self._filler))
+            logits = self.model(input_ids=ids.to(self.device), attention_mask=mask.long().to(self.device)).logits
             best = logits.argmax(-1).cpu()
             return torch.nn.functional.pad(best, (0, int(lengths.max()) - best.shape[1]))
 
         with torch.inference_mode():
             for run in batches(lengths[order], BATCH.get(self.device.type, BATCH["cuda"])):
                 for k, row in zip(order[run], halve_until_it_fits(order[run], read).tolist(), strict=True):
-                    found[k] = [self.labels[label] for label in row[: lengths[k]]]
-        return found
+                    labels[k] = [self.labels[label] for label in row[: lengths[k]]]
+        return labels
 
     @property
     def _filler(self) -> int:
@@ -291,12 +293,12 @@ def ask(model: LanguageModel, asking: Asking, chosen: Iterable[Sequence[Candidat
     """The questions for the answers of each text, and how many of the prompts were cut; what is blank asks nothing."""
     answers = [candidate for candidates in chosen for candidate in candidates]
     written = write(model, map(asking.given, answers), beams=asking.beams, longest=asking.longest)
-    found: dict[str, list[Question]] = {}
+    questions: dict[str, list[Question]] = {}
     for candidate in answers:
         question = written.of[asking.given(candidate)]
         if question:
-            found.setdefault(candidate.text, []).append(Question(question, candidate.answer))
-    return found, written.cut
+            questions.setdefault(candidate.text, []).append(Question(question, candidate.answer))
+    return questions, written.cut
 
 
 def check_template(option: str, template: str, fields: Sequence[str], needed: Sequence[str]) -> None:
@@ -305,9 +307,9 @@ def check_template(option: str, template: str, fields: Sequence[str], needed: Se
         named = [name for _, name, _, _ in Formatter().parse(template) if name is not None]
     except ValueError as error:
         raise InvalidInput(f"{option} {template!r} is no template: {error}") from error
-    known = ", ".join(f"{{{name}}}" for name in fields)
+    fields_named = ", ".join(f"{{{name}}}" for name in fields)
     if set(named) - set(fields) or set(needed) - set(named):
         wanted = " and ".join(f"{{{name}}}" for name in needed)
-        raise InvalidInput(f"{option} {template!r}: its fields are {known}, and {wanted} must be among them")
+        raise InvalidInput(f"{option} {template!r}: its fields are {fields_named}, and {wanted} must be among them")
     if set(template) & set(",|\n\r\t"):
         raise InvalidInput(f"{option} {template!r}: commas, bars and line ends can't stand in a metric's name")

@@ -141,8 +141,8 @@ def _over_texts(values: Tensor, lengths: NDArray[np.int64]) -> Tensor:
     many = torch.from_numpy(lengths).to(values.device)
 
     def mean(rows: Tensor) -> Tensor:
-        found = torch.segment_reduce(rows.mean(1, keepdim=True), "mean", lengths=many, axis=0)
-        return found.repeat_interleave(many, 0)
+        means = torch.segment_reduce(rows.mean(1, keepdim=True), "mean", lengths=many, axis=0)
+        return means.repeat_interleave(many, 0)
 
     centred = values - mean(values)
     return centred / (mean(centred**2) + 1e-12).sqrt()

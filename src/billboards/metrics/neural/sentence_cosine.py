@@ -79,14 +79,14 @@ class SourceCosine(SentenceCosine):
     def _input_vectors(self, engine: Engine, given: Sequence[str]) -> dict[str, Tensor]:
         """Vectors of the inputs. Those that many outputs share are kept: an audit asks about the same inputs again."""
         counts, key = Counter(given), self.signature
-        found = {text: _KEPT[key, text] for text in counts if (key, text) in _KEPT}
-        new = _vectors(engine, [text for text in counts if text not in found])
+        kept = {text: _KEPT[key, text] for text in counts if (key, text) in _KEPT}
+        new = _vectors(engine, [text for text in counts if text not in kept])
         for text, vector in new.items():
             if counts[text] > 1:
                 _KEPT[key, text] = vector
         while len(_KEPT) > MOST_KEPT:
             del _KEPT[next(iter(_KEPT))]
-        return found | new
+        return kept | new
 
 
 #: Vectors of inputs by the metric's signature and the text, the oldest first; each takes a few kilobytes.

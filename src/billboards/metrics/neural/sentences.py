@@ -46,15 +46,20 @@ def score_sentences(
         chosen = [items[k] for k in part]
         # What the metric didn't ask for is stood in for by the output, so that nothing else is embedded.
         paired = [
-            (k, one, text) for k, one in zip(part, chosen, strict=True) for text in one.references or (one.output,)
+            (k, paired_item, text)
+            for k, paired_item in zip(part, chosen, strict=True)
+            for text in paired_item.references or (paired_item.output,)
         ]
-        wanted = [(one.output, text, one.output if one.input is None else one.input) for _, one, text in paired]
+        wanted = [
+            (paired_item.output, text, paired_item.output if paired_item.input is None else paired_item.input)
+            for _, paired_item, text in paired
+        ]
         numbers = {text: k for k, text in enumerate(dict.fromkeys(text.strip() for row in wanted for text in row))}
         vectors, empty = sentence_vectors(engine, list(numbers), pooling)
         rows = upload(np.array([[numbers[text.strip()] for text in row] for row in wanted]).T, vectors.device)
         output, reference, given = (vectors[row] for row in rows)
-        found = score(Sides(output, reference, given, empty[rows[0]] | empty[rows[1]])).double().cpu().numpy()
-        np.maximum.at(best, [k for k, _, _ in paired], found)
+        scores = score(Sides(output, reference, given, empty[rows[0]] | empty[rows[1]])).double().cpu().numpy()
+        np.maximum.at(best, [k for k, _, _ in paired], scores)
     return best
 
 
@@ -80,8 +85,8 @@ def sentence_vectors(engine: Engine, texts: Sequence[str], pooling: Pooling) -> 
 
     windows = plan_windows(texts, [(text,) for text in texts], engine.window_characters)
     with torch.inference_mode():
-        for where, found in engine.run(windows, pool):
-            vectors[where], empty[where] = found[:, :-1].to(device), found[:, -1].to(device) > 0
+        for where, window_vectors in engine.run(windows, pool):
+            vectors[where], empty[where] = window_vectors[:, :-1].to(device), window_vectors[:, -1].to(device) > 0
     return vectors, empty
 
 
@@ -91,16 +96,16 @@ def pooled(embedded: Embedded, pooling: Pooling) -> Tensor:
 
     order: Indices = np.argsort(embedded.starts + 0.5 * (embedded.lengths > 0), kind="stable")
     lengths = embedded.lengths[order]
-    values, there = embedded.values.float(), upload(lengths, embedded.values.device)
-    found = torch.zeros((len(order), values.shape[-1]), device=values.device)
+    values, sizes = embedded.values.float(), upload(lengths, embedded.values.device)
+    pooled = torch.zeros((len(order), values.shape[-1]), device=values.device)
     if not len(values):
-        return found
+        return pooled
     if pooling == "cls":
         rows = values[upload(embedded.starts[order], values.device).clamp_max(len(values) - 1)]
     else:
         kind = "sum" if pooling == "avg" else "max"
-        rows = torch.segment_reduce(values, kind, lengths=there, axis=0)
+        rows = torch.segment_reduce(values, kind, lengths=sizes, axis=0)
     if pooling == "avg":
-        rows = rows / there.clamp_min(1)[:, None]
-    found[upload(order, values.device)] = torch.where(there[:, None] > 0, rows, 0.0)
-    return found
+        rows = rows / sizes.clamp_min(1)[:, None]
+    pooled[upload(order, values.device)] = torch.where(sizes[:, None] > 0, rows, 0.0)
+    return pooled

@@ -59,10 +59,10 @@ class Tokenizer:
             inner = AutoTokenizer.from_pretrained(folder, local_files_only=True, add_prefix_space=True)
         own = inner.model_max_length if inner.model_max_length < NO_LIMIT else None
         self.inner: Any = inner
-        self.limit = min((one for one in (own, limit) if one is not None), default=None)
+        self.limit = min((token for token in (own, limit) if token is not None), default=None)
         #: The tokens that every text gets; those that separate texts weigh nothing in BERTScore.
         self.around = frozenset(inner.encode(""))
-        self.weightless = tuple(one for one in (inner.cls_token_id, inner.sep_token_id) if one is not None)
+        self.weightless = tuple(token for token in (inner.cls_token_id, inner.sep_token_id) if token is not None)
         if inner.is_fast:
             inner.backend_tokenizer.no_padding()
             inner.backend_tokenizer.no_truncation()
@@ -84,13 +84,13 @@ class Tokenizer:
 
     def words(self, ids: NDArray[np.int32]) -> list[str]:
         """Tokens as people read them."""
-        return [self.inner.decode([int(one)]).strip() or "␣" for one in ids]
+        return [self.inner.decode([int(token)]).strip() or "␣" for token in ids]
 
     def _fast(self, texts: Sequence[str]) -> tuple[list[list[int]], int]:
-        found = self.inner.backend_tokenizer.encode_batch_fast(texts, add_special_tokens=True)
-        lists = [encoding.ids for encoding in found]
-        full = (one for one, ids in zip(found, lists, strict=True) if len(ids) == self.limit)
-        return lists, sum(bool(one.overflowing) for one in full)
+        encodings = self.inner.backend_tokenizer.encode_batch_fast(texts, add_special_tokens=True)
+        lists = [encoding.ids for encoding in encodings]
+        full = (encoded for encoded, ids in zip(encodings, lists, strict=True) if len(ids) == self.limit)
+        return lists, sum(bool(encoded.overflowing) for encoded in full)
 
     def _slow(self, texts: Sequence[str]) -> tuple[list[list[int]], int]:
         whole = [self.inner.encode(text) for text in texts]

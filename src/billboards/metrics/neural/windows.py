@@ -188,14 +188,14 @@ class _Growing:
             self.items.append(item)
 
     def _number(self, text: str) -> int:
-        known = len(self.numbers)
-        number = self.numbers.setdefault(text.strip(), known)
-        if number == known:
+        count = len(self.numbers)
+        number = self.numbers.setdefault(text.strip(), count)
+        if number == count:
             self.characters += len(text) + 2
         return number
 
     def close(self) -> Window:
-        pairs = (np.array(one, np.intp) for one in (self.outputs, self.references, self.items))
+        pairs = (np.array(column, np.intp) for column in (self.outputs, self.references, self.items))
         return Window(list(self.numbers), *pairs)
 
 

@@ -41,8 +41,8 @@ def beam_search(model: LanguageModel, inputs: Sequence[str], *, beams: int, long
     found_in_order: list[tuple[str, ...]] = []
     for start in range(0, len(given), TOGETHER):
         found_in_order += _search(model, given[start : start + TOGETHER], beams, longest)
-    found = dict(zip(order, found_in_order, strict=True))
-    return [found[k] for k in range(len(inputs))]
+    beams_of = dict(zip(order, found_in_order, strict=True))
+    return [beams_of[k] for k in range(len(inputs))]
 
 
 def _search(model: LanguageModel, given: list[list[int]], beams: int, longest: int) -> list[tuple[str, ...]]:
@@ -110,7 +110,7 @@ def write(model: LanguageModel, texts: Iterable[str], *, beams: int, longest: in
         return Written({}, 0)
     given, cut = model.given_tokens(distinct)
     lengths = np.array([len(ids) for ids in given], np.int64)
-    order, said = np.argsort(lengths, kind="stable"), [""] * len(distinct)
+    order, written = np.argsort(lengths, kind="stable"), [""] * len(distinct)
     limit = BATCH.get(model.device.type, BATCH["cuda"]) // beams
     with torch.inference_mode(), _set(model, beams, longest):
         for run in batches(lengths[order], limit):
@@ -118,8 +118,8 @@ def write(model: LanguageModel, texts: Iterable[str], *, beams: int, longest: in
             ids = halve_until_it_fits(chosen, lambda some: _tokens(model, [given[k] for k in some], longest))
             decoded = model.tokenizer.batch_decode(ids, skip_special_tokens=True)
             for k, text in zip(chosen, decoded, strict=True):
-                said[k] = text.strip()
-    return Written(dict(zip(distinct, said, strict=True)), cut)
+                written[k] = text.strip()
+    return Written(dict(zip(distinct, written, strict=True)), cut)
 
 
 @contextmanager
@@ -138,10 +138,10 @@ def _tokens(model: LanguageModel, given: Sequence[Sequence[int]], longest: int) 
     import torch
 
     ids, mask = model.upload(given)
-    found: Tensor = model.model.generate(input_ids=ids, attention_mask=mask)
+    tokens: Tensor = model.model.generate(input_ids=ids, attention_mask=mask)
     filler = model.tokenizer.pad_token_id or 0
     # One token before the first that is written begins every text.
-    return torch.nn.functional.pad(found, (0, longest + 1 - found.shape[1]), value=filler)
+    return torch.nn.functional.pad(tokens, (0, longest + 1 - tokens.shape[1]), value=filler)
 
 
 def _settings(model: LanguageModel, beams: int, longest: int) -> Any:
