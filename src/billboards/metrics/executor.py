@@ -56,6 +56,14 @@ class RunsTogether(Protocol):
         """Run each group in one call of its metric and yield results as they come."""
 
 
+class InProcess:
+    """One task after the other, in this process."""
+
+    def run(self, tasks: Iterable[Task]) -> Iterator[Result]:
+        for task in tasks:
+            yield run_task(task)
+
+
 def run_task(task: Task) -> Result:
     """Run one task here and now."""
     return _results([task], lambda: [score_checked(task.metric, task.batch)])[0]

@@ -1,4 +1,4 @@
-"""Metrics on this machine: in this process, or in a pool of worker processes."""
+"""Metrics on this machine, in a pool of worker processes."""
 
 from __future__ import annotations
 
@@ -10,16 +10,8 @@ from concurrent.futures.process import BrokenProcessPool
 from itertools import islice
 
 from billboards.errors import MetricFailed
-from billboards.metrics.executor import Result, Task, run_task
+from billboards.metrics.executor import InProcess, Result, Task, run_task
 from billboards.metrics.kernels.threads import limit_threads
-
-
-class InProcess:
-    """One task after the other, in this process."""
-
-    def run(self, tasks: Iterable[Task]) -> Iterator[Result]:
-        for task in tasks:
-            yield run_task(task)
 
 
 class LocalPool:
