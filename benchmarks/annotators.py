@@ -83,7 +83,9 @@ def peer_em(right: Floats, wrong: Floats, random: np.random.Generator) -> BetaMi
         for k in range(COMPONENTS):
             alphas[k], betas[k] = peer_fixed_point(alphas[k], betas[k], right, wrong, shares[k])
     order = np.argsort(alphas / (alphas + betas))
-    return BetaMixture(tuple(weights[order]), tuple(alphas[order]), tuple(betas[order]), height)
+    return BetaMixture(
+        weights=tuple(weights[order]), alphas=tuple(alphas[order]), betas=tuple(betas[order]), log_likelihood=height
+    )
 
 
 def peer_log_density(a: float, b: float, right: Floats, wrong: Floats) -> Floats:

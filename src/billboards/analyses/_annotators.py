@@ -214,7 +214,15 @@ def check_annotators(
     if corrupt:
         sound = {name: one for name, one in checked.items() if name not in report.noisy}
         levels = _levels(list(sound.values()), model, share, rounds, seed, tell)
-        corruption = CorruptionStudy(model, len(sound), tuple(sorted(report.noisy)), share, rounds, seed, levels)
+        corruption = CorruptionStudy(
+            model=model,
+            annotators=len(sound),
+            left_out=tuple(sorted(report.noisy)),
+            share=share,
+            rounds=rounds,
+            seed=seed,
+            levels=levels,
+        )
     return ControlStudy(report, len(found.unpaired), corruption)
 
 
