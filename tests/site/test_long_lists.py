@@ -85,7 +85,17 @@ def test_generators_of_the_ranking_come_in_pages_as_the_ranking_has_them(small: 
 
 def test_a_list_of_rankings_has_the_first_moves_and_counts_all() -> None:
     move = {"side": "generator", "name": "g", "before": 1, "after": 2, "change": "moved"}
-    kept = Snapshot("b", "public", 2, "id", "basis", 0.0, {}, [move] * 300, None)
+    kept = Snapshot(
+        board="b",
+        audience="public",
+        number=2,
+        id="id",
+        basis="basis",
+        created=0.0,
+        cause={},
+        moves=[move] * 300,
+        ensemble=None,
+    )
     head, whole = _head(kept, MOST_MOVES), _head(kept)
     assert (len(head.moves), head.moved) == (MOST_MOVES, 300)
     assert (len(whole.moves), whole.moved) == (300, 300)

@@ -77,16 +77,16 @@ class History:
             said = {"column": "m", "signature": f"m|{which % 3}", "needs_references": which % 3 > 0}
             said |= {"needs_input": False, "higher_is_better": True}
         return Draft(
-            self.name,
-            "metric" if kind == "metric" else "generator",
-            f"{kind} {which // 2 % 2}",
-            self.account.team_id,
-            self.account.id,
-            self.blobs[which % len(self.blobs)],
-            (None, "blind")[which % 2],
-            which % 11 == 0,
-            "primary",
-            said,
+            board=self.name,
+            kind="metric" if kind == "metric" else "generator",
+            name=f"{kind} {which // 2 % 2}",
+            team_id=self.account.team_id,
+            account_id=self.account.id,
+            blob=self.blobs[which % len(self.blobs)],
+            phase=(None, "blind")[which % 2],
+            anonymous=which % 11 == 0,
+            entry="primary",
+            settings=said,
         )
 
     def _change(self, step: str, which: int) -> None:

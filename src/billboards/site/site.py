@@ -37,7 +37,7 @@ from billboards.site.work.cells import SqlCells
 NOT_THE_BOARD = ("rankings", "ensembles")
 
 
-@dataclass
+@dataclass(kw_only=True)
 class Site:
     """An open site. `login_required` is false where only this machine can come in: then everybody is its owner."""
 
@@ -85,7 +85,15 @@ def open_site(
     database.upgrade()
     named = tuple(map(Path, suites))
     blobs = open_blobs(settings.blobs, root)
-    site = Site(root, database, blobs, settings, clock, login_required, named)
+    site = Site(
+        data=root,
+        database=database,
+        blobs=blobs,
+        settings=settings,
+        clock=clock,
+        login_required=login_required,
+        suites=named,
+    )
     known = {one.folder for one in site.boards()}
     inside = sorted(path.parent for path in (root / "boards").glob(f"*/{BOARD_FILE}"))
     for folder in (*inside, *(Path(path).absolute() for path in boards)):

@@ -26,7 +26,18 @@ BEFORE = NOW - 30 * DAY
 
 def sent(database: Database, account: Account, name: str, blob: str, *states: str, at: float = 1.0) -> Submission:
     """A submission that went through some states."""
-    draft = Draft("ferry", "generator", name, account.team_id, account.id, blob, None, False, "primary", {"file": "f"})
+    draft = Draft(
+        board="ferry",
+        kind="generator",
+        name=name,
+        team_id=account.team_id,
+        account_id=account.id,
+        blob=blob,
+        phase=None,
+        anonymous=False,
+        entry="primary",
+        settings={"file": "f"},
+    )
     with database.writing() as connection:
         made = submissions.create(connection, draft, actor="ann", now=at)
         for state in states:

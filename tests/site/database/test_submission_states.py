@@ -16,7 +16,18 @@ from billboards.site.submissions.records import TERMINAL, TRANSITIONS, Draft, Su
 
 
 def send(database: Database, account: Account, name: str = "tug", blob: str = "b", now: float = 10.0) -> Submission:
-    draft = Draft("ferry", "generator", name, account.team_id, account.id, blob, None, False, "primary", {})
+    draft = Draft(
+        board="ferry",
+        kind="generator",
+        name=name,
+        team_id=account.team_id,
+        account_id=account.id,
+        blob=blob,
+        phase=None,
+        anonymous=False,
+        entry="primary",
+        settings={},
+    )
     with database.writing() as connection:
         return submissions.create(connection, draft, actor="ann", now=now)
 

@@ -49,7 +49,14 @@ async def take_token(request: Request) -> Response:
     form = await request.form(max_files=0, max_fields=5, max_part_size=10_000)
     found = await run_in_threadpool(log_in, pages.site, str(form.get("token", "")).strip())
     if found is None:
-        ask = Ask(pages, viewer, csrf, request.url.path, request.query_params, request.path_params)
+        ask = Ask(
+            pages=pages,
+            viewer=viewer,
+            csrf=csrf,
+            path=request.url.path,
+            query=request.query_params,
+            params=request.path_params,
+        )
         body = _form(ask, problem="This token is unknown or revoked; ask the site's owner for another.", status=403)
         return respond(body, accepts=request.headers.get("accept-encoding", ""), known="", fresh="no-store")
     await _end_earlier(request)

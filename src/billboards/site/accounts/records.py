@@ -24,7 +24,7 @@ ROLES: tuple[Role, ...] = ("owner", "submitter", "annotator")
 USE_NOTED = 300.0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Account:
     """Somebody with a role, in a team."""
 
@@ -38,7 +38,7 @@ class Account:
     created: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Token:
     """What is known of a token; the token itself was shown once and is not."""
 
@@ -147,7 +147,7 @@ def add_token(connection: Connection, account_id: int, label: str, *, actor: str
     assert made is not None
     name = account(connection, account_id).name
     trail.note(connection, actor, "token.added", name, now=now, detail={"token": int(made[0]), "label": label})
-    return Token(int(made[0]), account_id, label, now, None, None), text
+    return Token(id=int(made[0]), account_id=account_id, label=label, created=now, last_used=None, revoked=None), text
 
 
 def list_tokens(connection: Connection, account_id: int) -> tuple[Token, ...]:

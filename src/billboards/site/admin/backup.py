@@ -198,7 +198,7 @@ class BoardSaid:
     fingerprint: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Manifest:
     """What a backup says it holds."""
 

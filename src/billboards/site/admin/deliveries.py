@@ -15,7 +15,7 @@ from sqlalchemy import Connection, delete, insert, or_, select, update
 from billboards.site.database.schema import accounts, deliveries, webhooks
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Webhook:
     """An address that wants to hear of submissions; its secret signs what is sent."""
 
@@ -27,7 +27,7 @@ class Webhook:
     created: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Delivery:
     """One notice to one address; `secret` is the webhook's."""
 
@@ -108,7 +108,7 @@ def add_webhook(
     values = {"account_id": account_id, "url": url, "secret": secret, "board": board, "created": now}
     made = connection.execute(insert(webhooks).values(**values)).inserted_primary_key
     assert made is not None
-    return Webhook(int(made[0]), account_id, board, url, secret, now)
+    return Webhook(id=int(made[0]), account_id=account_id, board=board, url=url, secret=secret, created=now)
 
 
 def list_webhooks(connection: Connection, account_id: int) -> tuple[Webhook, ...]:

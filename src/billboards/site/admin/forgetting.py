@@ -60,7 +60,7 @@ DELETED = "(deleted on request)"
 HARMLESS = frozenset({"from", "to", "kind", "version", "role", "platform", "entry", "token"})
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Forgotten:
     """What was deleted, or would be, and the name under which the rest stays, if there is an account."""
 
@@ -119,7 +119,15 @@ def forget(site: Site, name: str, *, actor: str) -> Forgotten:
 
 
 def _forgotten(name: str, person: _Person, deleted: Mapping[str, int], kept: int, *, done: bool) -> Forgotten:
-    return Forgotten(name, person.pseudonym, len(person.sent), len(person.annotators), deleted, kept, done)
+    return Forgotten(
+        name=name,
+        pseudonym=person.pseudonym,
+        submissions=len(person.sent),
+        annotators=len(person.annotators),
+        deleted=deleted,
+        files_kept=kept,
+        done=done,
+    )
 
 
 def _person(connection: Connection, name: str) -> _Person:

@@ -34,7 +34,7 @@ from billboards.site.submissions.records import Submission
 from billboards.site.work.cells import SqlCells
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class LiveBoard:
     """A board of the site as one audience sees it at one moment."""
 
@@ -151,17 +151,17 @@ def _build(site: Site, known: registry.Registered, audience: Audience, *, with_e
     with site.database.reading() as connection:
         judged = with_campaigns(connection, board, site.cache, ranks=settings.ranks, with_excluded=with_excluded)
     return LiveBoard(
-        site,
-        known.name,
-        audience,
-        judged,
-        site.cells(known.name).only(signatures),
-        known.generation,
-        settings,
-        generators,
-        programs,
-        unavailable,
-        head,
+        site=site,
+        name=known.name,
+        audience=audience,
+        board=judged,
+        cells=site.cells(known.name).only(signatures),
+        generation=known.generation,
+        settings=settings,
+        generators=generators,
+        metrics=programs,
+        unavailable=unavailable,
+        snapshot=head,
     )
 
 

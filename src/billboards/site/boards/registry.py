@@ -13,7 +13,7 @@ from billboards.site.database import trail
 from billboards.site.database.schema import boards
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Registered:
     """A board as the site knows it; `fingerprint` changes with the folder, `generation` with anything pages can see."""
 

@@ -32,7 +32,7 @@ Side = Literal["metric", "generator"]
 IS_KEPT = rankings.c.basis != ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Snapshot:
     """What a board said at one moment, without the saying: `cause` is why, `moves` who changed place."""
 

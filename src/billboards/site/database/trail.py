@@ -11,7 +11,7 @@ from sqlalchemy import Connection, func, insert, select, update
 from billboards.site.database.schema import audit, boards, logs
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Entry:
     """One line of the audit trail."""
 

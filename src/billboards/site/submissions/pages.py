@@ -28,7 +28,7 @@ router = APIRouter()
 PAGE = 50
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
     """A submission in a list, as a viewer may know it."""
 
@@ -82,17 +82,17 @@ def _is_listed(viewer: Viewer, one: Submission, *, hides: bool) -> bool:
 def _line(viewer: Viewer, site: Site, one: Submission) -> Line:
     known = may(viewer, "see-submission", one) or not one.anonymous
     return Line(
-        one.name if known else one.public_name,
-        addresses.submission(one.id) if known else None,
-        one.board,
-        one.kind,
-        one.version,
-        one.team if known else "anonymous",
-        one.entry,
-        one.state,
-        status_of(site, one).words if may(viewer, "see-submission", one) else "",
-        one.created,
-        viewer.account is not None and viewer.account.team_id == one.team_id,
+        name=one.name if known else one.public_name,
+        href=addresses.submission(one.id) if known else None,
+        board=one.board,
+        kind=one.kind,
+        version=one.version,
+        team=one.team if known else "anonymous",
+        entry=one.entry,
+        state=one.state,
+        words=status_of(site, one).words if may(viewer, "see-submission", one) else "",
+        created=one.created,
+        own=viewer.account is not None and viewer.account.team_id == one.team_id,
     )
 
 

@@ -42,7 +42,7 @@ TERMINAL = frozenset({"scored", "rejected", "failed", "cancelled", "withdrawn"})
 BEFORE_RUNNING = frozenset({"received", "checking"})
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Submission:
     """A generator's outputs or a metric's program, as somebody sent it, and how far it has come."""
 
@@ -77,7 +77,7 @@ class Submission:
         return f"anonymous-{self.id[:6]}" if self.anonymous else self.name
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Draft:
     """A submission before it is one."""
 

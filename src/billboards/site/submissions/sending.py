@@ -153,7 +153,18 @@ def _receive(
         phase = _check_open(connection, settings, known.name, kind, account, now)
         if entry == "primary":
             _check_one_primary(connection, known.name, kind, account, name)
-        draft = Draft(known.name, kind, name, account.team_id, account.id, blob, phase, anonymous, entry, said)
+        draft = Draft(
+            board=known.name,
+            kind=kind,
+            name=name,
+            team_id=account.team_id,
+            account_id=account.id,
+            blob=blob,
+            phase=phase,
+            anonymous=anonymous,
+            entry=entry,
+            settings=said,
+        )
         return submissions.create(connection, draft, actor=account.name, now=now)
 
 

@@ -126,7 +126,7 @@ class Pages:
         return self._generations.of_all() if board is None else self._generations.of(board)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Ask:
     """A request for a page."""
 
@@ -186,7 +186,9 @@ def reading(show: Show, *, kept: bool = True) -> Endpoint:
         key = pages.key(path, query, viewer, csrf, board)
         body = pages.bodies.get(key) if kept else None
         if body is None:
-            ask = Ask(pages, viewer, csrf, path, request.query_params, request.path_params)
+            ask = Ask(
+                pages=pages, viewer=viewer, csrf=csrf, path=path, query=request.query_params, params=request.path_params
+            )
             make = partial(to_thread.run_sync, show, ask, limiter=pages.computing)
             body = await (pages.made_once(key, make) if kept else make())
         headers = request.headers
@@ -208,7 +210,14 @@ def changing(act: Callable[[Ask, Mapping[str, Any]], Body | str]) -> Endpoint:
             for key, value in form.multi_items():
                 sent[key] = value if isinstance(value, str) else Upload(value.filename or "", await value.read())
         check_csrf(csrf, str(sent.get("csrf", "")))
-        ask = Ask(pages, viewer, csrf, request.scope["path"], request.query_params, request.path_params)
+        ask = Ask(
+            pages=pages,
+            viewer=viewer,
+            csrf=csrf,
+            path=request.scope["path"],
+            query=request.query_params,
+            params=request.path_params,
+        )
         found = await run_in_threadpool(act, ask, sent)
         if isinstance(found, str):
             return RedirectResponse(found, 303)

@@ -117,7 +117,14 @@ def answer(request: Request, status: int, words: str, problems: list[str]) -> Re
         content |= {"problems": problems} if problems else {}
         return JSONResponse(content, status, media_type="application/problem+json")
     viewer, csrf = _asker(request)
-    ask = Ask(request.app.state.pages, viewer, csrf, request.url.path, request.query_params, {})
+    ask = Ask(
+        pages=request.app.state.pages,
+        viewer=viewer,
+        csrf=csrf,
+        path=request.url.path,
+        query=request.query_params,
+        params={},
+    )
     body = ask.page(
         "fault", status=status, title=TITLES.get(status, "Server error"), words=words, problems=problems, code=status
     )

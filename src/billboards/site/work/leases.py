@@ -22,7 +22,7 @@ from billboards.site.database.schema import leases
 WORKER, NOBODY = "worker", "nobody"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Lease:
     """The right to do one job, until it expires."""
 
@@ -40,7 +40,7 @@ def acquire(
 ) -> Lease | None:
     """The lease, if it is free or expired; needs a claiming or a writing transaction."""
     job = {"board": board, "kind": kind, "subject": subject}
-    first = Lease(board, kind, subject, worker, now + seconds, 1)
+    first = Lease(board=board, kind=kind, subject=subject, worker=worker, expires=now + seconds, taken=1)
     insert_new = postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
     new = insert_new(leases).values(**job, **_values(first, now)).on_conflict_do_nothing().returning(leases.c.taken)
     if connection.execute(new).one_or_none() is not None:
@@ -93,7 +93,7 @@ def note_alive(connection: Connection, worker: str, *, now: float, seconds: floa
     """Say that a worker is there, for a while; what was said of workers that are gone is forgotten."""
     over = leases.c.expires <= now
     connection.execute(delete(leases).where(leases.c.kind == WORKER, (leases.c.subject == worker) | over))
-    said = _values(Lease("", WORKER, worker, worker, now + seconds, 1), now)
+    said = _values(Lease(board="", kind=WORKER, subject=worker, worker=worker, expires=now + seconds, taken=1), now)
     connection.execute(insert(leases).values(board="", kind=WORKER, subject=worker, **said))
 
 
