@@ -1,10 +1,7 @@
 """The type-token ratio: how many of an output's words are different ones.
 
-A whole metric in one file, to copy from. Once the package is installed, `billboards score BOARD --metric
-type-token-ratio` knows it.
+Once the package is installed, `billboards score BOARD --metric type-token-ratio` knows it.
 """
-
-from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import ClassVar

@@ -59,6 +59,9 @@ _HOMES = {
     "billboards.metrics.discovery": ("metric",),
 }
 
+#: Names of version 0.1, and what they are called now.
+_FORMER = {"audit_metrics": "audit", "compare_all": "compare"}
+
 #: Packages that are public as they are.
 _PACKAGES = ("analyses", "stats")
 
@@ -75,6 +78,7 @@ __all__ = [
     "Slice",
     "View",
     "agreement",
+    "analyses",
     "audit",
     "card",
     "challenge",
@@ -111,7 +115,7 @@ def __getattr__(name: str) -> Any:
         if name in names:
             return getattr(import_module(home), name)
     if not name.startswith("_"):
-        verb = _analysis(name)
+        verb = _analysis(_FORMER.get(name, name))
         if verb is not None:
             return verb
     raise AttributeError(f"module 'billboards' has no attribute {name!r}")

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import billboards as bb
+from billboards.analyses import own_analyses
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "python.md").read_text("utf-8")
 HEADING = re.compile(r"^### bb\.(\w+)$", re.MULTILINE)
@@ -27,7 +28,8 @@ def test_every_public_name_resolves_to_a_thing_of_that_name() -> None:
 def test_the_package_exports_what_it_declares_and_nothing_else() -> None:
     assert list(bb.__all__) == sorted(bb.__all__)
     assert dir(bb) == list(bb.__all__)
-    homes = [*bb._PACKAGES, *(name for names in bb._HOMES.values() for name in names)]
+    verbs = [name.replace("-", "_").replace(" ", "_") for name in own_analyses()]
+    homes = [*bb._PACKAGES, *verbs, *(name for names in bb._HOMES.values() for name in names)]
     assert sorted(homes) == list(bb.__all__)
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from judged_boards import judged_board
+from small_boards import small_board
 
 from billboards.board.folder import open_board
 from billboards.board.writing import write_board
@@ -23,7 +24,7 @@ LINES = "a\teins\tX\tone\t5\na\teins\tY\tun\t2\nb\tzwei\tX\ttwo\t4\nb\tzwei\tY\t
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder into which both packages are installed."""
     home = tmp_path_factory.mktemp("packages")
-    for name in ("third_party_importer", "third_party_format"):
+    for name in ("third_party_importer", "third_party_format", "third_party_analysis", "third_party_column"):
         shutil.copytree(ROOT / "examples" / name, home / name)
         pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-build-isolation", "--no-deps", "--no-index"]
         quiet = ["--disable-pip-version-check", "--target", str(home / "site")]
@@ -97,6 +98,8 @@ def test_both_are_held_to_the_contracts_once_they_are_installed(installed: Path)
     [
         ("how-to-add-an-importer.md", "third_party_importer/rated_lines.py", "from pathlib"),
         ("how-to-add-a-format.md", "third_party_format/vote_lines.py", "from collections"),
+        ("how-to-add-an-analysis.md", "third_party_analysis/spread.py", "from dataclasses"),
+        ("how-to-add-a-column.md", "third_party_column/judged_column.py", "from billboards"),
     ],
 )
 def test_the_how_to_pages_show_the_examples_as_they_are(page: str, example: str, first: str) -> None:
@@ -104,3 +107,50 @@ def test_the_how_to_pages_show_the_examples_as_they_are(page: str, example: str,
     text = (ROOT / "docs" / page).read_text(encoding="utf-8")
     assert module[module.index(first) :].strip() in text
     assert len(module.splitlines()) < 40
+
+
+def test_an_analysis_from_outside_is_a_command_a_verb_a_route_a_page_and_a_section(
+    installed: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "judged"
+    write_board(small_board(), folder)
+    assert "spread" in billboards(installed, "--help")
+    assert "--metric METRIC the metric to look at" in " ".join(billboards(installed, "spread", "--help").split())
+    script = f"""
+import billboards as bb
+from starlette.testclient import TestClient
+from billboards.site.site import open_site
+from billboards.site.web.app import create_app
+from billboards.site.work.jobs import run_job
+from billboards.site.work.worklist import next_job
+board = bb.open({str(folder)!r})
+bb.score(board, ["chrF"])
+verb = bb.spread(board, metric="chrF")
+print("verb", verb.words[0])
+from dataclasses import replace
+import pathlib
+data = pathlib.Path({str(tmp_path / "site")!r})
+bb.save(replace(board, metrics=("chrF",)), data / "boards" / board.name)
+site = open_site(data)
+while (job := next_job(site, "one")) is not None:
+    run_job(site, job)
+client = TestClient(create_app(site), base_url="http://127.0.0.1")
+route = client.get(f"/api/v1/boards/{{board.name}}/analyses/spread", params={{"metric": "chrF"}})
+print("route", route.status_code, route.json()["highest"] == verb.value.highest)
+page = client.get(f"/boards/{{board.name}}/analyses/spread", params={{"metric": "chrF"}})
+print("page", page.status_code, verb.words[0] in page.text)
+print("column", "judged outputs" in client.get(f"/boards/{{board.name}}").text)
+print("schema", "SpreadDocument" in client.get("/api/v1/openapi.json").text)
+site.close()
+report = bb.report(board, {str(tmp_path / "report.html")!r}, with_references=False).read_text("utf-8")
+print("section", 'id="spread"' in report)
+"""
+    printed = run(installed, "-c", script)
+    assert "verb chrF puts the generators" in printed
+    for line in ("route 200 True", "page 200 True", "column True", "schema True", "section True"):
+        assert line in printed
+
+
+def test_the_examples_are_short() -> None:
+    for path in (ROOT / "examples").glob("third_party_*/**/*.py"):
+        assert len(path.read_text("utf-8").splitlines()) < 40, path

@@ -6,7 +6,7 @@ reference-based metrics and people about it (Deutsch, Dror and Roth 2022). The m
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
@@ -39,6 +39,15 @@ class Audits:
     left_out: Mapping[str, str]
     #: The outputs that were made for each metric, to be entered on the board.
     rows: tuple[Outputs, ...] = field(default=(), repr=False, metadata={"document": False})
+
+    def __iter__(self) -> Iterator[MetricAudit]:
+        return iter(self.audits)
+
+    def __len__(self) -> int:
+        return len(self.audits)
+
+    def __getitem__(self, place: int) -> MetricAudit:
+        return self.audits[place]
 
     def document(self) -> dict[str, Any]:
         """All audits as one JSON document."""
