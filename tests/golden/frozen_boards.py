@@ -2,7 +2,8 @@
 
 `harbour` has three references, people and machines, two campaigns of judgments, scores that came with the data, and
 slices of every kind; on `versus` people only compared outputs; `captions` has outputs without generators and levels; on
-`quiet` nobody judged. Files are written as the board folder's description has them, by no code of the package.
+`quiet` nobody judged; the inputs of `articles` are longer. Files are written as the board folder's description has
+them, by no code of the package.
 """
 
 from __future__ import annotations
@@ -166,6 +167,27 @@ output = "en"
 title = "Notices that nobody judged"
 """
 
+ARTICLES = """schema = 1
+name = "articles"
+ranks = "gist"
+metrics = ["chrF", "ROUGE-2", "length", "abstractness-1"]
+
+[languages]
+input = "en"
+output = "en"
+
+[dimensions.gist]
+range = [1, 5]
+definition = "Does the summary give the gist?"
+
+[generators.Nora]
+kind = "human"
+
+[card]
+title = "News of a harbour"
+task = "Summarise a report in a sentence or two."
+"""
+
 SUITE = """name = "coast"
 title = "Two boards of one coast"
 metrics = ["BLEU", "chrF", "ROUGE-L", "length"]
@@ -208,11 +230,12 @@ def recall(output, reference):
 
 
 def write_boards(folder: Path) -> None:
-    """All four boards and the suite's file, in a folder."""
+    """All five boards and the suite's file, in a folder."""
     write_harbour(folder / "harbour")
     write_versus(folder / "versus")
     write_captions(folder / "captions")
     write_quiet(folder / "quiet")
+    write_articles(folder / "articles")
     (folder / "suite.toml").write_text(SUITE, "utf-8")
     (folder / "shared_words.py").write_text(SHARED_WORDS, "utf-8")
 
@@ -285,6 +308,42 @@ def write_quiet(folder: Path, instances: int = 8) -> None:
     _lines(folder / "instances.jsonl", (_instance(record, "Ada", "Ben") for record in records))
     for name, texts in list(_outputs(records, chance).items())[:3]:
         _lines(folder / "generators" / f"{name}.jsonl", _texts(texts))
+
+
+def write_articles(folder: Path, instances: int = 6) -> None:
+    """The board of longer inputs, of which sentences can be taken."""
+    chance = random.Random(15)
+    records = [_record(k, chance) for k in range(instances)]
+    _write(folder / "board.toml", ARTICLES)
+    lines, judged = [], []
+    outputs: dict[str, dict[str, str]] = {name: {} for name in ("Lead", "Last", "Both", "Nora")}
+    for record in records:
+        instance, report = str(record["id"]), _report(record)
+        references = [_reference(record, name) for name in ("Ada", "Ben")]
+        lines.append({"id": instance, "input": " ".join(report), "references": references})
+        outputs["Lead"][instance], outputs["Last"][instance] = report[0], report[-1]
+        outputs["Both"][instance] = f"{report[0]} {report[-1]}"
+        outputs["Nora"][instance] = _free(record, chance)
+        for name in outputs:
+            for annotator in ("r1", "r2"):
+                mean = {"Lead": 3.2, "Last": 1.8, "Both": 3.8, "Nora": 4.6}[name]
+                values = {"gist": min(5, max(1, round(mean + chance.gauss(0, 0.7))))}
+                judged.append({"instance": instance, "generator": name, "values": values, "annotator": annotator})
+    _lines(folder / "instances.jsonl", lines)
+    for name, texts in outputs.items():
+        _lines(folder / "generators" / f"{name}.jsonl", _texts(texts))
+    _lines(folder / "judgments" / "readers.jsonl", judged)
+
+
+def _report(record: Mapping[str, Any]) -> list[str]:
+    sentences = (
+        "The {ship} is to leave {pier} for {island} at {hour}.",
+        "The harbour master, who has seen many a year of {sky}, does not expect any delay.",
+        "{seats} seats are on sale at the window until an hour before.",
+        "Nobody was hurt when a crate fell into the water last week.",
+        "On {island} a band will play.",
+    )
+    return [sentence.format(**record) for sentence in sentences]
 
 
 def _record(k: int, chance: random.Random) -> dict[str, Any]:

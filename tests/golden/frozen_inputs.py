@@ -40,6 +40,25 @@ output = "en"
 adequacy = "Does the notice say what happened?"
 """
 
+LOOSE = """\
+{"id": "1", "key": "a", "output": "A dog runs.", "reference": "A dog is running.", "good": 1, "labels": "dog"}
+{"id": "1", "key": "b", "output": "A cat sits.", "reference": "A dog is running.", "good": 0, "labels": "dog"}
+{"id": "2", "key": "c", "output": "Two boats at sea.", "reference": "Boats at sea.", "good": 1, "labels": "boat,sea"}
+"""
+
+LOOSE_FACTS = """licence = "CC0-1.0"
+task = "Say what there is"
+citation = "None"
+protocol = "Good or bad"
+annotators = "One person"
+source = "Invented"
+[languages]
+input = "en"
+output = "en"
+[definition]
+good = "Is it right?"
+"""
+
 BROKEN = """schema = 1
 name = "broken"
 ranks = "beauty"
@@ -54,6 +73,12 @@ def write_inputs(folder: Path, harbour: Path) -> None:
     outputs = {name: _texts(harbour / "generators" / f"{name}.jsonl") for name in ("Atlas", "Chant")}
     instances = [json.loads(line) for line in (harbour / "instances.jsonl").read_text("utf-8").splitlines()]
     for name, text in (("counts.csv", COUNTS), ("notices.csv", NOTICES), ("facts.toml", FACTS)):
+        (folder / name).write_text(text, "utf-8")
+    for name, text in (
+        ("loose.jsonl", LOOSE),
+        ("loose.toml", LOOSE_FACTS),
+        ("mtme.toml", LOOSE_FACTS.partition("[definition]")[0]),
+    ):
         (folder / name).write_text(text, "utf-8")
     _write_new_outputs(folder, outputs["Atlas"])
     _write_ratings(folder / "ratings.csv")

@@ -149,6 +149,15 @@ audit harbour --no-save --jobs 1 --metric QE --against TER --against BLEU
 audit harbour --no-save --jobs 1 --metric TER --method risk --against chrF
 audit harbour --no-save --jobs 1 --metric length --method rerank --candidates inputs/candidates.jsonl
 audit versus --jobs 1 --metric length
+audit articles --no-save --jobs 1 --metric length --method extract --sentences 2
+audit articles --no-save --jobs 1 --metric length --method extract --sentences 3 --budget 50
+audit articles --no-save --jobs 1 --metric length --method enumerate --sentences 2 --against chrF
+audit articles --no-save --jobs 1 --metric abstractness-1 --method extract --sentences 1
+audit articles --jobs 1
+rank articles --no-save --draws 100
+card articles
+check articles
+challenge articles --jobs 1 --metric chrF --seed 4
 challenge harbour --jobs 1 --base Ben --metric BLEU --kind negation --kind number --seed 2
 challenge versus --jobs 1
 check harbour
@@ -222,6 +231,14 @@ judgments add harbour inputs/mqm.tsv --format mqm --campaign errors -o out
 judgments add harbour inputs/appraise_harbour.csv --format appraise --campaign esa -o out
 judgments add harbour inputs/label_studio.json --format label-studio --campaign studio -o out
 import table inputs/notices.csv --judgment adequacy --range adequacy=1:5 --card inputs/facts.toml -o out
+import table inputs/loose.jsonl --output-id key --judgment good --tags labels --card inputs/loose.toml -o out
+import mtme inputs/mtme --language-pair en-en --name again --fact task=Notices --card inputs/mtme.toml -o out
+report versus --jobs 1 -o report.html
+audit harbour --no-save --jobs 1 --metric length --html page.html --json
+suite run suite.toml --jobs 1 --draws 50 --html page.html
+metric report chrF harbour --jobs 1 --draws 50 --html page.html --json
+ratings agreement harbour --by day --campaign crowd --dimension appeal --resamples 50 --chart page.svg --json
+ratings designs harbour --campaign experts --labels 2 --rounds 20 --chart page.svg --json
 export mtme harbour -o out --language-pair en-en
 new out --name fresh
 judges

@@ -44,7 +44,8 @@ GERMAN = (
 SPECS = (
     "BLEU", "BLEU(lowercase=True)", "BLEU(tokenize=intl)", "BLEU(smooth=floor)",
     "BLEU(max_ngram_order=2)", "chrF", "chrF(beta=1)", "chrF(char_order=4)", "chrF(whitespace=True)", "chrF++",
-    "chrF(word_order=1)", "TER", "CharacTER", "EED", "EED(rho=0.5)", "WER", "CER", "ROUGE-1", "ROUGE-1(stemmer=True)",
+    "chrF(word_order=1)", "TER", "TER(normalized=True)", "TER(case_sensitive=True)", "CharacTER", "EED",
+    "EED(rho=0.5)", "WER", "CER", "ROUGE-1", "ROUGE-1(stemmer=True)",
     "ROUGE-1(tokenizer=unicode)", "ROUGE-2", "ROUGE-2(references=mean)", "ROUGE-3", "ROUGE-4", "ROUGE-5", "ROUGE-6",
     "ROUGE-7", "ROUGE-8", "ROUGE-9", "ROUGE-L", "ROUGE-Lsum", "CIDEr", "CIDEr-D", "SARI", "length", "ngram-perplexity",
     "ngram-perplexity(n=2)", "repetition-1", "repetition-2", "repetition-3", "abstractness-1", "abstractness-2",

@@ -64,6 +64,9 @@ def run_line(argv: Sequence[str], folder: Path) -> dict[str, Any]:
     record: dict[str, Any] = {"argv": list(argv), "rc": rc}
     record["stdout"] = _printed(text, form_of(argv))
     written = {name: path for name, path, mark in _files(folder) if before.get(name) != mark}
+    if form_of(argv) == "json":
+        # A suite's results are what is printed.
+        written = {name: path for name, path in written.items() if not name.endswith(".results.json")}
     if written and form_of(argv) not in ("csv", "latex"):
         record["files"] = {_general(name): _contents(path) for name, path in sorted(written.items())}
     record = dict(normalised(record, folder=str(folder)))
@@ -73,6 +76,15 @@ def run_line(argv: Sequence[str], folder: Path) -> dict[str, Any]:
     if argv[0] in COUNTING:
         record["counts"] = [int(word) for word in re.findall(r"\b\d+\b", notes.getvalue().replace(str(folder), ""))]
     return record
+
+
+def kept_run(version: Path, line: str) -> dict[str, Any]:
+    """The kept run of a command line that prints JSON, from a version's folder."""
+    for path in (version / "commands").glob("*.json"):
+        run: dict[str, Any] = json.loads(path.read_text("utf-8"))
+        if run["argv"] == [*line.split(), "--json"]:
+            return run
+    raise LookupError(line)
 
 
 def run_differences(kept: dict[str, Any], now: dict[str, Any]) -> Iterator[str]:

@@ -7,6 +7,7 @@ done; a draft; the results of a suite. Addresses are then asked as everybody, an
 
 from __future__ import annotations
 
+import gzip
 import json
 import shutil
 import subprocess
@@ -74,7 +75,7 @@ def make_site(target: Path, workspace: Path) -> None:
     kept["commands"] = _runs(target / "data.zip", plan)
     kept["went_on"] = _went_on_twice(target / "data.zip", tokens, plan)
     text = json.dumps(kept, ensure_ascii=False, separators=(",", ":"))
-    (target / "site.json").write_text(text + "\n", "utf-8")
+    (target / "site.json.gz").write_bytes(gzip.compress(text.encode(), mtime=0))
 
 
 def unpacked(archive: Path, folder: Path) -> Path:

@@ -3,9 +3,9 @@
 It is run once, before the version is left behind, and never again on a later one: what it writes is what later versions
 are held against. It builds a workspace of board folders with all that is kept beside them (scores, ensembles, rankings,
 audits, a suite's results), runs every command line of `frozen_lines` in fresh copies of it and keeps what came of each,
-scores a few texts under every metric, and makes a site whose data folder, backup and answers are kept, too. Every
-command line is run twice, and one that says two different things is an error. Only the outer doors are used: the
-command line, `import billboards`, and HTTP.
+scores a few texts under every metric, keeps what statistics make of a few arrays, and makes a site whose data folder,
+backup and answers are kept, too. Every command line is run twice, and one that says two different things is an error.
+Only the outer doors are used: the command line, `import billboards`, and HTTP.
 
 Seeds are fixed, so that boards and numbers come out the same each time; a site's ids, tokens and times don't.
 """
@@ -27,6 +27,7 @@ from frozen_documents import normalised
 from frozen_inputs import write_inputs
 from frozen_lines import command_lines
 from frozen_metrics import learned_numbers, metric_numbers
+from frozen_numbers import numbers
 from frozen_runs import board_facts, copied, run_differences, run_line
 from frozen_site_making import make_site
 
@@ -36,6 +37,7 @@ score harbour --jobs 1
 score versus --jobs 1
 score captions --jobs 1
 score quiet --jobs 1
+score articles --jobs 1
 score harbour --jobs 1 --references Ada
 overrating harbour --human Ben --jobs 1
 references harbour --jobs 1 --metric chrF --metric TER
@@ -43,11 +45,13 @@ rank harbour
 rank versus
 rank captions
 rank quiet
+rank articles
 ensemble study harbour --ensemble best-subset --k 2
 rank harbour --domain weather --draws 100
 rank harbour --references Ada --draws 100
 audit harbour --metric length --jobs 1
 audit harbour --metric QE --jobs 1
+audit articles --metric length --jobs 1 --method extract --sentences 2
 rank harbour --aggregate crowd --draws 200
 score harbour --jobs 1
 score harbour --jobs 1 --references Ada
@@ -66,6 +70,8 @@ def main() -> int:
         write_document(target / "boards.json", board_facts(target / "workspace"))
     if not (target / "metrics.json").exists():
         write_document(target / "metrics.json", normalised({"plain": metric_numbers(), "learned": learned_numbers()}))
+    if not (target / "numbers.json").exists():
+        write_document(target / "numbers.json", normalised(numbers(target / "workspace" / "harbour")))
     if not (target / "site").exists():
         make_site(target / "site", target / "workspace")
     return 0
@@ -86,6 +92,7 @@ def make_workspace(workspace: Path) -> dict[str, str]:
         for made in set(workspace.glob("*/rankings/*.json")) - before:
             words[line] = made.stem
     write_inputs(workspace / "inputs", workspace / "harbour")
+    run_line(["export", "mtme", "versus", "-o", "inputs/mtme", "--language-pair", "en-en"], workspace)
     (workspace / "inputs" / "drawn.json").write_text(json.dumps(_draw_before_labels(workspace)), "utf-8")
     ensembles = workspace / "harbour" / "ensembles"
     signature, of_ada = (f"ensemble.harbour+refs.{names}+version.1" for names in ("Ada,Ben,Eve", "Ada"))

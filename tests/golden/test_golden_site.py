@@ -6,6 +6,7 @@ at work while addresses are compared, so that nothing can be computed anew.
 
 from __future__ import annotations
 
+import gzip
 import json
 import subprocess
 import sys
@@ -23,12 +24,12 @@ from billboards.site.site import open_site
 from billboards.site.work.worker import work_until_done
 
 HERE = Path(__file__).parent
-VERSIONS = sorted(path.parents[1].name for path in HERE.glob("v*/site/site.json"))
+VERSIONS = sorted(path.parents[1].name for path in HERE.glob("v*/site/site.json.gz"))
 
 
 def kept_site(version: str) -> dict[str, Any]:
     """What was kept of a version's site: tokens, what goes on from there, and all that was said."""
-    kept: dict[str, Any] = json.loads((HERE / version / "site" / "site.json").read_text("utf-8"))
+    kept: dict[str, Any] = json.loads(gzip.decompress((HERE / version / "site" / "site.json.gz").read_bytes()))
     return kept
 
 
