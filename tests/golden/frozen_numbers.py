@@ -18,8 +18,9 @@ import billboards as bb
 
 def numbers(harbour: Path) -> dict[str, Any]:
     """Everything; data frames are of a board folder."""
-    frames = {f"rank, table {k}": bb.rank(bb.open(str(harbour)), draws=100).to_pandas(k) for k in (0, 1)}
-    tables = {name: [plain(row) for row in frame.to_dict("records")] for name, frame in frames.items()}
+    result = bb.rank(bb.open(str(harbour)), draws=100)
+    frames = [result.to_pandas(k) for k in range(len(result.tables))]
+    tables = [[plain(row) for row in frame.to_dict("records")] for frame in frames]
     return {"statistics": statistics(), "standings": standings(), "frames": tables}
 
 
@@ -31,9 +32,19 @@ def standings() -> Any:
     return plain(bb.rank_metrics(columns, human.ravel(), instances=instances, draws=100, seed=2).document)
 
 
+class PublicStatistics:
+    """The functions in `bb.stats` by their names alone: in which of its modules one stands may change."""
+
+    def __getattr__(self, name: str) -> Any:
+        for module in dir(bb.stats):
+            if callable(found := getattr(getattr(bb.stats, module), name, None)):
+                return found
+        raise AttributeError(f"bb.stats has no function {name}")
+
+
 def statistics() -> dict[str, Any]:
     """Results of the functions that the documentation lists, by name."""
-    stats = bb.stats
+    stats = PublicStatistics()
     scores, human = _drawn(1)
     labels = np.where(human > np.nanmedian(human), 1.0, 0.0)
     labels[np.isnan(human)] = np.nan
@@ -41,50 +52,48 @@ def statistics() -> dict[str, Any]:
     machine = np.array([True, True, True, True, False])
     p = np.array([0.001, 0.04, 0.03, np.nan, 0.2])
     counts = {"positive": ([19, 20, 4], [1, 0, 4]), "negative": ([18, 0, 5], [1, 16, 2])}
-    report = stats.annotators.judge_annotators(["ann", "bob", "cid"], counts)
+    report = stats.judge_annotators(["ann", "bob", "cid"], counts)
     results: dict[str, Any] = {
-        "pearson": stats.correlation.pearson(scores, human),
-        "pearson_with_intervals": stats.correlation.pearson_with_intervals(scores, human, draws=100, seed=3),
-        "acc_eq": stats.pairwise.acc_eq(scores, human),
-        "acc_eq, epsilon": stats.pairwise.acc_eq(scores, human, epsilon=0.1),
-        "pdp": stats.paired_differences.pairwise_difference_pearson(scores, human),
-        "spa": stats.system_pairs.soft_pairwise_accuracy(scores, human, draws=100),
-        "permute_decisions": stats.pairs_permutation.permute_decisions(scores, human, draws=50),
-        "williams": stats.significance.williams(0.6, 0.5, 0.4, 120),
-        "fisher_z": stats.significance.fisher_z(0.6, 100, 0.5, 120),
-        "relative_ranking": stats.preferences.relative_ranking(scores, human * 30 + 50),
-        "area_under_curve": stats.preferences.area_under_curve(scores, labels),
-        "overrating_all": stats.overrating.overrating_all(scores, human, machine),
-        "overrating_crossed": stats.overrating.overrating_crossed(scores[0], human, machine),
-        "holm": stats.clusters.holm(p),
-        "benjamini_hochberg": stats.clusters.benjamini_hochberg(p),
-        "estimate_mean": stats.estimate.estimate_mean(scores[0, 0], np.where(np.arange(20) % 3, np.nan, human[0])),
-        "simulate_coverage": stats.estimate.simulate_coverage(scores[1, 1], human[1], labels=8, draws=200),
-        "tell_generators_apart": stats.power.tell_generators_apart(human[0], human[4]),
-        "tell_metrics_apart": stats.power.tell_metrics_apart(scores[0], scores[1], human),
-        "follow_annotator": stats.annotators.follow_annotator(
-            [True, False, False, True], mixture=report.mixtures["negative"]
-        ),
-        "alpha_with_interval": stats.reliability.alpha_with_interval(ratings, resamples=50),
-        "inclusion_probabilities": stats.allocation.inclusion_probabilities([1.0, 2.0, 0.5, 4.0, 1.5, 0.1], 3),
-        "worst_case_se": stats.worst_case.worst_case_se(0.3, 40),
-        "standardised_residuals": stats.implausible.standardised_residuals(scores[0, 2], human[2]),
-        "measure_agreement": stats.agreement.measure_agreement(human, human + scores[0]),
-        "mix_hybrids": stats.hybrid.mix_hybrids(np.nan_to_num(scores), np.nan_to_num(human), count=20, parents=2),
+        "pearson": stats.pearson(scores, human),
+        "pearson_with_intervals": stats.pearson_with_intervals(scores, human, draws=100, seed=3),
+        "acc_eq": stats.acc_eq(scores, human),
+        "acc_eq, epsilon": stats.acc_eq(scores, human, epsilon=0.1),
+        "pdp": stats.pairwise_difference_pearson(scores, human),
+        "spa": stats.soft_pairwise_accuracy(scores, human, draws=100),
+        "permute_decisions": stats.permute_decisions(scores, human, draws=50),
+        "williams": stats.williams(0.6, 0.5, 0.4, 120),
+        "fisher_z": stats.fisher_z(0.6, 100, 0.5, 120),
+        "relative_ranking": stats.relative_ranking(scores, human * 30 + 50),
+        "area_under_curve": stats.area_under_curve(scores, labels),
+        "overrating_all": stats.overrating_all(scores, human, machine),
+        "overrating_crossed": stats.overrating_crossed(scores[0], human, machine),
+        "holm": stats.holm(p),
+        "benjamini_hochberg": stats.benjamini_hochberg(p),
+        "estimate_mean": stats.estimate_mean(scores[0, 0], np.where(np.arange(20) % 3, np.nan, human[0])),
+        "simulate_coverage": stats.simulate_coverage(scores[1, 1], human[1], labels=8, draws=200),
+        "tell_generators_apart": stats.tell_generators_apart(human[0], human[4]),
+        "tell_metrics_apart": stats.tell_metrics_apart(scores[0], scores[1], human),
+        "follow_annotator": stats.follow_annotator([True, False, False, True], mixture=report.mixtures["negative"]),
+        "alpha_with_interval": stats.alpha_with_interval(ratings, resamples=50),
+        "inclusion_probabilities": stats.inclusion_probabilities([1.0, 2.0, 0.5, 4.0, 1.5, 0.1], 3),
+        "worst_case_se": stats.worst_case_se(0.3, 40),
+        "standardised_residuals": stats.standardised_residuals(scores[0, 2], human[2]),
+        "measure_agreement": stats.measure_agreement(human, human + scores[0]),
+        "mix_hybrids": stats.mix_hybrids(np.nan_to_num(scores), np.nan_to_num(human), count=20, parents=2),
     }
     for statistic in ("pearson", "spearman", "kendall-b", "kendall-c"):
         for grouping in ("pooled", "by-item", "by-system", "system-level"):
-            found = stats.grouped.correlation(scores, human, statistic=statistic, grouping=grouping)
+            found = stats.correlation(scores, human, statistic=statistic, grouping=grouping)
             results[f"correlation, {statistic}, {grouping}"] = found
     for unit in ("both", "instances", "generators"):
-        results[f"permute, {unit}"] = stats.significance.permute_correlations(scores, human, unit=unit, draws=50)
+        results[f"permute, {unit}"] = stats.permute_correlations(scores, human, unit=unit, draws=50)
     for level in ("nominal", "ordinal", "interval", "ratio"):
-        results[f"alpha, {level}"] = stats.reliability.krippendorff_alpha(ratings, level)
+        results[f"alpha, {level}"] = stats.krippendorff_alpha(ratings, level)
     for weights in ("plain", "linear", "quadratic"):
-        results[f"kappas, {weights}"] = stats.reliability.pairwise_kappas(ratings, weights=weights, at_least=3)
+        results[f"kappas, {weights}"] = stats.pairwise_kappas(ratings, weights=weights, at_least=3)
     for model in ("ICC(1)", "ICC(2)", "ICC(3)"):
-        results[f"{model}, gaps"] = stats.intraclass.intraclass_correlation(ratings, model)
-        results[f"{model}, full"] = stats.intraclass.intraclass_correlation(full, model, resamples=20)
+        results[f"{model}, gaps"] = stats.intraclass_correlation(ratings, model)
+        results[f"{model}, full"] = stats.intraclass_correlation(full, model, resamples=20)
     return {name: plain(value) for name, value in results.items()}
 
 

@@ -32,7 +32,6 @@ SCORED_ANEW: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     ),
     "captions": (("score captions --jobs 1",), ("rank captions --no-save",)),
     "quiet": (("score quiet --jobs 1",), ("rank quiet --by chrF --no-save",)),
-    "articles": (("score articles --jobs 1",), ("rank articles --no-save --draws 100",)),
 }
 
 

@@ -82,5 +82,9 @@ def test_a_kept_suite_says_the_same_from_python(version: str, tmp_path: Path) ->
 def test_statistics_standings_and_frames_are_as_they_were(version: str, tmp_path: Path) -> None:
     kept = json.loads((HERE / version / "numbers.json").read_text("utf-8"))
     copied(HERE / version / "workspace", tmp_path, ["harbour"])
-    unlike = list(differences(kept, normalised(numbers(tmp_path / "harbour"))))
+    now = normalised(numbers(tmp_path / "harbour"))
+    # Tables may be added before others; each that was there is there.
+    lost = [k for k, frame in enumerate(kept["frames"]) if all(any(differences(frame, one)) for one in now["frames"])]
+    assert lost == []
+    unlike = [one for part in ("statistics", "standings") for one in differences(kept[part], now[part], part)]
     assert not unlike, "\n".join(unlike[:30])

@@ -11,7 +11,6 @@ import json
 import subprocess
 import sys
 import zipfile
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +18,6 @@ import pytest
 from frozen_documents import differences, normalised
 from frozen_runs import run_differences, run_line
 from frozen_site import asking, go_on, say, serving
-
-from billboards.site.site import open_site
-from billboards.site.work.worker import work_until_done
 
 HERE = Path(__file__).parent
 VERSIONS = sorted(path.parents[1].name for path in HERE.glob("v*/site/site.json.gz"))
@@ -80,14 +76,3 @@ def test_a_site_goes_on_where_it_was(version: str, tmp_path: Path) -> None:
     assert now["kept"] == now["kept_still"]
     unlike = list(differences(kept["went_on"], now))
     assert not unlike, "\n".join(unlike[:30])
-
-
-@pytest.mark.parametrize("version", VERSIONS)
-def test_an_older_site_ranks_each_board_anew_once(version: str, tmp_path: Path) -> None:
-    data = data_folder(version, tmp_path)
-    done = []
-    for _ in range(2):
-        with closing(open_site(data)) as site:
-            done.append((work_until_done(site), len(site.boards())))
-    (first, boards), (again, _) = done
-    assert (first, again) == (boards, 0)
