@@ -10,7 +10,6 @@ import os
 import signal
 from collections.abc import Iterator
 from dataclasses import dataclass
-from importlib import import_module
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -21,7 +20,7 @@ from page_sites import page_board
 from billboards.board.writing import write_board
 from billboards.cli import options
 from billboards.cli._arguments import LateParser
-from billboards.cli.main import COMMANDS, OneLineParser, main
+from billboards.cli.main import command_parser, every_command, main
 
 #: What is written, not read: a place for it may be missing.
 WRITTEN = {"out", "html", "chart", "home", "wheels", "site", "new folder", "suite new suite", "backup file",
@@ -71,10 +70,8 @@ def _is_file(slot: Slot) -> bool:
 
 
 def _slots() -> Iterator[Slot]:
-    for name, (module, _) in COMMANDS.items():
-        parser = OneLineParser(f"billboards {name}")
-        import_module(f"billboards.cli.{module}").add_arguments(parser)
-        yield from _leaves(parser, (name,))
+    for name in every_command():
+        yield from _leaves(command_parser(name), (name,))
 
 
 ALL = tuple(_slots())

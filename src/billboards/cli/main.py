@@ -113,16 +113,37 @@ class OneLineParser(ArgumentParser):
 def _run(command: str, arguments: list[str]) -> int:
     from importlib import import_module
 
-    module_name, summary = COMMANDS[command]
-    module = import_module(f"billboards.cli.{module_name}")
-    parser = OneLineParser(
+    parser = command_parser(command)
+    module = import_module(f"billboards.cli.{COMMANDS[command][0]}")
+    return _guarded(module.run, parser.parse_args(arguments))
+
+
+def command_parser(command: str) -> ArgumentParser:
+    """The parser of a command, whether it stands in the table or is made from an analysis."""
+    from importlib import import_module
+
+    if command in COMMANDS:
+        module_name, summary = COMMANDS[command]
+        module = import_module(f"billboards.cli.{module_name}")
+        parser = _parser(command, module.__doc__ or summary)
+        module.add_arguments(parser)
+        return parser
+    from billboards.analyses import analysis_named
+    from billboards.cli import _analyses
+
+    asked = analysis_named(command)
+    parser = _parser(command, asked.explanation + (f"\n\nAfter {asked.paper}." if asked.paper else ""))
+    _analyses.add_arguments(parser, asked)
+    return parser
+
+
+def _parser(command: str, description: str) -> OneLineParser:
+    return OneLineParser(
         f"billboards {command}",
-        description=module.__doc__ or summary,
+        description=description,
         formatter_class=RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    module.add_arguments(parser)
-    return _guarded(module.run, parser.parse_args(arguments))
 
 
 def _ask(name: str, arguments: list[str]) -> int:
@@ -131,17 +152,9 @@ def _ask(name: str, arguments: list[str]) -> int:
     from billboards.cli import _analyses
 
     def run(_: Namespace) -> int:
-        asked = analysis_named(name)
-        parser = OneLineParser(
-            f"billboards {name}",
-            description=asked.explanation + (f"\n\nAfter {asked.paper}." if asked.paper else ""),
-            formatter_class=RawDescriptionHelpFormatter,
-            allow_abbrev=False,
-        )
-        _analyses.add_arguments(parser, asked)
-        parsed = parser.parse_args(arguments)
+        parsed = command_parser(name).parse_args(arguments)
         _refuse_endless(parsed)
-        return _analyses.run(parsed, asked)
+        return _analyses.run(parsed, analysis_named(name))
 
     return _guarded(run, Namespace())
 

@@ -102,7 +102,7 @@ def _has_values(column: BoardColumn, ranking: Ranking) -> bool:
 def _own_column(column: BoardColumn, ranking: Ranking) -> TableColumn:
     """A column that is no metric's: what people said, or what a package brings."""
     judged = sum(standing.judged for standing in ranking.generators)
-    more = (column.explanation,)
+    more: tuple[str, ...] = (column.explanation,)
     if column.name == PEOPLE:
         more = (f"Mean human score ({ranking.aggregate}), 0 to 100.", f"{judged:,} judged outputs.")
     told = TopCell("", more)
