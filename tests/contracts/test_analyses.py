@@ -76,6 +76,7 @@ def python_answer(asked: Analysis[Any, Any], board: Board) -> dict[str, Any] | s
 def test_every_option_has_a_sentence_and_a_default(name: str) -> None:
     asked = analysis_named(name)
     assert asked.summary.endswith((".", "?"))
+    assert summaries()[name] == asked.summary, "the first line of the module is what lists say"
     for option in asked.options:
         assert option.help, f"{name}: {option.name} has no sentence"
         assert not option.required, f"{name}: {option.name} has no default"

@@ -1,4 +1,6 @@
-"""Two sources of judgments on one board, such as crowd against experts (§2.5, Fig. 2): how far they agree, and where.
+"""Hold two sources of judgments against each other, such as crowd against experts: do they agree, and where not?
+
+Two sources of judgments on one board, such as crowd against experts (§2.5, Fig. 2): how far they agree, and where.
 
 A source is an aggregate or a single dimension of judgments. Everyone takes part whom both have judged, references
 among them: who wrote a text doesn't matter where no metric looks at it.

@@ -1,4 +1,6 @@
-"""Measuring a board for its data card: counts, lengths, copies, use of scales, and whether people agree.
+"""Print a board's data card: what its owner states, and everything about the data that can be counted.
+
+Measuring a board for its data card: counts, lengths, copies, use of scales, and whether people agree.
 
 Nothing here is claimed by anyone. Agreement is Krippendorff's alpha over the outputs that several people judged, an
 annotator's second judgment of an output aside; where each output has one value, a mean over people say, there is none.

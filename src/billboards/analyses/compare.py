@@ -1,4 +1,6 @@
-"""Comparing two entries: is the difference real, how many instances would show it, and which outputs decide it.
+"""Compare two metrics, or two generators: is the difference real, which outputs decide it? Or every two metrics.
+
+Comparing two entries: is the difference real, how many instances would show it, and which outputs decide it.
 
 Two metrics are compared on the outputs both have scored, by their correlation with people and, where people have judged
 several outputs of an instance, by acc_eq; an output speaks for the metric whose standardised score goes further with

@@ -1,4 +1,6 @@
-"""The ensemble on a board: which metrics may join, the fit under a signature, what each is worth, and using it again.
+"""Study the ensemble of a few metrics: its weights, itself without each of them, and what each metric adds.
+
+The ensemble on a board: which metrics may join, the fit under a signature, what each is worth, and using it again.
 
 Statistics never join: they describe an output without judging it. A metric joins only when it has scored the judged
 outputs; one that lacks many is left out by name, because keeping it would throw those outputs away for all.

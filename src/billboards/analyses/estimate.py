@@ -1,4 +1,6 @@
-"""People's mean score of a generator from few labels, with a metric or the ensemble as control variate.
+"""Estimate people's mean score of generators from labels, with a metric or the ensemble to correct for luck.
+
+People's mean score of a generator from few labels, with a metric or the ensemble as control variate.
 
 The metric scores all of the generator's outputs, people label some: the metric says whether the labelled ones are
 easier than the rest. It must not have been fitted on these labels, so the ensemble is fitted on the other generators

@@ -1,4 +1,6 @@
-"""Hybrid systems of a board: which metric orders thousands of mixtures as people do, and which picks their best.
+"""Mix generators into thousands of hybrid systems: which metric orders them as people do, which picks the best?
+
+Hybrid systems of a board: which metric orders thousands of mixtures as people do, and which picks their best.
 
 The generators that are mixed are the judged ones whose text is not among the references, as in a ranking. A hybrid
 needs every metric's score, so only metrics that score (nearly) everything take part; the others are named with the

@@ -1,4 +1,7 @@
-"""Overrating on a board (§2.3): one person takes part, and that person's text is kept out of the references."""
+"""Measure how much each metric, and the ensemble, overrates machines over a person, beyond what people say.
+
+Overrating on a board (§2.3): one person takes part, and that person's text is kept out of the references.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""What it takes to tell two entries of a board apart: instances, labels or generators.
+"""Say how many instances, labels or generators it takes to tell two metrics, or two generators, apart.
+
+What it takes to tell two entries of a board apart: instances, labels or generators.
 
 Two generators are told apart by people or by a metric on more instances like these; people's preference on the very
 instances of the board, by labelling some of them, with a metric's help or without. Two metrics are told apart by their

@@ -1,4 +1,6 @@
-"""Rankings: what a board says at one moment, kept as it was said.
+"""Rank metrics by their correlation with people, and generators by the best metric or the ensemble.
+
+Rankings: what a board says at one moment, kept as it was said.
 
 A ranking is an immutable snapshot with everything that went into it; the same inputs give the same id.
 """

@@ -1,4 +1,6 @@
-"""What one more reference is worth (Fig. 3): each metric's correlation as references are added.
+"""Measure what one more reference is worth: each metric's correlation with 1, 2, … references.
+
+What one more reference is worth (Fig. 3): each metric's correlation as references are added.
 
 For every size, the mean over all subsets of the references, or over 50 seeded ones. A metric that takes the best score
 over references is computed once per single reference, and every subset is a maximum; one with a definition of its own

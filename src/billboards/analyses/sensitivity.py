@@ -1,4 +1,6 @@
-"""Sensitivity: would the metric ranking stand if one had chosen otherwise?
+"""Rank the metrics under every statistic, grouping and dimension, and without each generator in turn.
+
+Sensitivity: would the metric ranking stand if one had chosen otherwise?
 
 The same metrics are ranked under every statistic and grouping, by every dimension of judgments, and without each
 generator in turn. A metric whose place changes is marked; so is a generator that pulls the correlations far more than

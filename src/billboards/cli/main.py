@@ -11,7 +11,7 @@ from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 
 TYPE_CHECKING = False  # importing typing for this would cost a tenth of the start
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from typing import NoReturn
 
 #: Command, module below billboards.cli, and what it does. Help and documentation are made from this table.
@@ -79,7 +79,9 @@ def _without_command(arguments: list[str]) -> int:
         usage="billboards COMMAND …",
         description="Bidimensional leaderboards: rank text generators and the metrics that judge them, hand in hand.",
         epilog="commands:\n"
-        + "\n".join(f"  {name:14}{text}" for name, text in every_command().items())
+        + _listed(name for name in every_command() if name in COMMANDS)
+        + "\n\nquestions about a board:\n"
+        + _listed(name for name in every_command() if name not in COMMANDS)
         + "\n\n`billboards COMMAND --help` says more about one of them.",
         formatter_class=RawDescriptionHelpFormatter,
     )
@@ -100,6 +102,11 @@ def _without_command(arguments: list[str]) -> int:
         return 2
     parser.print_help()
     return 0
+
+
+def _listed(names: Iterable[str]) -> str:
+    texts = every_command()
+    return "\n".join(f"  {name:14}{texts[name]}" for name in names)
 
 
 class OneLineParser(ArgumentParser):

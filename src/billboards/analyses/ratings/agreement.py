@@ -1,4 +1,6 @@
-"""Do annotators agree with one another, dimension by dimension, and is the score the same on another day (GENIE, §4)?
+"""How far annotators agree, by dimension, day or campaign.
+
+Do annotators agree with one another, dimension by dimension, and is the score the same on another day (GENIE, §4)?
 
 Alpha and ICC(1) need no names, so they hold for a crowd that nobody knows; kappa is of pairs who share enough outputs.
 Populations are days or campaigns: each has its own score with its interval and its own agreement.

@@ -1,4 +1,6 @@
-"""Several labels of an output made one by mean, majority, Dawid-Skene and MACE, and what that does to generators.
+"""Several labels of an output made one, in four ways.
+
+Several labels of an output made one by mean, majority, Dawid-Skene and MACE, and what that does to generators.
 
 Where the methods agree, the plain mean will do. Where they don't, look at the annotators whom the models don't trust.
 """

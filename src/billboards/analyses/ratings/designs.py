@@ -1,4 +1,6 @@
-"""The study of GENIE's section 4 on any labels: which way of asking gives the steadiest score for the same money?
+"""Which way of asking gives the steadiest score for the same money.
+
+The study of GENIE's section 4 on any labels: which way of asking gives the steadiest score for the same money?
 
 Every dimension is studied by itself; generators are groups whose scores are judged apart and averaged. The paper's
 three conclusions are tested on the figures found and reported as they come out.

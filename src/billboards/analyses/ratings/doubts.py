@@ -1,4 +1,6 @@
-"""Ratings that a good metric finds implausible (Billboards, §2.4), listed for a second look by a person.
+"""Ratings that a metric finds implausible, for a second look.
+
+Ratings that a good metric finds implausible (Billboards, §2.4), listed for a second look by a person.
 
 Each rating is held against what the metric makes one expect of that output. The ensemble that judges a generator's
 ratings was fitted without them. A metric may be wrong where people are right: the list says where to look, not what to

@@ -1,4 +1,6 @@
-"""Annotators' severity and drift on one dimension, and what generators' means are without them.
+"""Severity and drift of annotators, and means without them.
+
+Annotators' severity and drift on one dimension, and what generators' means are without them.
 
 Outputs, or instances where outputs have one label each, take part as random effects, so that an annotator who got the
 hard ones is not taken for a severe one. Means are on 0-100; beside them stand plain means and those of ratings that
