@@ -7,7 +7,7 @@ so that they can't be wrong. The same facts are printed by `billboards metrics N
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import fields
+from dataclasses import MISSING, fields
 
 from billboards.metrics.base import Metric, MetricCard
 
@@ -75,4 +75,5 @@ def _direction(card: MetricCard) -> str:
 
 
 def _options(metric: Metric) -> str | None:
-    return ", ".join(f"`{f.name}={f.default}`" for f in fields(metric) if f.init) or None
+    chosen = [f for f in fields(metric) if f.init and f.default is not MISSING]
+    return ", ".join(f"`{f.name}={f.default}`" for f in chosen) or None

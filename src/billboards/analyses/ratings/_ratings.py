@@ -270,6 +270,8 @@ def ratings_of(
     if view.ratings is not None:
         return list(view.ratings)
     names = dimensions or board_dimensions(view.counted)
+    if not names:
+        raise NotEnoughData(f"board {view.board.name} has no ratings to study")
     return [board_ratings(view.counted, name, campaigns=campaigns) for name in names]
 
 
