@@ -25,8 +25,15 @@ BEFORE = "eb09686"
 #: Where code lies: prose and tests don't count.
 CODE = ("src/", "pyproject.toml")
 ENDINGS = (".py", ".j2", ".js", ".css", ".toml")
-#: Templates of questions are data that use a kind, not places that know it.
-DATA = ("human/data/", "standard_templates/", "demo/")
+#: Templates of questions, and cards of data sets that name what people were shown, use a kind and don't know it.
+DATA = (
+    "human/data/",
+    "standard_templates/",
+    "demo/",
+    "importers/asset",
+    "importers/multi_summeval",
+    "importers/simplicity",
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,7 +55,7 @@ CHANGES = (
         example="the cluster of a metric",
         pattern=r"\bm(etric)?\.cluster\b|standing\.cluster\b|cluster: int|cluster=|clusters\.get|\"cluster\"",
         goal=2,
-        within=("ranking", "rank.py", "standings", "board_table", "board_rows"),
+        within=("domain/ranking", "reports/ranking", "analyses/rank", "standings", "board_table", "board_rows"),
     ),
     Change(
         name="a column of the board page",
@@ -95,10 +102,18 @@ def touched(change: Change, files: Mapping[str, str]) -> list[str]:
     found = re.compile(change.pattern)
     folders = change.within
     return sorted(
-        path
-        for path, text in files.items()
-        if (not folders or any(folder in path for folder in folders)) and found.search(without_prose(path, text))
+        {
+            _unit(path)
+            for path, text in files.items()
+            if (not folders or any(folder in path for folder in folders)) and found.search(without_prose(path, text))
+        }
     )
+
+
+def _unit(path: str) -> str:
+    """What counts as one place: a file, or the folder of a kind of question."""
+    parts = path.split("/")
+    return "/".join(parts[: parts.index("questions") + 2]) if "questions" in parts[:-2] else path
 
 
 def without_prose(path: str, text: str) -> str:

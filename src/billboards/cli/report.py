@@ -16,9 +16,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     options.add_ensemble(parser)
     options.add_seed(parser)
     parser.add_argument("--no-references", action="store_true", help="leave out the study of the number of references")
-    parser.add_argument(
-        "--no-studies", action="store_true", help="leave out hybrids, power, means from few labels and second judges"
-    )
+    parser.add_argument("--no-studies", action="store_true", help="leave out the sections of all other analyses")
     parser.add_argument(
         "--also",
         action="append",

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from importlib.resources.abc import Traversable
+from pathlib import Path
 
 from billboards.campaigns.questions._contract import Compares, Question, Range, Text, Texts, is_place
 from billboards.errors import InvalidInput, MissingPart, UnknownName
@@ -31,13 +32,8 @@ __all__ = [
 GROUP = "billboards.questions"
 #: The names of a kind's files as the site serves them: question-KIND.ENDING.
 FILE = "question-"
-_OWN = {
-    "scale": "scale:Scale",
-    "preference": "preference:Preference",
-    "slider": "slider:Slider",
-    "spans": "spans:Spans",
-    "best-worst": "best_worst:BestWorst",
-}
+#: In which order this package's own kinds are listed, where they are there; others follow by name.
+_FIRST = ("scale", "preference")
 
 
 def kind_names() -> tuple[str, ...]:
@@ -83,6 +79,13 @@ def question_styles() -> str:
 
 @cache
 def _installed() -> Mapping[str, tuple[EntryPoint, ...]]:
-    own = [EntryPoint(name, f"{__name__}.{place}", GROUP) for name, place in _OWN.items()]
+    own = [EntryPoint(name, f"{__name__}.{place}", GROUP) for name, place in _own().items()]
     points = [*own, *sorted(entry_points(group=GROUP), key=lambda point: point.name)]
     return {name: tuple(p for p in points if p.name == name) for name in dict.fromkeys(p.name for p in points)}
+
+
+def _own() -> dict[str, str]:
+    """This package's own kinds: a folder each, whose class is named after it."""
+    names = [path.name for path in Path(__file__).parent.iterdir() if (path / "question.html.j2").is_file()]
+    ordered = sorted(names, key=lambda name: (name not in _FIRST, _FIRST.index(name) if name in _FIRST else 0, name))
+    return {name.replace("_", "-"): f"{name}:{''.join(map(str.capitalize, name.split('_')))}" for name in ordered}

@@ -14,7 +14,7 @@ from billboards.errors import InvalidInput
 
 Direction = Literal["ascending", "descending"]
 
-RANK, NAME, PEOPLE = "rank", "generator", "people"
+RANK, NAME = "rank", "generator"
 ORDERS = ("correlation", "overrating", "name")
 
 
