@@ -80,7 +80,7 @@ def test_summaries_are_judged_by_how_they_read_before_the_article_is_shown() -> 
         ('shows = ["outputs"]', 'shows = ["output"]', "stage 1: shows: 'output' is none of outputs, input"),
         ('shows = ["outputs"]', 'shows = ["input"]', "the first stage must show what is judged"),
         ('dimensions = ["good"]', 'dimensions = ["fine"]', "good is asked 0 times; ask it in one stage"),
-        ('kind = "scale"', 'kind = "likert"', "dimension good: kind: must be one of scale, preference"),
+        ('kind = "scale"', 'kind = "likert"', "dimension good: kind: must be one of best-worst, preference"),
         ('kind = "scale"', 'kind = "preference"', "a preference question does not go with compares = 'none'"),
         ('labels = ["no", "perhaps", "yes"]', 'labels = ["no"]', "must be two options or more"),
         ('labels = ["no", "perhaps", "yes"]', 'labels = ["no", "no"]', "holds a text twice"),

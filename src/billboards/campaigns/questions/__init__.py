@@ -32,8 +32,6 @@ __all__ = [
 GROUP = "billboards.questions"
 #: The names of a kind's files as the site serves them: question-KIND.ENDING.
 FILE = "question-"
-#: In which order this package's own kinds are listed, where they are there; others follow by name.
-_FIRST = ("scale", "preference")
 
 
 def kind_names() -> tuple[str, ...]:
@@ -87,5 +85,4 @@ def _installed() -> Mapping[str, tuple[EntryPoint, ...]]:
 def _own() -> dict[str, str]:
     """This package's own kinds: a folder each, whose class is named after it."""
     names = [path.name for path in Path(__file__).parent.iterdir() if (path / "question.html.j2").is_file()]
-    ordered = sorted(names, key=lambda name: (name not in _FIRST, _FIRST.index(name) if name in _FIRST else 0, name))
-    return {name.replace("_", "-"): f"{name}:{''.join(map(str.capitalize, name.split('_')))}" for name in ordered}
+    return {name.replace("_", "-"): f"{name}:{''.join(map(str.capitalize, name.split('_')))}" for name in sorted(names)}
