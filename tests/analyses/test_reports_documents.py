@@ -31,7 +31,7 @@ class Kinded:
 
 
 def test_a_field_named_as_the_documents_head_is_refused_rather_than_lost() -> None:
-    with pytest.raises(InvalidInput, match="a power has a field named 'kind'"):
+    with pytest.raises(InvalidInput, match="a kinded has a field named 'kind'"):
         document_of(Kinded())
 
 

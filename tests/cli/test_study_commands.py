@@ -100,7 +100,6 @@ def test_every_format_prints_something(
         (["estimate", "{board}", "g1", "--labels", "26"], "g1 has 25 labels and 26 are to be used"),
         (["power", "{board}", "BLEU", "BLUE"], "no metric named 'BLUE'"),
         (["power", "{board}", "BLEU", "g1"], "name two metrics or two generators"),
-        (["power", "{board}", "g0", "g1", "--power", "1"], "a power of 1 at level 0.05"),
         (["agreement", "{board}", "crowd", "overall"], "no aggregate or dimension named 'crowd'"),
     ],
 )
@@ -180,3 +179,15 @@ def test_hybrids_of_compared_outputs_are_refused_in_one_line(
     assert run("hybrids", compared) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert "gave no values, so a mixture of outputs has no mean to order it by; rank, compare, power" in line
+
+
+def test_a_power_that_no_board_can_have_is_one_line_on_stderr_and_exit_code_2(
+    board: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as end:
+        run("power", str(board), "g0", "g1", "--power", "1")
+    assert end.value.code == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.count("\n") == 1
+    assert "--power: must be below 1; found 1.0" in captured.err

@@ -19,6 +19,7 @@ from fastapi.routing import APIRoute
 from page_sites import ODD, SECRET, PageSite, page_board, page_site
 from starlette.routing import Route
 
+from billboards.analyses import own_analyses
 from billboards.analyses.suite.open import open_suite
 from billboards.board import Generator, row_of
 from billboards.campaigns.plan import CampaignPlan
@@ -147,6 +148,19 @@ def addresses(small: PageSite) -> dict[str, list[str]]:
             f"{BOARD}/compare?first=late&second={BLIND_NAME}",
             f"{BOARD}/compare?first=late&second=Ada",
             f"{BOARD}/compare?first=Ada&second=late&by=length",
+        ],
+        "/boards/{board}/analyses": [f"{BOARD}/analyses"],
+        "/boards/{board}/analyses/{analysis}": [
+            *(f"{BOARD}/analyses/{name.replace(' ', '.')}" for name in own_analyses()),
+            f"{BOARD}/analyses/compare?first=late&second=Cleo",
+            f"{BOARD}/analyses/compare?first=late&second=Cleo&by=people",
+            f"{BOARD}/analyses/compare?first=chrF&second=ROUGE-1",
+            f"{BOARD}/analyses/compare?first=late&second={BLIND_NAME}",
+            f"{BOARD}/analyses/estimate?generator=late",
+            f"{BOARD}/analyses/ratings.doubts?metric=chrF",
+        ],
+        "/boards/{board}/analyses/{analysis}/charts/{number}": [
+            f"{BOARD}/analyses/{name}/charts/0.svg" for name in ("rank", "overrating", "ensemble")
         ],
         "/boards/{board}/card": [f"{BOARD}/card"],
         "/boards/{board}/card.md": [f"{BOARD}/card.md"],

@@ -18,6 +18,7 @@ from billboards.board.scoring import score_board
 from billboards.errors import Refused
 from billboards.metrics.discovery import metric
 from billboards.metrics.executor import InProcess
+from billboards.site.boards import ranking as ranking_of_sites
 from billboards.site.boards import refresh, snapshots
 from billboards.site.boards.live import live_board
 from billboards.site.database import trail
@@ -287,7 +288,7 @@ def test_another_method_of_ranking_makes_a_new_ranking_once(harbour: Harbour, mo
         ranking = rank_board(*given, **options)
         return replace(ranking, notes=(*ranking.notes, "ranked by another method"))
 
-    monkeypatch.setattr(refresh, "rank_board", other_rank_board)
+    monkeypatch.setattr(ranking_of_sites, "rank_board", other_rank_board)
     with closing(open_site(harbour.site.data, clock=harbour.clock)) as upgraded:
         assert work_until_done(upgraded) == 0
     monkeypatch.setattr(refresh, "METHOD", METHOD + 1)

@@ -38,7 +38,7 @@ FUZZED: Mapping[str, tuple[str, ...]] = {
     "metrics/discovery.py": ("spec",),
     "metrics/judges/": ("judge", "kept"),
     "metrics/neural/baselines.py": ("resource",),
-    "metrics/neural/checkpoints.py": ("resource",),
+    "metrics/neural/comet.py": ("resource",),
     "metrics/wordnet.py": ("resource",),
     "analyses/ratings/_ratings.py": ("study",),
     "site/submissions/generator_files.py": ("outputs",),

@@ -28,6 +28,17 @@ SCHEMA = 1
 #: Where a document's word is not the field's: `lambda` is no name in Python, `slice` one of its own.
 WORDS = {"lam": "lambda", "lam_range": "lambda_range", "part": "slice", "interval90": "ci90"}
 
+#: What should have been there, by the kind of a mistake.
+_EXPECTED = {
+    "dict_type": "an object",
+    "model_type": "an object",
+    "model_attributes_type": "an object",
+    "tuple_type": "a list",
+    "string_type": "a text",
+    "bool_type": "true or false",
+    "literal_error": "another word",
+}
+
 Document = dict[str, Any]
 Result = TypeVar("Result")
 
@@ -77,9 +88,9 @@ def read_fields(kind: type[Result], document: Any, what: str) -> Result:
             raise InvalidInput(
                 f"{what} document without {first['loc'][-1]!r}; it is incomplete: write it anew"
             ) from None
+        expected = _EXPECTED.get(first["type"], first["msg"].partition(", ")[2] or "something else")
         raise InvalidInput(
-            f"{where}: {shown(first['input'])} where something else was expected ({first['msg'].lower()}); "
-            "it is damaged: write it anew"
+            f"{where}: {shown(first['input'])} where {expected} was expected; it is damaged: write it anew"
         ) from None
     return read
 
@@ -164,13 +175,13 @@ def _number(value: Any) -> float:
         return value
     if type(value) is int and abs(value) < 2**63:
         return float(value)
-    raise ValueError("not a number")
+    raise ValueError("a number")
 
 
 def _whole(value: Any) -> int:
     if type(value) is int and abs(value) < 2**63:
         return value
-    raise ValueError("not a whole number")
+    raise ValueError("a whole number")
 
 
 def _unwrapped(value: Any) -> Any:
