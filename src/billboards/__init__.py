@@ -12,9 +12,11 @@ are loaded when they are first used, so that importing the package costs nothing
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
 
+TYPE_CHECKING = False  # importing typing for this would cost a tenth of the start
 if TYPE_CHECKING:
+    from typing import Any
+
     from billboards.analyses._analysis import Result
     from billboards.analyses._arrays import rank_metrics
     from billboards.analyses._report import report

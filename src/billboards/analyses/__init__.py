@@ -8,16 +8,16 @@ docstring is what `billboards --help` says of it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+import sys
 from functools import cache
 from importlib import import_module
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
-from billboards.errors import InvalidInput, MissingPart, UnknownName
-
+TYPE_CHECKING = False  # `billboards --help` lists analyses and must start as fast as the interpreter allows
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from importlib.metadata import EntryPoint
+    from typing import Any
 
     from billboards.analyses._analysis import Analysis, Result, analysis
     from billboards.analyses._view import View, look_at
@@ -61,24 +61,57 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
+_FOLDER = os.path.dirname(__file__)  # noqa: PTH120 - pathlib would cost as much as the rest of this module
+
+
 @cache
 def own_analyses() -> dict[str, str]:
     """The module of each analysis of this package, by the analysis' name."""
-    return dict(sorted(_modules(Path(__file__).parent, __name__, "")))
+    return dict(sorted(_modules(_FOLDER, __name__, "")))
 
 
-def _modules(folder: Path, package: str, before: str) -> Iterator[tuple[str, str]]:
-    for path in folder.iterdir():
-        name = path.stem.replace("_", "-")
-        if path.name.startswith(("_", ".")) or (not before and name in APART):
+def _modules(folder: str, package: str, before: str) -> Iterator[tuple[str, str]]:
+    with os.scandir(folder) as entries:
+        listed = [(entry.name, entry.path) for entry in entries if not entry.name.startswith(("_", "."))]
+    for file, path in listed:
+        stem, _, ending = file.partition(".")
+        name = stem.replace("_", "-")
+        if not before and name in APART:
             continue
-        if path.suffix == ".py":
-            yield f"{before}{name}", f"{package}.{path.stem}"
-        elif (path / "__init__.py").is_file():
-            if "@analysis(" in (path / "__init__.py").read_text("utf-8"):
-                yield f"{before}{name}", f"{package}.{path.stem}"
-            else:
-                yield from _modules(path, f"{package}.{path.stem}", f"{name} ")
+        if ending == "py" or (not ending and _declares(f"{path}/__init__.py")):
+            yield f"{before}{name}", f"{package}.{stem}"
+        elif not ending:
+            yield from _modules(path, f"{package}.{stem}", f"{name} ")
+
+
+def _declares(file: str) -> bool:
+    with open(file, encoding="utf-8") as text:  # noqa: PTH123 - as above
+        return "@analysis(" in text.read()
+
+
+@cache
+def names_elsewhere() -> tuple[str, ...]:
+    """The names of analyses that other packages bring, read from their metadata without loading any of them."""
+    names = list[str]()
+    for folder in dict.fromkeys(sys.path):
+        try:
+            with os.scandir(folder or ".") as entries:
+                found = [entry.path for entry in entries if entry.name.endswith((".dist-info", ".egg-info"))]
+        except OSError:
+            continue
+        for place in found:
+            names += _declared(f"{place}/entry_points.txt")
+    return tuple(sorted(set(names) - own_analyses().keys()))
+
+
+def _declared(file: str) -> list[str]:
+    try:
+        with open(file, encoding="utf-8") as text:  # noqa: PTH123 - as above
+            _, head, after = text.read().partition(f"[{GROUP}]")
+    except (OSError, UnicodeDecodeError):
+        return []
+    lines = after.partition("\n[")[0].splitlines() if head else []
+    return [line.partition("=")[0].strip() for line in lines if "=" in line]
 
 
 @cache
@@ -89,26 +122,24 @@ def installed_analyses() -> dict[str, EntryPoint]:
     return {point.name: point for point in entry_points(group=GROUP) if point.name not in own_analyses()}
 
 
+@cache
 def summaries() -> dict[str, str]:
     """What each analysis asks, in one line, without importing any."""
     own = {name: _first_line(module) for name, module in own_analyses().items()}
-    return own | {name: f"an analysis from {_package(point)}" for name, point in installed_analyses().items()}
-
-
-def _package(point: EntryPoint) -> str:
-    return point.dist.name if point.dist else point.value
+    return own | dict.fromkeys(names_elsewhere(), "an analysis from another package")
 
 
 def _first_line(module: str) -> str:
-    place = Path(__file__).parents[1].joinpath(*module.split(".")[1:])
-    file = place / "__init__.py" if place.is_dir() else place.with_suffix(".py")
-    with file.open(encoding="utf-8") as lines:
+    place = "/".join((_FOLDER, *module.split(".")[2:]))
+    file = f"{place}/__init__.py" if os.path.isdir(place) else f"{place}.py"  # noqa: PTH112 - as above
+    with open(file, encoding="utf-8") as lines:  # noqa: PTH123 - as above
         return lines.readline().strip().strip('"')
 
 
 def analysis_named(name: str) -> Analysis[Any, Any]:
     """An analysis by its name: one of this package's, or one that is installed."""
     from billboards.analyses._analysis import Analysis
+    from billboards.errors import InvalidInput, MissingPart, UnknownName
 
     if name in own_analyses():
         declared = getattr(import_module(own_analyses()[name]), name.split(" ")[-1].replace("-", "_"))

@@ -11,7 +11,7 @@ from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 
 TYPE_CHECKING = False  # importing typing for this would cost a tenth of the start
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
     from typing import NoReturn
 
 #: Command, module below billboards.cli, and what it does. Help and documentation are made from this table.
@@ -57,9 +57,9 @@ def main(argv: list[str] | None = None) -> int:
     if arguments and arguments[0] in COMMANDS:
         return _run(arguments[0], arguments[1:])
     if arguments and not arguments[0].startswith("-"):
-        from billboards.analyses import installed_analyses, own_analyses
+        from billboards.analyses import names_elsewhere, own_analyses
 
-        if arguments[0] in own_analyses() or arguments[0] in installed_analyses():
+        if arguments[0] in own_analyses() or arguments[0] in names_elsewhere():
             return _ask(arguments[0], arguments[1:])
     return _without_command(arguments)
 
@@ -79,9 +79,9 @@ def _without_command(arguments: list[str]) -> int:
         usage="billboards COMMAND …",
         description="Bidimensional leaderboards: rank text generators and the metrics that judge them, hand in hand.",
         epilog="commands:\n"
-        + _listed(name for name in every_command() if name in COMMANDS)
+        + _listed(lambda name: name in COMMANDS)
         + "\n\nquestions about a board:\n"
-        + _listed(name for name in every_command() if name not in COMMANDS)
+        + _listed(lambda name: name not in COMMANDS)
         + "\n\n`billboards COMMAND --help` says more about one of them.",
         formatter_class=RawDescriptionHelpFormatter,
     )
@@ -104,9 +104,8 @@ def _without_command(arguments: list[str]) -> int:
     return 0
 
 
-def _listed(names: Iterable[str]) -> str:
-    texts = every_command()
-    return "\n".join(f"  {name:14}{texts[name]}" for name in names)
+def _listed(belongs: Callable[[str], bool]) -> str:
+    return "\n".join(f"  {name:14}{text}" for name, text in every_command().items() if belongs(name))
 
 
 class OneLineParser(ArgumentParser):
