@@ -96,10 +96,10 @@ def names_elsewhere() -> tuple[str, ...]:
     for folder in dict.fromkeys(sys.path):
         try:
             with os.scandir(folder or ".") as entries:
-                found = [entry.path for entry in entries if entry.name.endswith((".dist-info", ".egg-info"))]
+                places = [entry.path for entry in entries if entry.name.endswith((".dist-info", ".egg-info"))]
         except OSError:
             continue
-        for place in found:
+        for place in places:
             names += _declared(f"{place}/entry_points.txt")
     return tuple(sorted(set(names) - own_analyses().keys()))
 

@@ -55,14 +55,14 @@ def read_annotator_counts(path: Path) -> AnnotatorCounts:
     missing = [name for name in COLUMNS if name not in table.columns]
     if missing:
         raise ImportRefused(f"{path}: no column {missing[0]!r}; a table of counts has annotator, right, wrong [, kind]")
-    found: dict[tuple[str, str], tuple[int, int]] = {}
+    counts: dict[tuple[str, str], tuple[int, int]] = {}
     for row in table.rows:
-        _note_row(row, found, str(path), problems)
+        _note_row(row, counts, str(path), problems)
     refuse_errors(problems)
-    return _gathered(found)
+    return _gathered(counts)
 
 
-def _note_row(row: Row, found: dict[tuple[str, str], tuple[int, int]], path: str, problems: Problems) -> None:
+def _note_row(row: Row, counts: dict[tuple[str, str], tuple[int, int]], path: str, problems: Problems) -> None:
     line, cells = row
     annotator, kind = str(cells.get("annotator") or ""), str(cells.get("kind") or ONE_KIND)
     right, wrong = _count(cells.get("right")), _count(cells.get("wrong"))
@@ -70,10 +70,10 @@ def _note_row(row: Row, found: dict[tuple[str, str], tuple[int, int]], path: str
         problems.error(path, line, "no annotator is named")
     elif right is None or wrong is None:
         problems.error(path, line, f"right and wrong must be whole numbers of 0 or more; found {shown(dict(cells))}")
-    elif (annotator, kind) in found:
+    elif (annotator, kind) in counts:
         problems.error(path, line, f"annotator {annotator!r} has a second line of {kind} questions; add the counts up")
     else:
-        found[annotator, kind] = right, wrong
+        counts[annotator, kind] = right, wrong
 
 
 def _count(value: Any) -> int | None:
@@ -85,12 +85,12 @@ def _count(value: Any) -> int | None:
     return int(number) if number >= 0 and number.is_integer() else None
 
 
-def _gathered(found: dict[tuple[str, str], tuple[int, int]]) -> AnnotatorCounts:
-    annotators = tuple(dict.fromkeys(annotator for annotator, _ in found))
-    kinds = dict.fromkeys(kind for _, kind in found)
-    counts = {kind: [found.get((annotator, kind), (0, 0)) for annotator in annotators] for kind in kinds}
+def _gathered(counts: dict[tuple[str, str], tuple[int, int]]) -> AnnotatorCounts:
+    annotators = tuple(dict.fromkeys(annotator for annotator, _ in counts))
+    kinds = dict.fromkeys(kind for _, kind in counts)
+    by_kind = {kind: [counts.get((annotator, kind), (0, 0)) for annotator in annotators] for kind in kinds}
     return AnnotatorCounts(
-        annotators, {kind: ([r for r, _ in pairs], [w for _, w in pairs]) for kind, pairs in counts.items()}
+        annotators, {kind: ([r for r, _ in pairs], [w for _, w in pairs]) for kind, pairs in by_kind.items()}
     )
 
 
@@ -117,9 +117,9 @@ class ControlItems:
 def control_items(answers: Sequence[AppraiseAnswer]) -> ControlItems:
     """Every annotator's BAD items with their originals; of an item answered twice the last answer counts."""
     documents: dict[tuple[str, str], list[AppraiseAnswer]] = defaultdict(list)
-    for one in last_answers([one for one in answers if not one.is_document]):
-        documents[one.annotator, one.document].append(one)
-    pairs: dict[str, list[ControlPair]] = {one.annotator: [] for one in answers}
+    for answer in last_answers([answer for answer in answers if not answer.is_document]):
+        documents[answer.annotator, answer.document].append(answer)
+    pairs: dict[str, list[ControlPair]] = {answer.annotator: [] for answer in answers}
     unpaired: list[AppraiseAnswer] = []
     for (annotator, document), copies in documents.items():
         if copies[0].kind == "BAD":
@@ -128,13 +128,15 @@ def control_items(answers: Sequence[AppraiseAnswer]) -> ControlItems:
                 unpaired += copies
             else:
                 matched = zip(_in_order(copies), _in_order(originals), strict=True)
-                pairs[annotator] += [ControlPair(annotator, bad.score, one.score) for bad, one in matched]
-    return ControlItems({annotator: tuple(found) for annotator, found in pairs.items()}, tuple(unpaired))
+                pairs[annotator] += [ControlPair(annotator, bad.score, original.score) for bad, original in matched]
+    return ControlItems({annotator: tuple(own_pairs) for annotator, own_pairs in pairs.items()}, tuple(unpaired))
 
 
 def _in_order(answers: Sequence[AppraiseAnswer]) -> list[AppraiseAnswer]:
     """By item number, where items have numbers."""
-    return sorted(answers, key=lambda one: (-1 if (number := whole_number(one.item)) is None else number, one.item))
+    return sorted(
+        answers, key=lambda answer: (-1 if (number := whole_number(answer.item)) is None else number, answer.item)
+    )
 
 
 #: GENIE, Table 1: precision and recall, per cent, of annotators with 1-4, 5-14 and 15 or more questions.
@@ -170,13 +172,13 @@ def simulate_annotators(
     tell: Tell = nobody_asks,
 ) -> DetectionStudy:
     """GENIE's Table 1: all eight models on the same made-up annotators, beside the published cells."""
-    given = tuple(assumed_questions() if questions is None else questions)
-    if not given or min(given) < 1:
+    asked = tuple(assumed_questions() if questions is None else questions)
+    if not asked or min(asked) < 1:
         raise InvalidInput("made-up annotators answer 1 test question or more each")
     models = [AnnotatorModel.named(name) for name in PUBLISHED]
-    found = simulate_detection(models, given, rounds=rounds, seed=seed, progress=_telling(tell, 0, rounds))
-    rows = zip(models, found, PUBLISHED.values(), strict=True)
-    return DetectionStudy(rounds, seed, given, BUCKETS, tuple(ModelDetection(*row) for row in rows))
+    detections = simulate_detection(models, asked, rounds=rounds, seed=seed, progress=_telling(tell, 0, rounds))
+    rows = zip(models, detections, PUBLISHED.values(), strict=True)
+    return DetectionStudy(rounds, seed, asked, BUCKETS, tuple(ModelDetection(*row) for row in rows))
 
 
 def questions_in(path: Path) -> tuple[int, ...]:
@@ -206,13 +208,13 @@ def check_annotators(
 ) -> ControlStudy:
     """Verdicts from the attention checks of an Appraise score file, and how well noise put into it is found."""
     answers = read_appraise(path)
-    found = control_items(answers)
-    checked = _checked(answers, found)
-    if not any(len(one.pairs) for one in checked.values()):
+    controls = control_items(answers)
+    checked = _checked(answers, controls)
+    if not any(len(scores.pairs) for scores in checked.values()):
         raise NotEnoughData(f"{path}: no BAD item with its original; without attention checks nobody can be judged")
     report, corruption = _report(checked, model), None
     if corrupt:
-        sound = {name: one for name, one in checked.items() if name not in report.noisy}
+        sound = {name: scores for name, scores in checked.items() if name not in report.noisy}
         levels = _levels(list(sound.values()), model, share, rounds, seed, tell)
         corruption = CorruptionStudy(
             model=model,
@@ -223,7 +225,7 @@ def check_annotators(
             seed=seed,
             levels=levels,
         )
-    return ControlStudy(report, len(found.unpaired), corruption)
+    return ControlStudy(report, len(controls.unpaired), corruption)
 
 
 def _levels(
@@ -242,21 +244,21 @@ def _telling(tell: Tell, before: int, total: int) -> Callable[[int], None]:
     return lambda done: tell(Progress(before + done, total, "rounds"))
 
 
-def _checked(answers: Sequence[AppraiseAnswer], found: ControlItems) -> dict[str, CheckedScores]:
-    scores: dict[str, list[float]] = {name: [] for name in found.pairs}
-    for one in answers:
-        scores[one.annotator].append(one.score)
+def _checked(answers: Sequence[AppraiseAnswer], controls: ControlItems) -> dict[str, CheckedScores]:
+    scores: dict[str, list[float]] = {name: [] for name in controls.pairs}
+    for answer in answers:
+        scores[answer.annotator].append(answer.score)
     return {
         name: CheckedScores(
             np.array([(pair.bad, pair.original) for pair in pairs]).reshape(-1, 2), np.array(scores[name])
         )
-        for name, pairs in found.pairs.items()
+        for name, pairs in controls.pairs.items()
     }
 
 
 def _report(checked: dict[str, CheckedScores], model: AnnotatorModel) -> AnnotatorReport:
-    right = [one.right() for one in checked.values()]
-    wrong = [len(one.pairs) - one.right() for one in checked.values()]
+    right = [scores.right() for scores in checked.values()]
+    wrong = [len(scores.pairs) - scores.right() for scores in checked.values()]
     return judge_annotators(tuple(checked), {"BAD": (right, wrong)}, model)
 
 
@@ -271,10 +273,10 @@ def detection_overview(study: DetectionStudy) -> Table:
         *(TableColumn(f"bucket_{place}", bucket_text(bucket)) for place, bucket in enumerate(study.buckets)),
     )
     rows = []
-    for one in study.models:
-        published = one.published or [None] * len(study.buckets)
-        cells = zip(one.detections, published, strict=True)
-        rows.append({**_model_row(one.model), **{f"bucket_{i}": _cell(*cell) for i, cell in enumerate(cells)}})
+    for result in study.models:
+        published = result.published or [None] * len(study.buckets)
+        cells = zip(result.detections, published, strict=True)
+        rows.append({**_model_row(result.model), **{f"bucket_{i}": _cell(*cell) for i, cell in enumerate(cells)}})
     note = "Precision/recall in per cent by number of test questions, GENIE's Table 1 in brackets."
     return Table("Noisy annotators found", columns, tuple(rows), (note,))
 
@@ -291,11 +293,13 @@ def detection_table(study: DetectionStudy) -> Table:
         *_DETECTION_COLUMNS[4:],
     )
     rows = []
-    for one in study.models:
-        published = one.published or [(None, None)] * len(study.buckets)
-        for bucket, found, (precision, recall) in zip(study.buckets, one.detections, published, strict=True):
+    for result in study.models:
+        published = result.published or [(None, None)] * len(study.buckets)
+        for bucket, detection, (precision, recall) in zip(study.buckets, result.detections, published, strict=True):
             theirs = {"published_precision": precision, "published_recall": recall}
-            rows.append({**_model_row(one.model), "questions": bucket_text(bucket), **_detection_row(found), **theirs})
+            rows.append(
+                {**_model_row(result.model), "questions": bucket_text(bucket), **_detection_row(detection), **theirs}
+            )
     title = f"Precision and recall over {study.rounds:,} rounds, per cent"
     return Table(title, columns, tuple(rows), _simulation_notes(study))
 
@@ -335,11 +339,11 @@ def verdict_table(report: AnnotatorReport) -> Table:
         TableColumn("own_interval", "own answers", digits=2, kind="interval"),
         TableColumn("reason", "reason", "left", visible=False),
     )
-    ordered = sorted(report.verdicts, key=lambda one: -max(standing.p_noisy for standing in one.standings))
+    ordered = sorted(report.verdicts, key=lambda verdict: -max(standing.p_noisy for standing in verdict.standings))
     rows = tuple(
         {
-            "annotator": one.annotator,
-            "verdict": "noisy" if one.noisy else "kept",
+            "annotator": verdict.annotator,
+            "verdict": "noisy" if verdict.noisy else "kept",
             "kind": standing.kind,
             "right": standing.right,
             "wrong": standing.wrong,
@@ -347,10 +351,10 @@ def verdict_table(report: AnnotatorReport) -> Table:
             "accuracy": standing.accuracy,
             "interval": standing.interval,
             "own_interval": standing.own_interval,
-            "reason": one.reason,
+            "reason": verdict.reason,
         }
-        for one in ordered
-        for standing in one.standings
+        for verdict in ordered
+        for standing in verdict.standings
     )
     people = f"{len(report.verdicts)} annotator{'' if len(report.verdicts) == 1 else 's'}"
     return Table(f"{people}, {len(report.noisy)} noisy", columns, rows, _verdict_notes(report))
@@ -370,8 +374,8 @@ def corruption_table(study: CorruptionStudy) -> Table:
         *_DETECTION_COLUMNS,
     )
     rows = tuple(
-        {"rate": f"{one.rate:.0%}", "right": _per_cent(one.right), **_detection_row(one.detection)}
-        for one in study.levels
+        {"rate": f"{level.rate:.0%}", "right": _per_cent(level.right), **_detection_row(level.detection)}
+        for level in study.levels
     )
     notes = [
         f"{study.rounds:,} rounds with seed {study.seed}, in each {study.share:.0%} of {study.annotators} annotators "
@@ -411,20 +415,20 @@ def _model_row(model: AnnotatorModel) -> Mapping[str, object]:
     return {"model": model.name, **parts}
 
 
-def _detection_row(found: Detection) -> Mapping[str, object]:
+def _detection_row(detection: Detection) -> Mapping[str, object]:
     return {
-        "precision": _per_cent(found.precision),
-        "precision_interval": _per_cents(found.precision_interval),
-        "recall": _per_cent(found.recall),
-        "recall_interval": _per_cents(found.recall_interval),
-        "found": found.found,
-        "marked": found.marked,
-        "noisy": found.noisy,
+        "precision": _per_cent(detection.precision),
+        "precision_interval": _per_cents(detection.precision_interval),
+        "recall": _per_cent(detection.recall),
+        "recall_interval": _per_cents(detection.recall_interval),
+        "found": detection.found,
+        "marked": detection.marked,
+        "noisy": detection.noisy,
     }
 
 
-def _cell(found: Detection, published: tuple[int, int] | None) -> str:
-    ours = "/".join(value_text(_per_cent(value), 0) for value in (found.precision, found.recall))
+def _cell(detection: Detection, published: tuple[int, int] | None) -> str:
+    ours = "/".join(value_text(_per_cent(value), 0) for value in (detection.precision, detection.recall))
     return ours if published is None else f"{ours} ({published[0]}/{published[1]})"
 
 
@@ -464,8 +468,8 @@ def _verdict_notes(report: AnnotatorReport) -> tuple[str, ...]:
     model = report.model
     what = "not of the best component" if model.criterion == "class" else f"accuracy of at most {model.accuracy:g}"
     either = "; on either kind is noisy" if len(report.mixtures) > 1 else ""
-    standings = [standing for one in report.verdicts for standing in one.standings]
-    too_good = any(one.p_noisy > model.threshold and not one.noisy for one in standings)
+    standings = [standing for verdict in report.verdicts for standing in verdict.standings]
+    too_good = any(standing.p_noisy > model.threshold and not standing.noisy for standing in standings)
     return (
         f"Noisy by {model.criterion}: {what}, marked where that is likelier than {model.threshold:g}{either}.",
         *(("Kept in spite of it: who is more accurate than the best component.",) if too_good else ()),

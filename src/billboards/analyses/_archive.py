@@ -109,8 +109,8 @@ class Archive:
 
     def rankings(self) -> Mapping[str, str]:
         """The time each kept ranking was made, by id, oldest first."""
-        found = {path.stem: str(_read(path).get("created")) for path in (self.home / "rankings").glob("*.json")}
-        return dict(sorted(found.items(), key=lambda item: item[1]))
+        times = {path.stem: str(_read(path).get("created")) for path in (self.home / "rankings").glob("*.json")}
+        return dict(sorted(times.items(), key=lambda item: item[1]))
 
     def ranking(self, name: str) -> Ranking:
         """A kept ranking, by id."""
@@ -129,16 +129,16 @@ def _file_name(audit: MetricAudit) -> str:
 def next_version(ensemble: Ensemble, kept: Iterable[Ensemble]) -> Ensemble:
     """The ensemble under the version it has among those kept, or the next free one if it is new."""
     alike = [e for e in kept if replace(ensemble, version=e.version).signature == e.signature]
-    known = next((e for e in alike if _same_fit(e, ensemble)), None)
-    version = known.version if known else 1 + max((e.version for e in alike), default=0)
+    earlier = next((e for e in alike if _same_fit(e, ensemble)), None)
+    version = earlier.version if earlier else 1 + max((e.version for e in alike), default=0)
     return replace(ensemble, version=version)
 
 
-def _same_fit(one: Ensemble, other: Ensemble) -> bool:
+def _same_fit(fit: Ensemble, other: Ensemble) -> bool:
     """Whether two ensembles are the same combination of the same metrics, to rounding."""
-    if (one.signatures, one.aggregate, one.references) != (other.signatures, other.aggregate, other.references):
+    if (fit.signatures, fit.aggregate, fit.references) != (other.signatures, other.aggregate, other.references):
         return False
-    ours, theirs = _numbers(one), _numbers(other)
+    ours, theirs = _numbers(fit), _numbers(other)
     return ours.shape == theirs.shape and bool(np.allclose(ours, theirs, rtol=1e-9, atol=1e-12))
 
 
@@ -157,12 +157,12 @@ def _result(path: Path, read: Callable[[Mapping[str, Any]], Result]) -> Result:
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        found = json_value(path.read_text("utf-8"))
+        document = json_value(path.read_text("utf-8"))
     except (OSError, ValueError) as error:
         raise InvalidInput(f"{path}: can't be read: {error}; restore it from git or a backup") from error
-    if not isinstance(found, dict):
+    if not isinstance(document, dict):
         raise InvalidInput(f"{path}: holds no JSON object; restore it from git or a backup")
-    return found
+    return document
 
 
 def _write(path: Path, document: Mapping[str, Any]) -> None:

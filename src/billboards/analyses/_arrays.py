@@ -39,9 +39,9 @@ def rank_metrics(
                 f"metric {name} has {len(values)} scores for {len(judged)} human ones; one each is needed"
             )
     matrix, people = _by_instance(np.array(list(columns.values())).reshape(-1, len(judged)), judged, instances)
-    found = pearson_with_intervals(matrix, people, draws=draws, seed=seed)
+    correlations = pearson_with_intervals(matrix, people, draws=draws, seed=seed)
     tests = permute_correlations(matrix, people, draws=draws, seed=seed).p if draws else None
-    standings = _rank_columns([Column(name=name, signature="given") for name in columns], found, tests)
+    standings = _rank_columns([Column(name=name, signature="given") for name in columns], correlations, tests)
     ranking = Ranking(
         "scores", "", "pearson", "pooled", "human", "whole board", (), seed, draws, standings, (), None, None
     )

@@ -54,9 +54,9 @@ def judged_generators(view: View) -> list[str]:
     return [name for _, name in sorted(judged, key=lambda pair: -pair[0])]
 
 
-def named_references(given: str | Sequence[str] | None) -> tuple[str, ...] | None:
+def named_references(references: str | Sequence[str] | None) -> tuple[str, ...] | None:
     """References by name, as a list or as `A,B`; None is the default set."""
-    if given is None:
+    if references is None:
         return None
-    names = given.split(",") if isinstance(given, str) else given
+    names = references.split(",") if isinstance(references, str) else references
     return tuple(name.strip() for name in names)

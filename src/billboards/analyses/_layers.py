@@ -67,8 +67,8 @@ def tune_layer(
     """The correlation of P, R and F1 of every layer with people, and the layer whose F1 correlates best."""
     view = judged_view(board, "a layer is chosen", aggregate=aggregate, references=references, part=part)
     scores = score_judged(board, metric, view, lambda batches: list(map(_parts_first, metric.score_layers(batches))))
-    found = pearson_with_intervals(scores, view.judged_human, draws=draws, seed=seed)
-    r, low, high = (values.reshape(-1, len(PARTS)) for values in (found.r, found.low, found.high))
+    correlations = pearson_with_intervals(scores, view.judged_human, draws=draws, seed=seed)
+    r, low, high = (values.reshape(-1, len(PARTS)) for values in (correlations.r, correlations.low, correlations.high))
     if np.isnan(r[:, 2]).all():
         raise NotEnoughData(f"board {board.name}: no layer's scores vary together with the judgments")
     standings = tuple(_standing(layer, r[layer], (low[layer, 2], high[layer, 2])) for layer in range(len(r)))
@@ -79,7 +79,7 @@ def tune_layer(
         view.aggregate,
         str(view.part),
         view.references,
-        int(found.n[2]),
+        int(correlations.n[2]),
         draws,
         seed,
         standings,
@@ -112,20 +112,20 @@ def score_judged(
     judged = np.flatnonzero(view.judged)
     key = column_key(board, metric, view.references)
     batches = [cell_batch(board, Cell(metric, key, board.rows[row])) for row in judged]
-    found = score([batch for batch, _ in batches])
-    scores = np.full((len(found[0]), len(board.rows), len(board.instances)), np.nan)
-    for row, (_, positions), own in zip(judged, batches, found, strict=True):
+    scored = score([batch for batch, _ in batches])
+    scores = np.full((len(scored[0]), len(board.rows), len(board.instances)), np.nan)
+    for row, (_, positions), own in zip(judged, batches, scored, strict=True):
         scores[:, row, positions] = own
     return scores[..., list(board.select(view.part))] if view.part else scores
 
 
 def _standing(layer: int, r: Floats, ends: Interval) -> LayerStanding:
-    precision, recall, f1 = map(known, r)
-    low, high = map(known, ends)
+    precision, recall, f1 = map(number_or_none, r)
+    low, high = map(number_or_none, ends)
     return LayerStanding(layer, precision, recall, f1, None if low is None or high is None else (low, high))
 
 
-def known(value: float) -> float | None:
+def number_or_none(value: float) -> float | None:
     """A number, or None where there is none."""
     return float(value) if np.isfinite(value) else None
 
@@ -142,14 +142,14 @@ def layers_table(study: LayerStudy) -> Table:
     )
     rows = tuple(
         {
-            "layer": one.layer,
-            "precision": one.precision,
-            "recall": one.recall,
-            "f1": one.f1,
-            "interval": one.interval,
-            "best": "best" if one.layer == study.best else "",
+            "layer": standing.layer,
+            "precision": standing.precision,
+            "recall": standing.recall,
+            "f1": standing.f1,
+            "interval": standing.interval,
+            "best": "best" if standing.layer == study.best else "",
         }
-        for one in study.layers
+        for standing in study.layers
     )
     weighting = ", idf" if study.idf else ""
     title = f"{study.board}: BERTScore by layer of {study.model}{weighting} ({study.aggregate})"

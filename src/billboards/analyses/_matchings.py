@@ -12,7 +12,7 @@ from itertools import groupby
 import numpy as np
 from numpy.typing import NDArray
 
-from billboards.analyses._layers import judged_view, known, score_judged
+from billboards.analyses._layers import judged_view, number_or_none, score_judged
 from billboards.board import Board, ReferenceSet, Slice
 from billboards.errors import NotEnoughData
 from billboards.metrics.neural.ablation import MATCHINGS, SETTINGS, score_variants
@@ -70,12 +70,12 @@ def ablate_matching(
         board, metric, view, lambda batches: [own.reshape(shape) for own in score_variants(metric, batches)]
     )
     human = view.judged_human
-    found = pearson_with_intervals(scores, human, draws=draws, seed=seed)
-    if np.isnan(found.r).all():
+    correlations = pearson_with_intervals(scores, human, draws=draws, seed=seed)
+    if np.isnan(correlations.r).all():
         raise NotEnoughData(f"board {board.name}: no matching's scores vary together with the judgments")
-    outperformed = _outperformed(found, between_metrics(np.where(np.isfinite(human), scores, np.nan)))
+    outperformed = _outperformed(correlations, between_metrics(np.where(np.isfinite(human), scores, np.nan)))
     names = [(setting.name, matching) for setting in SETTINGS for matching in MATCHINGS]
-    variants = tuple(_standing(*name, found, k, bool(outperformed[k])) for k, name in enumerate(names))
+    variants = tuple(_standing(*name, correlations, k, bool(outperformed[k])) for k, name in enumerate(names))
     return MatchingStudy(
         board.name,
         metric.model,
@@ -83,21 +83,22 @@ def ablate_matching(
         view.aggregate,
         str(view.part),
         view.references,
-        int(found.n[0]),
+        int(correlations.n[0]),
         draws,
         seed,
         variants,
     )
 
 
-def _outperformed(found: Correlations, between: Floats) -> NDArray[np.bool_]:
+def _outperformed(correlations: Correlations, between: Floats) -> NDArray[np.bool_]:
     """For each variant, whether any other correlates significantly better."""
-    several = len(found.r)
+    several = len(correlations.r)
     return np.array(
         [
             any(
-                found.r[other] > found.r[own]
-                and williams(found.r[other], found.r[own], between[other, own], int(found.n[own])) < LEVEL
+                correlations.r[other] > correlations.r[own]
+                and williams(correlations.r[other], correlations.r[own], between[other, own], int(correlations.n[own]))
+                < LEVEL
                 for other in range(several)
             )
             for own in range(several)
@@ -105,16 +106,18 @@ def _outperformed(found: Correlations, between: Floats) -> NDArray[np.bool_]:
     )
 
 
-def _standing(setting: str, matching: str, found: Correlations, k: int, is_outperformed: bool) -> MatchingStanding:
-    low, high = known(found.low[k]), known(found.high[k])
+def _standing(
+    setting: str, matching: str, correlations: Correlations, k: int, is_outperformed: bool
+) -> MatchingStanding:
+    low, high = number_or_none(correlations.low[k]), number_or_none(correlations.high[k])
     interval = None if low is None or high is None else (low, high)
-    return MatchingStanding(setting, matching, known(found.r[k]), interval, is_outperformed)
+    return MatchingStanding(setting, matching, number_or_none(correlations.r[k]), interval, is_outperformed)
 
 
 def matchings_table(study: MatchingStudy) -> Table:
     """A row for each setting: the correlation of every matching with people."""
-    groups = [(setting, list(some)) for setting, some in groupby(study.variants, key=lambda one: one.setting)]
-    matchings = [one.matching for one in groups[0][1]]
+    groups = [(setting, list(some)) for setting, some in groupby(study.variants, key=lambda variant: variant.setting)]
+    matchings = [variant.matching for variant in groups[0][1]]
     columns = (
         TableColumn("setting", "setting", "left"),
         *(TableColumn(name, name, digits=3) for name in matchings),
@@ -138,7 +141,7 @@ def matchings_table(study: MatchingStudy) -> Table:
 def _row(setting: str, variants: list[MatchingStanding]) -> dict[str, object]:
     return {
         "setting": setting,
-        **{one.matching: one.correlation for one in variants},
-        **{f"{one.matching} interval": one.interval for one in variants},
-        "unbeaten": ", ".join(one.matching for one in variants if not one.is_outperformed),
+        **{variant.matching: variant.correlation for variant in variants},
+        **{f"{variant.matching} interval": variant.interval for variant in variants},
+        "unbeaten": ", ".join(variant.matching for variant in variants if not variant.is_outperformed),
     }

@@ -42,10 +42,10 @@ def agreement_with_preferences(
             f"documents again, not {resampled}"
         )
     decided = pairs.decided
-    said = decisions(scores, decided.better, decided.worse, decided.instance)
+    choices = decisions(scores, decided.better, decided.worse, decided.instance)
     units = units_of(board, part, decided.instance, resampled)
-    found = preference_correlations(said, units, draws=draws, seed=seed)
-    return found, exchange_decisions(said, units, draws=draws, seed=seed) if draws else None
+    correlations = preference_correlations(choices, units, draws=draws, seed=seed)
+    return correlations, exchange_decisions(choices, units, draws=draws, seed=seed) if draws else None
 
 
 def check_values(board: Board, aggregate: str | None, so: str) -> None:
@@ -71,5 +71,5 @@ def units_of(board: Board, part: Slice, instance: NDArray[np.int32], resampled: 
     if resampled == "instances":
         return instance.astype(np.int64)
     of_part = [board.instances[k] for k in board.select(part)]
-    names = [f"document {one.document}" if one.document else f"instance {one.id}" for one in of_part]
+    names = [f"document {member.document}" if member.document else f"instance {member.id}" for member in of_part]
     return np.unique(names, return_inverse=True)[1][instance].astype(np.int64)

@@ -76,10 +76,10 @@ class _Swap:
 
 def _swaps(ranking: Ranking, left: str, right: str) -> list[_Swap]:
     """Each generator that both metrics scored."""
-    known = {name for standing in ranking.generators for name in standing.scores}
+    metrics = {name for standing in ranking.generators for name in standing.scores}
     for name in (left, right):
-        if name not in known:
-            raise UnknownName("metric", name, known)
+        if name not in metrics:
+            raise UnknownName("metric", name, metrics)
     real = [g for g in ranking.generators if g.kind != "optimised"]
     pairs = [(g, g.scores.get(left), g.scores.get(right)) for g in real]
     both = [(g, a, b) for g, a, b in pairs if a is not None and b is not None]

@@ -47,7 +47,7 @@ class Recomputed:
 
 def recompute(
     board: Board,
-    known: Callable[[str], Metric | None],
+    metric_named: Callable[[str], Metric | None],
     alternatives: Sequence[Metric],
     *,
     sample: int = SAMPLE,
@@ -55,17 +55,17 @@ def recompute(
     on_progress: Callable[[str], None] | None = None,
 ) -> tuple[tuple[Recomputed, ...], tuple[str, ...]]:
     """Every imported column of a known metric compared with own scores, and the names of those not known here."""
-    found, unknown = [], []
+    compared, unknown = [], []
     for column in board.imported:
-        metric = None if column.is_ensemble else known(column.name)
+        metric = None if column.is_ensemble else metric_named(column.name)
         if metric is None:
             unknown.append(column.source_name)
             continue
         if on_progress is not None:
             on_progress(column.source_name)
         others = [other for other in alternatives if other.signature != metric.signature]
-        found.append(_compare(board, column, metric, others, sample, seed))
-    return tuple(found), tuple(unknown)
+        compared.append(_compare(board, column, metric, others, sample, seed))
+    return tuple(compared), tuple(unknown)
 
 
 def _compare(

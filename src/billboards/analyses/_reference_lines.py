@@ -105,9 +105,11 @@ def _preference_lines(board: Board, part: Slice, pairs: Preferences, seed: int) 
     chance = _random([row.name for row in board.rows], [board.instances[k].id for k in keep], seed)
     lines = []
     for name, scores, summary in (("random", chance, _CHANCE), ("length", lengths, _LENGTH)):
-        said = decisions(scores[None], pairs.better, pairs.worse, pairs.instance)
-        found = preference_correlations(said, pairs.instance, draws=0)
-        lines.append(ReferenceLine(name, "sentinel", _defined(float(found.r[0])), int(found.n[0]), summary))
+        choices = decisions(scores[None], pairs.better, pairs.worse, pairs.instance)
+        correlations = preference_correlations(choices, pairs.instance, draws=0)
+        lines.append(
+            ReferenceLine(name, "sentinel", _defined(float(correlations.r[0])), int(correlations.n[0]), summary)
+        )
     return tuple(sorted(lines, key=_strength))
 
 
@@ -230,9 +232,9 @@ def _annotator_lines(
             continue
         own = judgments.annotator == code
         theirs = np.unique(output[own & usable])
-        told = np.zeros(len(board.rows) * instances, bool)
-        told[theirs] = True
-        about = usable & told[output]
+        is_theirs = np.zeros(len(board.rows) * instances, bool)
+        is_theirs[theirs] = True
+        about = usable & is_theirs[output]
         mine, others = (
             _means_of(board, aggregate, about & side, np.searchsorted(theirs, output[about & side]), len(theirs))
             for side in (own, ~own)

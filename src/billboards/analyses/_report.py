@@ -153,7 +153,7 @@ def audits_section(audits: Sequence[MetricAudit]) -> dict[str, Any] | None:
     from billboards.analyses.audit.page import audit_section
     from billboards.analyses.audit.tables import audits_table
 
-    return {"table": audits_table(audits), "each": [audit_section(one) for one in audits]}
+    return {"table": audits_table(audits), "each": [audit_section(audit) for audit in audits]}
 
 
 def _scatter(ranking: Ranking, judged: JudgedScores | None) -> Picture | None:
@@ -268,13 +268,13 @@ def _signatures(ranking: Ranking) -> Table:
 
 def findings(ranking: Ranking, overrating: OverratingReport | None = None) -> tuple[str, ...]:
     """Two to four sentences that say what the board says."""
-    said = (
+    sentences = (
         _best_metric(ranking),
         _ensemble(ranking),
         _generators(ranking),
         overrating and overrating_sentence(overrating),
     )
-    return tuple(sentence for sentence in said if sentence)
+    return tuple(sentence for sentence in sentences if sentence)
 
 
 #: Analyses that the page has sections of its own for.

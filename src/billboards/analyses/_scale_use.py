@@ -60,14 +60,14 @@ def _compared(board: Board, dimension: Dimension, draws: int, seed: int) -> Scal
     cells = np.concatenate([pairs.better, pairs.worse]).astype(np.int64) * len(board.instances)
     outputs = np.unique(cells + np.concatenate([pairs.instance, pairs.instance]))
     annotator = pairs.annotator.astype(np.int64)
-    known = len(np.unique(annotator[annotator >= 0]))
+    annotators = len(np.unique(annotator[annotator >= 0]))
     return ScaleUse(
         name=dimension.name,
         definition=dimension.definition,
         scale=_scale(dimension),
         judgments=len(pairs),
         outputs=len(outputs),
-        annotators=known,
+        annotators=annotators,
         values=None,
         shares=shares,
         at_lowest=None,
@@ -87,7 +87,7 @@ def _agreement(unit: Ints, annotator: Ints, values: Floats, level: Level, draws:
     first = _first_of_each(unit, annotator)
     ratings = ratings_in_columns(unit[first], annotator[first], values[first])
     try:
-        found = alpha_with_interval(ratings, level, resamples=draws, seed=seed)
+        alpha = alpha_with_interval(ratings, level, resamples=draws, seed=seed)
     except NotEnoughData:
         return Agreement(
             level=level,
@@ -97,24 +97,24 @@ def _agreement(unit: Ints, annotator: Ints, values: Floats, level: Level, draws:
             ratings=0,
             reason="no output was judged by two" if len(values) else "nobody judged it",
         )
-    if np.isnan(found.value):
+    if np.isnan(alpha.value):
         return Agreement(
             level=level,
             alpha=None,
             interval=None,
-            units=found.units,
-            ratings=found.ratings,
+            units=alpha.units,
+            ratings=alpha.ratings,
             reason="all values are the same",
         )
-    interval = None if np.isnan(found.low) else (found.low, found.high)
-    return Agreement(level=level, alpha=found.value, interval=interval, units=found.units, ratings=found.ratings)
+    interval = None if np.isnan(alpha.low) else (alpha.low, alpha.high)
+    return Agreement(level=level, alpha=alpha.value, interval=interval, units=alpha.units, ratings=alpha.ratings)
 
 
 def _first_of_each(unit: Ints, annotator: Ints) -> NDArray[np.intp]:
     """Places of everybody's first judgment of each unit; of unknown people every one is somebody's first."""
-    known = np.flatnonzero(annotator >= 0)
-    _, first = np.unique(np.stack([unit[known], annotator[known]]), axis=1, return_index=True)
-    return np.sort(np.concatenate([known[first], np.flatnonzero(annotator < 0)]))
+    named = np.flatnonzero(annotator >= 0)
+    _, first = np.unique(np.stack([unit[named], annotator[named]]), axis=1, return_index=True)
+    return np.sort(np.concatenate([named[first], np.flatnonzero(annotator < 0)]))
 
 
 def _spread(values: Floats) -> Spread | None:

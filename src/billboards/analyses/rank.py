@@ -123,14 +123,14 @@ def correlations_with_intervals(
     """Pooled Pearson of each metric on a part of the board, with 95% intervals over what is resampled."""
     if resampled == "instances" or not draws:
         return pearson_with_intervals(scores, human, draws=draws, seed=seed)
-    found = pearson_with_intervals(scores, human, draws=0)
+    correlations = pearson_with_intervals(scores, human, draws=0)
     drawn = resampled_correlations(board, part, scores, human, resampled=resampled, draws=draws, seed=seed)
-    defined = np.zeros(len(found.r), bool) if drawn is None else np.isfinite(drawn).any(axis=0)
+    defined = np.zeros(len(correlations.r), bool) if drawn is None else np.isfinite(drawn).any(axis=0)
     if drawn is None or not defined.any():
-        return found
-    low, high = np.full((2, len(found.r)), np.nan)
+        return correlations
+    low, high = np.full((2, len(correlations.r)), np.nan)
     low[defined], high[defined] = np.nanquantile(drawn[:, defined], (0.025, 0.975), axis=0)
-    return replace(found, low=low, high=high)
+    return replace(correlations, low=low, high=high)
 
 
 def resampled_correlations(
@@ -154,35 +154,37 @@ def resampled_correlations(
 def _documents(board: Board, part: Slice) -> list[str]:
     """The document of every instance of a part; an instance without one is its own."""
     instances = (board.instances[k] for k in board.select(part))
-    return [f"document {one.document}" if one.document else f"instance {one.id}" for one in instances]
+    return [
+        f"document {instance.document}" if instance.document else f"instance {instance.id}" for instance in instances
+    ]
 
 
 _Standing = TypeVar("_Standing", bound=MetricStanding | GeneratorStanding)
 
 
 def rank_metrics(
-    columns: Sequence[Column], found: Correlations, tests: Floats | None = None
+    columns: Sequence[Column], correlations: Correlations, tests: Floats | None = None
 ) -> tuple[MetricStanding, ...]:
     """Metrics in order of correlation; those without one last, unranked, with the reason.
 
     `tests` holds the p-value that one metric is better than another; without it, only equal correlations share a rank.
     """
-    order, ranks, clusters = places(found.r, tests)
+    order, ranks, clusters = places(correlations.r, tests)
     standings = [
         MetricStanding(
             column.name,
             column.signature,
             ranks[k],
-            None if np.isnan(found.r[k]) else float(found.r[k]),
-            int(found.n[k]),
-            None if np.isnan(found.low[k]) else (float(found.low[k]), float(found.high[k])),
+            None if np.isnan(correlations.r[k]) else float(correlations.r[k]),
+            int(correlations.n[k]),
+            None if np.isnan(correlations.low[k]) else (float(correlations.low[k]), float(correlations.high[k])),
             column.references,
             column.origin,
             column.source_name,
             column.reference_free,
             column.is_statistic,
             clusters.get(k),
-            _why_undefined(found, k),
+            _why_undefined(correlations, k),
         )
         for k, column in enumerate(columns)
     ]
@@ -207,7 +209,7 @@ def rank_generators(
         covered = np.isfinite(leading).sum(axis=1)
         real = np.array([not board.rows[k].is_optimised for k in rows], bool)
         complete = (covered > 0) & (covered == full[ranked_by]) & real
-        means[complete] = [one[np.isfinite(one)].mean() for one in leading[complete]]
+        means[complete] = [scores[np.isfinite(scores)].mean() for scores in leading[complete]]
         tests = _tests_between(leading, complete, draws, seed) if draws else None
     order, ranks, clusters = places(means, tests)
     standings = [
@@ -236,12 +238,12 @@ def places(values: Floats, tests: Floats | None) -> tuple[list[int], list[int | 
     return order, ranks, clusters
 
 
-def _why_undefined(found: Correlations, k: int) -> str | None:
-    if not np.isnan(found.r[k]):
+def _why_undefined(correlations: Correlations, k: int) -> str | None:
+    if not np.isnan(correlations.r[k]):
         return None
-    if found.n[k] == 0:
+    if correlations.n[k] == 0:
         return "no judged output has a score"
-    if found.n[k] == 1:
+    if correlations.n[k] == 1:
         return "only one judged output has a score"
     return "the scores or the judgments don't vary"
 
@@ -250,9 +252,9 @@ def _tests_between(values: Floats, complete: NDArray[np.bool_], draws: int, seed
     """P-values between the rows that get a place; the others have gaps of their own and would be tested two by two."""
     if complete.all():
         return permute_values(values, draws=draws, seed=seed).p
-    found = permute_values(values[complete], draws=draws, seed=seed).p
+    p_values = permute_values(values[complete], draws=draws, seed=seed).p
     tests = np.full((len(values), len(values)), np.nan)
-    tests[np.ix_(complete, complete)] = found
+    tests[np.ix_(complete, complete)] = p_values
     return tests
 
 
@@ -296,8 +298,8 @@ def _count(values: Floats) -> int:
 
 
 def _mean(values: Floats) -> float | None:
-    there = np.isfinite(values)
-    return float(values[there].mean()) if there.any() else None
+    defined = np.isfinite(values)
+    return float(values[defined].mean()) if defined.any() else None
 
 
 def _in_order(standings: Sequence[_Standing], order: Sequence[int]) -> tuple[_Standing, ...]:
@@ -709,8 +711,8 @@ def popular_metric(ranking: Ranking) -> MetricStanding | None:
     """The popular metric to compare the best one with, else the one that agrees least."""
     best = best_metric(ranking)
     others = [m for m in correlated(ranking) if m is not best and not m.is_statistic]
-    known = [m for name in POPULAR for m in others if m.name == name]
-    return next(iter(known), others[-1] if others else None)
+    popular = [m for name in POPULAR for m in others if m.name == name]
+    return next(iter(popular), others[-1] if others else None)
 
 
 def best_metric_words(ranking: Ranking) -> str | None:
