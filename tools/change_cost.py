@@ -46,6 +46,8 @@ class Change:
     goal: int
     #: Only files whose path holds one of these; empty for all.
     within: tuple[str, ...] = ()
+    #: Not files whose path holds one of these: the pure statistic that an analysis rests on is a change of its own.
+    apart: tuple[str, ...] = ()
 
 
 CHANGES = (
@@ -66,7 +68,13 @@ CHANGES = (
     ),
     Change(name="a question kind", example="slider", pattern=r"\bslider\b", goal=1),
     Change(name="an importer", example="realsumm", pattern=r"\brealsumm\b", goal=1),
-    Change(name="an analysis", example="hybrids", pattern=r"\bhybrids?\b|\bHybrid(s|Study|Standing)\b", goal=1),
+    Change(
+        name="an analysis",
+        example="hybrids",
+        pattern=r"\bhybrids?\b|\bHybrid(s|Study|Standing)\b",
+        goal=1,
+        apart=("billboards/stats/",),
+    ),
 )
 
 
@@ -99,13 +107,15 @@ def main() -> int:
 
 def touched(change: Change, files: Mapping[str, str]) -> list[str]:
     """The files that know of a change's example."""
-    found = re.compile(change.pattern)
+    pattern = re.compile(change.pattern)
     folders = change.within
     return sorted(
         {
             _unit(path)
             for path, text in files.items()
-            if (not folders or any(folder in path for folder in folders)) and found.search(without_prose(path, text))
+            if (not folders or any(folder in path for folder in folders))
+            and not any(folder in path for folder in change.apart)
+            and pattern.search(without_prose(path, text))
         }
     )
 

@@ -273,6 +273,9 @@ class Analysis(Generic[P, R]):
         """The explanation, with a line for every option and an example."""
         return explained(self)
 
+    def __repr__(self) -> str:
+        return f"<analysis {self.name}: {self.summary}>"
+
     @property
     def __name__(self) -> str:
         return self.name.replace("-", "_").replace(" ", "_")

@@ -1,0 +1,87 @@
+"""The public names; written by tools/public_names.py."""
+
+from billboards import analyses as analyses
+from billboards import stats as stats
+from billboards.analyses._analysis import Result as Result
+from billboards.analyses._arrays import rank_metrics as rank_metrics
+from billboards.analyses._report import report as report
+from billboards.analyses._view import View as View
+from billboards.analyses.agreement import agreement as agreement
+from billboards.analyses.audit import audit as audit
+from billboards.analyses.audit import audit as audit_metrics
+from billboards.analyses.card import card as card
+from billboards.analyses.challenge import challenge as challenge
+from billboards.analyses.compare import compare as compare
+from billboards.analyses.compare import compare as compare_all
+from billboards.analyses.ensemble import ensemble as ensemble
+from billboards.analyses.estimate import estimate as estimate
+from billboards.analyses.hybrids import hybrids as hybrids
+from billboards.analyses.overrating import overrating as overrating
+from billboards.analyses.power import power as power
+from billboards.analyses.rank import rank as rank
+from billboards.analyses.ratings.agreement import agreement as ratings_agreement
+from billboards.analyses.ratings.consensus import consensus as ratings_consensus
+from billboards.analyses.ratings.designs import designs as ratings_designs
+from billboards.analyses.ratings.doubts import doubts as ratings_doubts
+from billboards.analyses.ratings.severity import severity as ratings_severity
+from billboards.analyses.references import references as references
+from billboards.analyses.sensitivity import sensitivity as sensitivity
+from billboards.analyses.suite.open import open_suite as open_suite
+from billboards.api.boards import import_board as import_board
+from billboards.api.boards import open as open
+from billboards.api.boards import save as save
+from billboards.api.scoring import score as score
+from billboards.board import Board as Board
+from billboards.board import Generator as Generator
+from billboards.board import Instance as Instance
+from billboards.board import Reference as Reference
+from billboards.board import Slice as Slice
+from billboards.errors import BillboardsError as BillboardsError
+from billboards.metrics.base import Batch as Batch
+from billboards.metrics.base import Metric as Metric
+from billboards.metrics.base import MetricCard as MetricCard
+from billboards.metrics.discovery import metric as metric
+
+__all__ = [
+    "Batch",
+    "BillboardsError",
+    "Board",
+    "Generator",
+    "Instance",
+    "Metric",
+    "MetricCard",
+    "Reference",
+    "Result",
+    "Slice",
+    "View",
+    "agreement",
+    "analyses",
+    "audit",
+    "audit_metrics",
+    "card",
+    "challenge",
+    "compare",
+    "compare_all",
+    "ensemble",
+    "estimate",
+    "hybrids",
+    "import_board",
+    "metric",
+    "open",
+    "open_suite",
+    "overrating",
+    "power",
+    "rank",
+    "rank_metrics",
+    "ratings_agreement",
+    "ratings_consensus",
+    "ratings_designs",
+    "ratings_doubts",
+    "ratings_severity",
+    "references",
+    "report",
+    "save",
+    "score",
+    "sensitivity",
+    "stats",
+]
