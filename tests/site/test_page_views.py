@@ -19,7 +19,7 @@ from billboards.errors import InvalidInput, UnknownName
 from billboards.site.pages.badges import badge, generator_words, metric_words
 from billboards.site.pages.changes import changes_between
 from billboards.site.pages.explorer import Matrix, Search, explore
-from billboards.site.pages.text_differences import found, marked
+from billboards.site.pages.text_differences import mark_matches, marked
 from billboards.site.pages.timelines import timeline
 from billboards.site.web.addresses import asked
 from billboards.site.web.addresses import generator as generator_address
@@ -62,8 +62,8 @@ def test_the_pieces_of_a_marked_text_are_the_text(text: str, against: str) -> No
 
 
 def test_what_was_searched_for_is_marked_whatever_its_case() -> None:
-    assert [piece.text for piece in found("A boat, a Boat", "boat") if piece.kind == "added"] == ["boat", "Boat"]
-    assert [piece.text for piece in found("1+1", "+") if piece.kind == "added"] == ["+"]
+    assert [piece.text for piece in mark_matches("A boat, a Boat", "boat") if piece.kind == "added"] == ["boat", "Boat"]
+    assert [piece.text for piece in mark_matches("1+1", "+") if piece.kind == "added"] == ["+"]
 
 
 @pytest.fixture(scope="module")

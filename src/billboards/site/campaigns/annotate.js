@@ -1,6 +1,6 @@
 // An annotator's page: keys, saving at every answer, and the time in which the page was really looked at.
 const form = document.getElementById("answer");
-const said = document.getElementById("kept");
+const statusLine = document.getElementById("kept");
 const clock = form.elements.seconds;
 const questions = [...form.querySelectorAll("fieldset.question")];
 
@@ -23,7 +23,7 @@ function answerOf(question) {
 }
 
 function identifier() {
-  return [...crypto.getRandomValues(new Uint8Array(16))].map((one) => one.toString(16).padStart(2, "0")).join("");
+  return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
 // Every answer is kept as it is given. One request at a time; what changes meanwhile goes with the next one.
@@ -62,14 +62,14 @@ async function sent(body) {
     });
     if (response.ok || (response.status < 500 && response.status !== 429)) {
       failures = 0;
-      said.textContent = response.ok ? "Kept." : "This item went to somebody else; send it to see.";
+      statusLine.textContent = response.ok ? "Kept." : "This item went to somebody else; send it to see.";
       return true;
     }
   } catch {
     // No connection: it is tried again, and nothing on the page is lost.
   }
   failures += 1;
-  said.textContent = "Not kept yet: there is no connection. It is tried again.";
+  statusLine.textContent = "Not kept yet: there is no connection. It is tried again.";
   return false;
 }
 
@@ -89,7 +89,7 @@ addEventListener("pageshow", () => {
 function current() {
   const focused = document.activeElement?.closest?.("fieldset.question");
   if (focused) return focused;
-  return questions.find((one) => answerOf(one) === undefined) ?? questions.at(-1);
+  return questions.find((question) => answerOf(question) === undefined) ?? questions.at(-1);
 }
 
 function focus(question) {
@@ -105,7 +105,7 @@ function choose(question, digit) {
   option.checked = true;
   option.dispatchEvent(new Event("change", { bubbles: true }));
   if (groups.every((group) => group.querySelector("input:checked"))) {
-    focus(questions.slice(questions.indexOf(question) + 1).find((one) => answerOf(one) === undefined));
+    focus(questions.slice(questions.indexOf(question) + 1).find((later) => answerOf(later) === undefined));
   }
 }
 
@@ -131,4 +131,4 @@ document.addEventListener("keydown", (event) => {
 });
 
 // An annotator who has begun goes straight to the first question; the first time, instructions come first.
-if (!document.querySelector("details.manual[open]")) focus(questions.find((one) => answerOf(one) === undefined));
+if (!document.querySelector("details.manual[open]")) focus(questions.find((question) => answerOf(question) === undefined));

@@ -66,9 +66,9 @@ def enter(site: Site, token: str, *, external: str | None = None) -> Participant
         if link is None:
             raise NotAllowed("this link opens nothing, or no longer; ask whoever sent it for another one")
         if link.annotator_id is not None:
-            known = annotators.participation(connection, link.campaign_id, link.annotator_id)
-            if known is not None:
-                return _participant(connection, known)
+            standing = annotators.participation(connection, link.campaign_id, link.annotator_id)
+            if standing is not None:
+                return _participant(connection, standing)
     if link.annotator_id is None and (not external or len(external) > 200):
         raise InvalidInput("this link is shared; come by the platform's own page, which says who you are")
     with site.database.writing() as connection:
@@ -91,9 +91,9 @@ def _join(connection: Connection, campaign_id: str, annotator_id: int, now: floa
     return annotators.join(connection, campaign_id, annotator_id, state, now=now)
 
 
-def _participant(connection: Connection, known: Participation) -> Participant:
-    who = annotators.annotator(connection, known.annotator_id)
-    return Participant(campaign_with_id(connection, known.campaign_id), who, known.state)
+def _participant(connection: Connection, standing: Participation) -> Participant:
+    who = annotators.annotator(connection, standing.annotator_id)
+    return Participant(campaign_with_id(connection, standing.campaign_id), who, standing.state)
 
 
 def next_item(site: Site, participant: Participant) -> Turn:
@@ -178,9 +178,9 @@ def _keep(
     spent = _checked_time(seconds)
     now = site.clock()
     with site.database.writing() as connection:
-        known = answers.answer_with_id(connection, who.id, answer_id)
-        if known is not None:
-            return _saved(connection, known, repeated=True)
+        earlier = answers.answer_with_id(connection, who.id, answer_id)
+        if earlier is not None:
+            return _saved(connection, earlier, repeated=True)
         campaign = campaign_with_id(connection, campaign_id)
         held = _held_item(connection, campaign, who, assignment_id)
         item = campaigns.item(connection, held.item_id)
@@ -238,10 +238,10 @@ def _take_back(connection: Connection, campaign: Campaign, who: Annotator, answe
 
 def _held_item(connection: Connection, campaign: Campaign, who: Annotator, assignment_id: str) -> Assignment:
     """What an annotator speaks of, if it was given to them."""
-    found = answers.assignment(connection, assignment_id)
-    if found is None or found.annotator_id != who.id or found.campaign_id != campaign.id:
+    held = answers.assignment(connection, assignment_id)
+    if held is None or held.annotator_id != who.id or held.campaign_id != campaign.id:
         raise NotAllowed("this item was not given to you; ask for the next one")
-    return found
+    return held
 
 
 def _check_may_answer(connection: Connection, campaign: Campaign, who: Annotator, held: Assignment, now: float) -> None:

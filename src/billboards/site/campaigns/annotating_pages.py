@@ -139,7 +139,7 @@ def take_answer(site: Site, participant: Participant, sent: Mapping[str, str]) -
     raw = answers_of(participant.campaign.template, sent)
     stages = participant.campaign.template.stages
     stage = len(stages) - 1 if (named := whole_number(sent.get("stage", ""))) is None else named
-    asked = [name for one in stages[: stage + 1] for name in one.dimensions]
+    asked = [name for step in stages[: stage + 1] for name in step.dimensions]
     if missing := [name for name in asked if name not in raw]:
         save_answer(site, participant, *_identity(sent), raw, seconds=_seconds(site, sent))
         raise InvalidInput(f"Not answered yet: {', '.join(missing)}.")
@@ -164,8 +164,8 @@ def _identity(sent: Mapping[str, str]) -> tuple[str, str]:
 def _seconds(site: Site, sent: Mapping[str, str]) -> float:
     """The time that was spent: counted by the page while it was in sight, else since the page was opened."""
     for name, since in (("seconds", 0.0), ("opened", site.clock())):
-        if (found := decimal_number(sent.get(name, ""))) is not None:
-            return max(0.0, found if not since else since - found)
+        if (value := decimal_number(sent.get(name, ""))) is not None:
+            return max(0.0, value if not since else since - value)
     return 0.0
 
 

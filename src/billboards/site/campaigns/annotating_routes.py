@@ -178,7 +178,7 @@ def _item(shown: Shown) -> ItemFacts:
         assignment=shown.assignment,
         stage=stage,
         stages=len(shown.stages),
-        asked=[name for one in shown.stages[: stage + 1] for name in one.dimensions],
+        asked=[name for step in shown.stages[: stage + 1] for name in step.dimensions],
         input=shown.input if "input" in visible else None,
         image=shown.image if "image" in visible else None,
         context=list(shown.context) if "context" in visible else [],

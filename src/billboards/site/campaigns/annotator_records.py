@@ -80,13 +80,13 @@ class Ruling:
 
 def annotator_of(connection: Connection, name: str, *, now: float, account_id: int | None = None) -> Annotator:
     """The annotator of a name, written down on first mention."""
-    found = connection.execute(select(annotators).where(annotators.c.name == name)).mappings().one_or_none()
-    if found is not None:
-        return Annotator(**found)
+    row = connection.execute(select(annotators).where(annotators.c.name == name)).mappings().one_or_none()
+    if row is not None:
+        return Annotator(**row)
     pseudonym = _pseudonym(connection, name)
     # Somebody whose name was deleted long after their last campaign, and who comes back.
-    known = update(annotators).where(annotators.c.name == NAMELESS + pseudonym)
-    if connection.execute(known.values(name=name)).rowcount == 0:
+    renaming = update(annotators).where(annotators.c.name == NAMELESS + pseudonym)
+    if connection.execute(renaming.values(name=name)).rowcount == 0:
         made = {"pseudonym": pseudonym, "name": name, "account_id": account_id, "created": now}
         connection.execute(insert(annotators).values(**made))
     return annotator_of(connection, name, now=now)
@@ -117,11 +117,11 @@ def annotator(connection: Connection, annotator_id: int) -> Annotator:
 
 def with_pseudonym(connection: Connection, campaign_id: str, pseudonym: str) -> Annotator:
     """An annotator of a campaign by the pseudonym."""
-    for one in in_campaign(connection, campaign_id).values():
-        if one.pseudonym == pseudonym:
-            return one
-    known = (one.pseudonym for one in in_campaign(connection, campaign_id).values())
-    raise UnknownName("annotator", pseudonym, known)
+    for person in in_campaign(connection, campaign_id).values():
+        if person.pseudonym == pseudonym:
+            return person
+    pseudonyms = (person.pseudonym for person in in_campaign(connection, campaign_id).values())
+    raise UnknownName("annotator", pseudonym, pseudonyms)
 
 
 def in_campaign(connection: Connection, campaign_id: str) -> dict[int, Annotator]:
@@ -151,10 +151,10 @@ def link(connection: Connection, token: str, *, now: float) -> Link | None:
     """The link behind a token; None where it opens nothing, or nothing any more."""
     columns = [column for column in invitations.c if column.name != "digest"]
     query = select(*columns).where(invitations.c.digest == digest(token), invitations.c.revoked.is_(None))
-    found = connection.execute(query).mappings().one_or_none()
-    if found is None or (found["expires"] is not None and found["expires"] <= now):
+    row = connection.execute(query).mappings().one_or_none()
+    if row is None or (row["expires"] is not None and row["expires"] <= now):
         return None
-    return Link(**found)
+    return Link(**row)
 
 
 def revoke_links(connection: Connection, campaign_id: str, annotator_id: int, *, now: float) -> int:
@@ -172,8 +172,8 @@ def participation(connection: Connection, campaign_id: str, annotator_id: int) -
     query = select(participations).where(
         participations.c.campaign_id == campaign_id, participations.c.annotator_id == annotator_id
     )
-    found = connection.execute(query).mappings().one_or_none()
-    return None if found is None else Participation(**found)
+    row = connection.execute(query).mappings().one_or_none()
+    return None if row is None else Participation(**row)
 
 
 def list_participations(connection: Connection, campaign_id: str) -> tuple[Participation, ...]:
@@ -184,9 +184,9 @@ def list_participations(connection: Connection, campaign_id: str) -> tuple[Parti
 
 def join(connection: Connection, campaign_id: str, annotator_id: int, state: Standing, *, now: float) -> Participation:
     """Let an annotator take part; who takes part already stays as they are."""
-    known = participation(connection, campaign_id, annotator_id)
-    if known is not None:
-        return known
+    standing = participation(connection, campaign_id, annotator_id)
+    if standing is not None:
+        return standing
     values = {"state": state, "reviewed": -1, "joined": now, "changed": now}
     connection.execute(insert(participations).values(campaign_id=campaign_id, annotator_id=annotator_id, **values))
     return Participation(

@@ -96,8 +96,8 @@ def invite(
         campaign = campaign_with_id(connection, campaign_id)
         if campaign.state == "closed":
             raise Refused(f"campaign {campaign.name} is closed; nobody can be invited any more")
-        known = len(annotators.in_campaign(connection, campaign_id))
-        wanted = _names(names, campaign.name, known)
+        enrolled = len(annotators.in_campaign(connection, campaign_id))
+        wanted = _names(names, campaign.name, enrolled)
         made = []
         for name in wanted:
             who = annotators.annotator_of(connection, name, now=now)
@@ -105,25 +105,25 @@ def invite(
             annotators.join(connection, campaign_id, who.id, state, now=now)
             token = annotators.add_link(connection, campaign_id, now=now, annotator_id=who.id, expires=expires)
             made.append(Invitation(name, who.pseudonym, token))
-        detail = {"annotators": [one.pseudonym for one in made]}
+        detail = {"annotators": [invitation.pseudonym for invitation in made]}
         trail.note(
             connection, viewer.name, "annotator.invited", campaign_id, now=now, board=campaign.board, detail=detail
         )
     return tuple(made)
 
 
-def _names(names: Sequence[str] | int, campaign: str, known: int) -> list[str]:
+def _names(names: Sequence[str] | int, campaign: str, enrolled: int) -> list[str]:
     if isinstance(names, int):
         if not 1 <= names <= 1000:
             raise InvalidInput(f"between 1 and 1,000 links are made at a time; found {names}")
-        return [f"{campaign} annotator {known + k + 1}" for k in range(names)]
-    found = [name.strip() for name in names]
-    for name in found:
+        return [f"{campaign} annotator {enrolled + k + 1}" for k in range(names)]
+    trimmed = [name.strip() for name in names]
+    for name in trimmed:
         if not name or len(name) > 320 or any(ord(letter) < 32 for letter in name) or ":" in name:
             raise InvalidInput(f"{name[:80]!r} can't be an annotator's name; use one line without a colon")
-    if len(set(found)) != len(found):
+    if len(set(trimmed)) != len(trimmed):
         raise InvalidInput("a name stands twice; invite everybody once")
-    return found
+    return trimmed
 
 
 def shared_link(site: Site, viewer: Viewer, campaign_id: str, platform: str) -> str:
@@ -212,7 +212,7 @@ def annotator_lines(site: Site, viewer: Viewer, campaign_id: str) -> tuple[Annot
             ruling.name: ruling for ruling in annotators.list_rulings(connection, campaign_id, subject="annotator")
         }
         report = judge_task(connection, campaign)
-        given = {person: answer_counts.answered(connection, campaign_id, annotator_id=person) for person in people}
+        counts = {person: answer_counts.answered(connection, campaign_id, annotator_id=person) for person in people}
         spent = {person: answer_counts.seconds_spent(connection, campaign_id, annotator_id=person) for person in people}
     verdicts = {} if report is None else {verdict.annotator: verdict for verdict in report.verdicts}
 
@@ -223,7 +223,7 @@ def annotator_lines(site: Site, viewer: Viewer, campaign_id: str) -> tuple[Annot
             pseudonym=who.pseudonym,
             name=who.name,
             state=standing.state,
-            answers=sum(given[who.id].values()),
+            answers=sum(counts[who.id].values()),
             median_seconds=median(spent[who.id]) if spent[who.id] else None,
             positive=_count(verdict, "positive"),
             negative=_count(verdict, "negative"),
@@ -253,9 +253,9 @@ def _count(verdict: AnnotatorVerdict | None, kind: str) -> TestCount:
 
 def _standing(connection: Connection, campaign_id: str, pseudonym: str) -> tuple[Annotator, Participation]:
     who = annotators.with_pseudonym(connection, campaign_id, pseudonym)
-    known = annotators.participation(connection, campaign_id, who.id)
-    assert known is not None, "who has a pseudonym here takes part"
-    return who, known
+    standing = annotators.participation(connection, campaign_id, who.id)
+    assert standing is not None, "who has a pseudonym here takes part"
+    return who, standing
 
 
 def _check_reason(viewer: Viewer, reason: str) -> None:
@@ -267,9 +267,9 @@ def _check_reason(viewer: Viewer, reason: str) -> None:
 def review_due(site: Site, campaign_id: str, annotator_id: int) -> bool:
     """Whether an annotator is new, or has answered a test question that the model has not seen."""
     with site.database.reading() as connection:
-        known = annotators.participation(connection, campaign_id, annotator_id)
+        standing = annotators.participation(connection, campaign_id, annotator_id)
         last = answer_counts.last_tests(connection, campaign_id, annotator_id=annotator_id).get(annotator_id, 0)
-    return known is not None and known.state == "active" and last > known.reviewed
+    return standing is not None and standing.state == "active" and last > standing.reviewed
 
 
 def review_campaign(site: Site, campaign_id: str) -> tuple[str, ...]:
@@ -283,7 +283,9 @@ def review_campaign(site: Site, campaign_id: str) -> tuple[str, ...]:
         here = annotators.in_campaign(connection, campaign_id)
         noisy = [who for who in here.values() if who.pseudonym in verdicts]
         done = [who.pseudonym for who in noisy if _exclude(connection, site, campaign, who, verdicts[who.pseudonym])]
-        annotators.set_reviewed(connection, campaign_id, {one: last.get(one, 0) for one in here})
+        annotators.set_reviewed(
+            connection, campaign_id, {annotator_id: last.get(annotator_id, 0) for annotator_id in here}
+        )
     return tuple(done)
 
 
@@ -295,14 +297,17 @@ def judge_task(connection: Connection, campaign: Campaign) -> AnnotatorReport | 
         if row.id == campaign.id or campaign_of(row).template.task == campaign.template.task
     ]
     counts = answer_counts.counts_of_tests(connection, same)
-    known = {one: annotators.annotator(connection, one).pseudonym for one, _ in sorted(counts)}
-    if not known:
+    pseudonyms = {
+        annotator_id: annotators.annotator(connection, annotator_id).pseudonym for annotator_id, _ in sorted(counts)
+    }
+    if not pseudonyms:
         return None
     columns = {
-        kind: tuple([counts.get((one, kind), (0, 0))[side] for one in known] for side in (0, 1)) for kind in KINDS
+        kind: tuple([counts.get((annotator_id, kind), (0, 0))[side] for annotator_id in pseudonyms] for side in (0, 1))
+        for kind in KINDS
     }
     return judge_annotators(
-        annotators=list(known.values()),
+        annotators=list(pseudonyms.values()),
         counts={kind: (right, wrong) for kind, (right, wrong) in columns.items()},
         model=AnnotatorModel(),
     )
@@ -312,7 +317,7 @@ def _exclude(connection: Connection, site: Site, campaign: Campaign, who: Annota
     """Exclude a noisy annotator, unless a person has decided about them or somebody else was faster."""
     standing = annotators.participation(connection, campaign.id, who.id)
     ruled = annotators.list_rulings(connection, campaign.id, subject="annotator", names=[who.pseudonym])
-    if standing is None or standing.state != "active" or any(one.verdict == "readmitted" for one in ruled):
+    if standing is None or standing.state != "active" or any(ruling.verdict == "readmitted" for ruling in ruled):
         return False
     detail = {"model": AnnotatorModel().name, "standings": [asdict(standing) for standing in verdict.standings]}
     leave_out(connection, site, campaign, who, verdict.reason, actor=MODEL, detail=detail)
@@ -337,8 +342,8 @@ def leave_out(
     annotators.set_standing(connection, campaign.id, who.id, "excluded", now=now)
     voided = answers.set_all(connection, campaign.id, who.id, ("submitted",), "void", now=now)
     answers.set_all(connection, campaign.id, who.id, ("open",), "released", now=now)
-    told = {"annotator": who.pseudonym, "reason": reason, "answers": voided}
-    trail.note(connection, actor, "annotator.excluded", campaign.id, now=now, board=campaign.board, detail=told)
+    record = {"annotator": who.pseudonym, "reason": reason, "answers": voided}
+    trail.note(connection, actor, "annotator.excluded", campaign.id, now=now, board=campaign.board, detail=record)
     if campaign.state == "closed" or campaign.rolling:
         trail.raise_generation(connection, campaign.board, now=now)
     return ruling

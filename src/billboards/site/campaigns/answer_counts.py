@@ -13,7 +13,7 @@ from billboards.site.database.schema import annotators, answers, assignments, it
 
 
 @dataclass(frozen=True, kw_only=True)
-class Given:
+class CurrentAnswer:
     """A submitted answer with the item it is about; `state` is its assignment's."""
 
     answer: Answer
@@ -33,7 +33,7 @@ def _latest(campaign_ids: Collection[str]) -> Subquery:
 
 def current_answers(
     connection: Connection, campaign_id: str, *, states: Collection[str] = ANSWERED, purpose: str | None = None
-) -> Iterator[Given]:
+) -> Iterator[CurrentAnswer]:
     """The answers that stand, in the order they were given."""
     last = _latest([campaign_id])
     query = (
@@ -51,13 +51,13 @@ def current_answers(
     )
     query = query if purpose is None else query.where(items.c.purpose == purpose)
     for row in connection.execute(query.order_by(answers.c.id)).mappings():
-        known = {column.name: row[column.name] for column in answers.c}
-        given = Answer(**known)
-        yield Given(
-            answer=given,
+        values = {column.name: row[column.name] for column in answers.c}
+        answer = Answer(**values)
+        yield CurrentAnswer(
+            answer=answer,
             state=row["state"],
             item_id=row["item_id"],
-            annotator_id=given.annotator_id,
+            annotator_id=answer.annotator_id,
             shown_order=row["shown_order"],
             purpose=row["purpose"],
         )
@@ -80,10 +80,10 @@ def submitted(connection: Connection, campaign_id: str, answer_id: str) -> Answe
     query = select(answers).where(
         answers.c.campaign_id == campaign_id, answers.c.answer_id == answer_id, answers.c.kind == "submitted"
     )
-    found = list(connection.execute(query).mappings())
-    if len(found) != 1:
+    rows = list(connection.execute(query).mappings())
+    if len(rows) != 1:
         raise UnknownName("submitted answer", answer_id, ())
-    return Answer(**found[0])
+    return Answer(**rows[0])
 
 
 def history(connection: Connection, campaign_id: str) -> Iterator[tuple[Answer, Assignment]]:
@@ -111,11 +111,11 @@ def counts_of_tests(connection: Connection, campaign_ids: Collection[str]) -> di
         )
         .group_by(answers.c.annotator_id, items.c.test, answers.c.is_right)
     )
-    found: dict[tuple[int, str], tuple[int, int]] = {}
+    counts: dict[tuple[int, str], tuple[int, int]] = {}
     for annotator, kind, is_right, count in connection.execute(query):
-        right, wrong = found.get((annotator, kind), (0, 0))
-        found[annotator, kind] = (right + count, wrong) if is_right else (right, wrong + count)
-    return found
+        right, wrong = counts.get((annotator, kind), (0, 0))
+        counts[annotator, kind] = (right + count, wrong) if is_right else (right, wrong + count)
+    return counts
 
 
 def last_tests(connection: Connection, campaign_id: str, *, annotator_id: int | None = None) -> dict[int, int]:
@@ -147,8 +147,8 @@ def qualification_counts(connection: Connection, campaign_id: str, annotator_id:
         )
         .group_by(answers.c.is_right)
     )
-    found = {bool(is_right): int(count) for is_right, count in connection.execute(query)}
-    return found.get(True, 0), found.get(False, 0)
+    counts = {bool(is_right): int(count) for is_right, count in connection.execute(query)}
+    return counts.get(True, 0), counts.get(False, 0)
 
 
 def answered(connection: Connection, campaign_id: str, *, annotator_id: int | None = None) -> dict[str, int]:
@@ -179,23 +179,23 @@ def count_items(connection: Connection, campaign_id: str, purpose: str = "label"
 
 def labels_by_row(connection: Connection, campaign_id: str, *, row: str | None = None) -> dict[str, tuple[int, int]]:
     """Of each generator, or one, how many labels there are and are wanted; more than wanted count as wanted."""
-    given = (
-        select(assignments.c.item_id, func.count().label("given"))
+    counts = (
+        select(assignments.c.item_id, func.count().label("labels"))
         .where(assignments.c.campaign_id == campaign_id, assignments.c.state == "submitted")
         .group_by(assignments.c.item_id)
         .subquery()
     )
     query = (
-        select(items.c.row, items.c.wanted, func.coalesce(given.c.given, 0))
-        .join(given, given.c.item_id == items.c.id, isouter=True)
+        select(items.c.row, items.c.wanted, func.coalesce(counts.c.labels, 0))
+        .join(counts, counts.c.item_id == items.c.id, isouter=True)
         .where(items.c.campaign_id == campaign_id, items.c.purpose == "label")
     )
     query = query if row is None else query.where(items.c.row == row)
-    found: dict[str, tuple[int, int]] = {}
+    progress: dict[str, tuple[int, int]] = {}
     for name, wanted, count in connection.execute(query):
-        done, total = found.get(name, (0, 0))
-        found[name] = (done + min(count, wanted), total + wanted)
-    return found
+        done, total = progress.get(name, (0, 0))
+        progress[name] = (done + min(count, wanted), total + wanted)
+    return progress
 
 
 def seconds_spent(connection: Connection, campaign_id: str, *, annotator_id: int | None = None) -> list[float]:

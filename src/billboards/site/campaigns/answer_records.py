@@ -120,10 +120,10 @@ def _mine(campaign_id: str, annotator_id: int) -> Select[tuple[int]]:
 
 def labels_left(connection: Connection, campaign_id: str) -> int:
     """How many labels are still wanted that nobody has given, whether somebody is at them or not."""
-    given = select(assignments.c.item_id, func.count().label("given"))
-    given = given.where(assignments.c.campaign_id == campaign_id, assignments.c.state == "submitted")
-    counts = given.group_by(assignments.c.item_id).subquery()
-    left = items.c.wanted - func.coalesce(counts.c.given, 0)
+    submissions = select(assignments.c.item_id, func.count().label("labels"))
+    submissions = submissions.where(assignments.c.campaign_id == campaign_id, assignments.c.state == "submitted")
+    counts = submissions.group_by(assignments.c.item_id).subquery()
+    left = items.c.wanted - func.coalesce(counts.c.labels, 0)
     query = select(func.sum(left)).select_from(items).join(counts, counts.c.item_id == items.c.id, isouter=True)
     where = (items.c.campaign_id == campaign_id, items.c.purpose == "label", left > 0)
     return int(connection.execute(query.where(*where)).scalar() or 0)
@@ -174,8 +174,8 @@ def assign(
 
 
 def assignment(connection: Connection, assignment_id: str) -> Assignment | None:
-    found = connection.execute(select(assignments).where(assignments.c.id == assignment_id)).mappings().one_or_none()
-    return None if found is None else Assignment(**found)
+    row = connection.execute(select(assignments).where(assignments.c.id == assignment_id)).mappings().one_or_none()
+    return None if row is None else Assignment(**row)
 
 
 def held_by(connection: Connection, campaign_id: str, annotator_id: int) -> Assignment | None:
@@ -185,8 +185,8 @@ def held_by(connection: Connection, campaign_id: str, annotator_id: int) -> Assi
         assignments.c.annotator_id == annotator_id,
         assignments.c.state == "open",
     )
-    found = connection.execute(query.order_by(assignments.c.changed.desc())).mappings().first()
-    return None if found is None else Assignment(**found)
+    row = connection.execute(query.order_by(assignments.c.changed.desc())).mappings().first()
+    return None if row is None else Assignment(**row)
 
 
 def labels_given(connection: Connection, item_id: int) -> int:
@@ -228,16 +228,16 @@ def add_answer(connection: Connection, values: Mapping[str, Any]) -> Answer:
 def answer_with_id(connection: Connection, annotator_id: int, answer_id: str) -> Answer | None:
     """What an annotator sent under an id of the client's."""
     query = select(answers).where(answers.c.annotator_id == annotator_id, answers.c.answer_id == answer_id)
-    found = connection.execute(query).mappings().one_or_none()
-    return None if found is None else Answer(**found)
+    row = connection.execute(query).mappings().one_or_none()
+    return None if row is None else Answer(**row)
 
 
 def last_answer(connection: Connection, assignment_id: str, kind: AnswerKind | None = None) -> Answer | None:
     """The latest row of an assignment's history."""
     query = select(answers).where(answers.c.assignment_id == assignment_id).order_by(answers.c.id.desc()).limit(1)
     query = query if kind is None else query.where(answers.c.kind == kind)
-    found = connection.execute(query).mappings().one_or_none()
-    return None if found is None else Answer(**found)
+    row = connection.execute(query).mappings().one_or_none()
+    return None if row is None else Answer(**row)
 
 
 def last_submitted(connection: Connection, campaign_id: str, annotator_id: int) -> Answer | None:
@@ -249,5 +249,5 @@ def last_submitted(connection: Connection, campaign_id: str, annotator_id: int) 
         answers.c.kind == "submitted",
         assignments.c.state == "submitted",
     )
-    found = connection.execute(query.order_by(answers.c.id.desc()).limit(1)).mappings().one_or_none()
-    return None if found is None else Answer(**found)
+    row = connection.execute(query.order_by(answers.c.id.desc()).limit(1)).mappings().one_or_none()
+    return None if row is None else Answer(**row)

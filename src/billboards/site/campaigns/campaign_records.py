@@ -87,10 +87,10 @@ def create(connection: Connection, values: Mapping[str, Any], *, actor: str, now
 
 def add_items(connection: Connection, campaign_id: str, rows: Iterable[Mapping[str, Any]]) -> int:
     """Add items in the order given; returns how many."""
-    found = [{"campaign_id": campaign_id, **row} for row in rows]
-    if found:
-        connection.execute(insert(items), found)
-    return len(found)
+    item_rows = [{"campaign_id": campaign_id, **row} for row in rows]
+    if item_rows:
+        connection.execute(insert(items), item_rows)
+    return len(item_rows)
 
 
 def raise_wanted(connection: Connection, campaign_id: str, more: int) -> None:
@@ -130,23 +130,23 @@ def change(
 
 def get(connection: Connection, campaign_id: str) -> CampaignRow:
     """A campaign by its id."""
-    found = connection.execute(select(campaigns).where(campaigns.c.id == campaign_id)).mappings().one_or_none()
-    if found is None:
+    row = connection.execute(select(campaigns).where(campaigns.c.id == campaign_id)).mappings().one_or_none()
+    if row is None:
         raise UnknownName("campaign", campaign_id, ())
-    return CampaignRow(**found)
+    return CampaignRow(**row)
 
 
 def named(connection: Connection, name: str, board: str | None = None) -> CampaignRow:
     """A campaign by its id, or by its name where only one board has one of that name."""
     query = select(campaigns).where((campaigns.c.id == name) | (campaigns.c.name == name))
     query = query if board is None else query.where(campaigns.c.board == board)
-    found = list(connection.execute(query).mappings())
-    if not found:
+    rows = list(connection.execute(query).mappings())
+    if not rows:
         raise UnknownName("campaign", name, connection.execute(select(campaigns.c.name)).scalars())
-    if len(found) > 1:
-        boards = ", ".join(str(one["board"]) for one in found)
+    if len(rows) > 1:
+        boards = ", ".join(str(row["board"]) for row in rows)
         raise Refused(f"several boards have a campaign {name} ({boards}); name it by its id")
-    return CampaignRow(**found[0])
+    return CampaignRow(**rows[0])
 
 
 def find(
@@ -183,7 +183,9 @@ def _note(
 
 def _announce(connection: Connection, campaign: CampaignRow, now: float) -> None:
     """Tell who made the campaign, and owners' webhooks."""
-    told = {word: getattr(campaign, word) for word in ("id", "board", "name", "state", "reason", "created", "changed")}
-    told |= {"kind": "campaign", "version": 1, "platform": False, "path": f"/campaigns/{campaign.id}"}
+    payload = {
+        word: getattr(campaign, word) for word in ("id", "board", "name", "state", "reason", "created", "changed")
+    }
+    payload |= {"kind": "campaign", "version": 1, "platform": False, "path": f"/campaigns/{campaign.id}"}
     team = connection.execute(select(accounts.c.team_id).where(accounts.c.id == campaign.account_id)).scalar_one()
-    deliveries.announce(connection, f"campaign.{campaign.state}", told, team, campaign.account_id, now=now)
+    deliveries.announce(connection, f"campaign.{campaign.state}", payload, team, campaign.account_id, now=now)

@@ -141,22 +141,22 @@ def publish_study(
 ) -> StudyNow:
     """Show a study to people, now or on a weekday at ten in a time zone; refuses, with its price, until confirmed."""
     row = _row(site, viewer, study_id, platform)
-    there = platform.look(row.platform_id)
+    study = platform.look(row.platform_id)
     if not confirmed:
-        cost = "" if there.cost is None else f"; {platform.name} says {money(there.cost, there.currency or '')}"
+        cost = "" if study.cost is None else f"; {platform.name} says {money(study.cost, study.currency or '')}"
         raise Refused(f"publishing spends money: {'; '.join(row.quote['words'])}{cost}. Say --confirm to publish")
     at = None if zone is None else next_weekday_at_ten(datetime.fromtimestamp(site.clock(), UTC), zone)
-    found = platform.publish(row.platform_id, at=at)
+    published = platform.publish(row.platform_id, at=at)
     _moved(site, viewer, row, "published", {"at": None if at is None else at.isoformat()})
-    return found
+    return published
 
 
 def end_study(site: Site, viewer: Viewer, study_id: str, platform: CrowdPlatform) -> StudyNow:
     """End a study for good."""
     row = _row(site, viewer, study_id, platform)
-    found = platform.end(row.platform_id)
+    ended = platform.end(row.platform_id)
     _moved(site, viewer, row, "ended", {})
-    return found
+    return ended
 
 
 def grow_study(
@@ -164,14 +164,14 @@ def grow_study(
 ) -> StudyNow:
     """Offer more places; refuses, with what they cost, until confirmed."""
     row = _row(site, viewer, study_id, platform)
-    there = platform.look(row.platform_id)
-    cost = round(max(0, places - there.places) * there.reward * (1 + platform.fees.share))
+    study = platform.look(row.platform_id)
+    cost = round(max(0, places - study.places) * study.reward * (1 + platform.fees.share))
     if not confirmed:
-        more, price = places - there.places, money(cost, platform.fees.currency)
+        more, price = places - study.places, money(cost, platform.fees.currency)
         raise Refused(f"{more} more places cost {price}; say --confirm to offer them")
-    found = platform.grow(row.platform_id, places)
+    grown = platform.grow(row.platform_id, places)
     _note(site, viewer, row, "study.grown", {"places": places})
-    return found
+    return grown
 
 
 def review_works(site: Site, viewer: Viewer, study_id: str, platform: CrowdPlatform) -> tuple[Proposal, ...]:
@@ -183,19 +183,21 @@ def review_works(site: Site, viewer: Viewer, study_id: str, platform: CrowdPlatf
 
 def _propose(site: Site, row: StudyRow, work: Work) -> Proposal:
     with site.database.reading() as connection:
-        by_name = {one.name: one for one in annotators.in_campaign(connection, row.campaign_id).values()}
+        by_name = {
+            annotator.name: annotator for annotator in annotators.in_campaign(connection, row.campaign_id).values()
+        }
         who = by_name.get(f"{row.platform}:{work.participant}")
         if who is None:
             return Proposal(work, "look", 0, "never came to the site")
-        given = sum(answer_counts.answered(connection, row.campaign_id, annotator_id=who.id).values())
+        count = sum(answer_counts.answered(connection, row.campaign_id, annotator_id=who.id).values())
         standing = annotators.participation(connection, row.campaign_id, who.id)
     if work.code != row.code:
-        return Proposal(work, "look", given, f"entered {work.code or 'no code'}, which is not the study's")
-    if given < row.items_per_place:
-        return Proposal(work, "look", given, f"gave {given} of {row.items_per_place} answers")
+        return Proposal(work, "look", count, f"entered {work.code or 'no code'}, which is not the study's")
+    if count < row.items_per_place:
+        return Proposal(work, "look", count, f"gave {count} of {row.items_per_place} answers")
     if standing is not None and standing.state in ("excluded", "failed"):
-        return Proposal(work, "look", given, f"is {standing.state}; see the campaign's record for the reason")
-    return Proposal(work, "approve", given, "did all of it and keeps the code")
+        return Proposal(work, "look", count, f"is {standing.state}; see the campaign's record for the reason")
+    return Proposal(work, "approve", count, "did all of it and keeps the code")
 
 
 def approve_works(
@@ -274,14 +276,16 @@ def completion(site: Site, participant: Participant, *, is_over: bool) -> Comple
     if platform not in BACK or participant.state == "failed":
         return None
     with site.database.reading() as connection:
-        found = [
+        platform_studies = [
             study for study in studies.list_studies(connection, participant.campaign.id) if study.platform == platform
         ]
         counted = answer_counts.answered(connection, participant.campaign.id, annotator_id=participant.annotator.id)
-    given = sum(counted.values())
-    if not found or not given or (given < found[-1].items_per_place and not is_over):
+    count = sum(counted.values())
+    if not platform_studies or not count or (count < platform_studies[-1].items_per_place and not is_over):
         return None
-    return Completion(found[-1].code, platform.capitalize(), BACK[platform].format(code=found[-1].code))
+    return Completion(
+        platform_studies[-1].code, platform.capitalize(), BACK[platform].format(code=platform_studies[-1].code)
+    )
 
 
 def _row(site: Site, viewer: Viewer, study_id: str, platform: CrowdPlatform) -> StudyRow:

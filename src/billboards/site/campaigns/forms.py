@@ -92,20 +92,20 @@ def _read(name: str, text: str) -> float | int:
 
 
 def _whole(text: str) -> int:
-    if (found := signed_number(text)) is None:
+    if (number := signed_number(text)) is None:
         raise ValueError(text)
-    return found
+    return number
 
 
 def _number(text: str) -> float:
-    if (found := decimal_number(text)) is None:
+    if (number := decimal_number(text)) is None:
         raise ValueError(text)
-    return found
+    return number
 
 
 def _moment(text: str) -> float:
-    found = datetime.fromisoformat(text)
-    return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
+    moment = datetime.fromisoformat(text)
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
 
 
 def sent_lines(sent: Mapping[str, Any], name: str) -> list[str]:

@@ -59,27 +59,27 @@ def labels_of(connection: Connection, campaign: Campaign, *, with_excluded: bool
     people = annotators.in_campaign(connection, campaign.id)
     items = {item.id: item for item in campaigns.list_items(connection, campaign.id, "label")}
     states = WITH_EXCLUDED if with_excluded else VALID
-    found = []
-    for given in answer_counts.current_answers(connection, campaign.id, states=states, purpose="label"):
-        item = items[given.item_id]
-        values = answer_values(campaign.template, given.answer.answers, given.shown_order)
-        for slot, said in values.items():
-            found.append(
+    labels = []
+    for current in answer_counts.current_answers(connection, campaign.id, states=states, purpose="label"):
+        item = items[current.item_id]
+        values = answer_values(campaign.template, current.answer.answers, current.shown_order)
+        for slot, slot_values in values.items():
+            labels.append(
                 Label(
-                    answer_id=given.answer.answer_id,
+                    answer_id=current.answer.answer_id,
                     item=item.id,
                     instance=item.instance,
                     slot=read_slot(item.slots[slot]),
                     part=item.part,
-                    values=said,
-                    annotator=people[given.annotator_id].pseudonym,
-                    at=given.answer.at,
-                    template=given.answer.template,
-                    is_void=given.state == "void",
-                    details=answer_details(campaign.template, given.answer.answers, given.shown_order.index(slot)),
+                    values=slot_values,
+                    annotator=people[current.annotator_id].pseudonym,
+                    at=current.answer.at,
+                    template=current.answer.template,
+                    is_void=current.state == "void",
+                    details=answer_details(campaign.template, current.answer.answers, current.shown_order.index(slot)),
                 )
             )
-    return found
+    return labels
 
 
 def kept_labels(connection: Connection, campaign: Campaign, kept: Cache, *, with_excluded: bool = False) -> list[Label]:
@@ -140,13 +140,13 @@ def finished_rows(connection: Connection, campaign_id: str) -> frozenset[str]:
 
 def check_scales(connection: Connection, board: Board, template: Template) -> None:
     """Refuse a template that would give values on another scale to a dimension that the board has already."""
-    there = dict(board.dimensions)
+    dimensions = dict(board.dimensions)
     for row in campaigns.find(connection, board=board.name):
-        there |= {dimension.name: dimension for dimension in _dimensions(campaign_of(row))}
+        dimensions |= {dimension.name: dimension for dimension in _dimensions(campaign_of(row))}
     for question in template.dimensions:
         own = template.board_dimension(question)
-        known = there.get(own.name, own)
-        if (known.range, known.higher_is_better) != (own.range, own.higher_is_better):
+        existing = dimensions.get(own.name, own)
+        if (existing.range, existing.higher_is_better) != (own.range, own.higher_is_better):
             raise InvalidInput(
                 f"board {board.name} has judgments of a template {template.name} whose {question.name} has another "
                 "scale, and all of one name are counted together; give your template a name of its own"
@@ -159,31 +159,31 @@ def _dimensions(campaign: Campaign) -> list[Dimension]:
 
 def _aggregates(standing: Sequence[Campaign]) -> tuple[dict[str, Aggregate], str | None]:
     """One aggregate per template over all of its campaigns, and which of them ranks: that of the last to close."""
-    found: dict[str, Aggregate] = {}
+    aggregates: dict[str, Aggregate] = {}
     ranking = [campaign for campaign in standing if campaign.ranks]
     for campaign in ranking:
         template = campaign.template
         names = tuple(campaign.name for campaign in ranking if campaign.template.name == template.name)
         overall = template.board_dimension(template.dimension(template.overall)).name
-        found[template.name] = Aggregate(template.name, (overall,), names)
-    last = max(ranking, key=lambda one: one.closed or one.changed, default=None)
+        aggregates[template.name] = Aggregate(template.name, (overall,), names)
+    last = max(ranking, key=lambda candidate: candidate.closed or candidate.changed, default=None)
     # Judgments that join a dimension of the board are ranked with what they have joined.
-    return found, None if last is None or last.joins else last.template.name
+    return aggregates, None if last is None or last.joins else last.template.name
 
 
 def _lay(board: Board, columns: JudgmentColumns, campaign: Campaign, labels: Sequence[Label]) -> None:
     """Labels as judgments, on the rows that hold the very outputs that were seen."""
     places = _places(board)
     template = campaign.template
-    scales = {own: (template.dimension(own), board.dimensions[there]) for own, there in campaign.joins.items()}
+    scales = {own: (template.dimension(own), board.dimensions[joined]) for own, joined in campaign.joins.items()}
     for label in labels:
         row = places.get((label.slot.name, label.slot.version), places.get(("", label.slot.version)))
         if row is None or label.instance not in board.position:
             continue
         values = {f"{template.name}.{name}": value for name, value in label.values.items()}
-        for own, (question, there) in scales.items():
-            slope, intercept = there.affine()
-            values[there.name] = (100 * question.share(label.values[own]) - intercept) / slope
+        for own, (question, dimension) in scales.items():
+            slope, intercept = dimension.affine()
+            values[dimension.name] = (100 * question.share(label.values[own]) - intercept) / slope
         columns.add(
             board.position[label.instance],
             row,
@@ -196,13 +196,13 @@ def _lay(board: Board, columns: JudgmentColumns, campaign: Campaign, labels: Seq
 
 def _places(board: Board) -> dict[tuple[str, str], int]:
     """Where a row stands, by name and version, and by version alone: an anonymous one gets another name one day."""
-    found = {("", row.version): k for k, row in enumerate(board.rows)}
-    return found | {(row.name, row.version): k for k, row in enumerate(board.rows)}
+    by_version = {("", row.version): k for k, row in enumerate(board.rows)}
+    return by_version | {(row.name, row.version): k for k, row in enumerate(board.rows)}
 
 
 def judgments_of(connection: Connection, board: Board, campaign: Campaign, *, with_excluded: bool = False) -> Judgments:
     """One campaign's judgments on a board, whether it is closed or not."""
     names = tuple(dimension.name for dimension in _dimensions(campaign))
-    columns = JudgmentColumns((*names, *(there for there in campaign.joins.values())))
+    columns = JudgmentColumns((*names, *campaign.joins.values()))
     _lay(board, columns, campaign, labels_of(connection, campaign, with_excluded=with_excluded))
     return columns.build()

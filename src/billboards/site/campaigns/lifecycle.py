@@ -77,8 +77,8 @@ def write_draft(
         raise InvalidInput(f"the name {name[:80]!r} {wrong}")
     now = site.clock()
     with site.database.writing() as connection:
-        known = {"board": board, "name": name, "kind": kind, "account_id": account.id, **values}
-        row = campaigns.create(connection, known, actor=viewer.name, now=now)
+        fields = {"board": board, "name": name, "kind": kind, "account_id": account.id, **values}
+        row = campaigns.create(connection, fields, actor=viewer.name, now=now)
         campaigns.add_items(connection, row.id, map(item_document, items))
         return campaign_of(row)
 
@@ -92,8 +92,8 @@ def _values(
     ranks: bool,
     joins: dict[str, str],
 ) -> dict[str, Any]:
-    known = {"template": source, "plan": plan.document(), "generators": generators, "instances": list(instances)}
-    return {**known, "rolling": rolling, "ranks": ranks, "joins": joins, "details": {}}
+    fields = {"template": source, "plan": plan.document(), "generators": generators, "instances": list(instances)}
+    return {**fields, "rolling": rolling, "ranks": ranks, "joins": joins, "details": {}}
 
 
 def item_document(item: Item) -> dict[str, Any]:
@@ -122,11 +122,11 @@ def chosen_rows(board: Board, generators: Sequence[str] | None) -> list[Outputs]
 
 
 def _check_joins(board: Board, template: Template, joins: Mapping[str, str]) -> None:
-    for own, there in joins.items():
+    for own, joined in joins.items():
         template.dimension(own)
-        if there not in board.dimensions:
+        if joined not in board.dimensions:
             raise InvalidInput(
-                f"board {board.name} has no dimension {there} that {own} could join; "
+                f"board {board.name} has no dimension {joined} that {own} could join; "
                 f"it has {', '.join(board.dimensions) or 'none'}"
             )
 
@@ -176,9 +176,9 @@ def _advance(
 ) -> Campaign:
     require(viewer, "administer")
     with site.database.writing() as connection:
-        known = campaigns.get(connection, campaign_id)
-        if before is not None and known.state != before:
-            raise Refused(f"campaign {known.name} is {known.state}, not {before}")
+        row = campaigns.get(connection, campaign_id)
+        if before is not None and row.state != before:
+            raise Refused(f"campaign {row.name} is {row.state}, not {before}")
         return campaign_of(
             campaigns.advance(connection, campaign_id, to, actor=viewer.name, now=site.clock(), reason=reason)
         )
@@ -197,18 +197,18 @@ def top_up(
     require(viewer, "administer")
     if budget < 0:
         raise InvalidInput(f"a budget is topped up by more than nothing; found {budget:g}")
-    known = _campaign(site, campaign_id)
-    plan = _topped_up(known, budget, labels)
-    items = _more_items(site, known, plan, generators) if generators else []
+    campaign = _campaign(site, campaign_id)
+    plan = _topped_up(campaign, budget, labels)
+    items = _more_items(site, campaign, plan, generators) if generators else []
     now = site.clock()
     with site.database.writing() as connection:
         row = campaigns.get(connection, campaign_id)
         if row.state == "closed":
             raise Refused(f"campaign {row.name} is closed; begin another one")
-        if row.changed != known.changed:
+        if row.changed != campaign.changed:
             raise Refused(f"campaign {row.name} was changed meanwhile; look again and repeat")
-        if labels is not None and labels != known.plan.labels:
-            campaigns.raise_wanted(connection, campaign_id, labels - known.plan.labels)
+        if labels is not None and labels != campaign.plan.labels:
+            campaigns.raise_wanted(connection, campaign_id, labels - campaign.plan.labels)
         campaigns.add_items(connection, campaign_id, map(item_document, items))
         detail = {"budget": budget, "generators": list(generators), "labels": labels}
         values = {"plan": plan.document(), "generators": [*row.generators, *generators]}
@@ -238,15 +238,15 @@ def _more_items(site: Site, campaign: Campaign, plan: CampaignPlan, generators: 
         raise InvalidInput(f"{', '.join(again)} takes part already")
     board = live_board(site, campaign.board, audience="owners").board
     rows = chosen_rows(board, generators)
-    there = [instance for instance in campaign.instances if instance in board.position]
-    return plan_items(board, campaign.template, plan, rows, there)
+    instances = [instance for instance in campaign.instances if instance in board.position]
+    return plan_items(board, campaign.template, plan, rows, instances)
 
 
 def list_campaigns(site: Site, viewer: Viewer, board: str | None = None) -> tuple[Campaign, ...]:
     """Campaigns, the oldest first: all of them for owners, those that have begun for everybody else."""
     with site.database.reading() as connection:
-        found = [campaign_of(row) for row in campaigns.find(connection, board=board)]
-    return tuple(one for one in found if viewer.role == "owner" or one.state != "draft")
+        all_campaigns = [campaign_of(row) for row in campaigns.find(connection, board=board)]
+    return tuple(campaign for campaign in all_campaigns if viewer.role == "owner" or campaign.state != "draft")
 
 
 def _campaign(site: Site, campaign_id: str) -> Campaign:

@@ -87,12 +87,12 @@ def create_meta_campaign(
 
 
 def _corner_items(board: Board, corner: Sequence[Disagreement], part: str, plan: CampaignPlan) -> list[Item]:
-    found = []
-    for one in corner:
-        slot = output_slot(board, board.row(one.generator), one.instance)
+    items = []
+    for disagreement in corner:
+        slot = output_slot(board, board.row(disagreement.generator), disagreement.instance)
         assert slot is not None, "what was judged has a text"
-        found.append(Item(instance=one.instance, slots=(slot,), order=(0,), wanted=plan.labels, part=part))
-    return found
+        items.append(Item(instance=disagreement.instance, slots=(slot,), order=(0,), wanted=plan.labels, part=part))
+    return items
 
 
 def meta_results(site: Site, viewer: Viewer, campaign_id: str) -> tuple[Corner, ...]:
@@ -106,12 +106,12 @@ def meta_results(site: Site, viewer: Viewer, campaign_id: str) -> tuple[Corner, 
     question = campaign.template.dimension(campaign.template.overall)
     corners = []
     for part, other in (("first", "second"), ("second", "first")):
-        said: dict[int, list[float]] = {}
+        shares_by_item: dict[int, list[float]] = {}
         for label in labels:
             if label.part == part:
-                said.setdefault(label.item, []).append(question.share(label.values[question.name]))
-        if said:
-            means = [float(np.mean(shares)) for shares in said.values()]
+                shares_by_item.setdefault(label.item, []).append(question.share(label.values[question.name]))
+        if shares_by_item:
+            means = [float(np.mean(shares)) for shares in shares_by_item.values()]
             share, low, high = bootstrap_mean(means, seed=campaign.plan.seed)
             higher, lower = campaign.details[part], campaign.details[other]
             good = sum(mean >= 0.5 for mean in means)
@@ -148,8 +148,8 @@ def _rule(site: Site, viewer: Viewer, campaign_id: str, answer_id: str, verdict:
     now = site.clock()
     with site.database.writing() as connection:
         campaign = campaign_with_id(connection, campaign_id)
-        found = answer_counts.submitted(connection, campaign_id, answer_id)
-        held = answers.assignment(connection, found.assignment_id)
+        answer = answer_counts.submitted(connection, campaign_id, answer_id)
+        held = answers.assignment(connection, answer.assignment_id)
         assert held is not None
         if verdict == "struck" and held.state == "submitted":
             answers.set_state(connection, held.id, "struck", now=now)

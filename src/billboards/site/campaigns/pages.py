@@ -63,9 +63,11 @@ def show_list(ask: Ask) -> Body:
     """A board's campaigns: all of them for owners, for annotators those they can take part in."""
     require(ask.viewer, "annotate")
     look = ask.look()
-    found = list_campaigns(ask.site, ask.viewer, look.name)
+    all_campaigns = list_campaigns(ask.site, ask.viewer, look.name)
     owner = may(ask.viewer, "administer")
-    taking = found if owner else [one for one in found if one.state in ("open", "paused")]
+    taking = (
+        all_campaigns if owner else [campaign for campaign in all_campaigns if campaign.state in ("open", "paused")]
+    )
     shown = stretch(taking[::-1], read_page(ask.query), PAGE)
     states = {entry.id: campaign_status(ask.site, ask.viewer, entry.id) for entry in shown.entries} if owner else {}
     return ask.board_page(
@@ -142,7 +144,7 @@ def show_annotators(ask: Ask, **context: Any) -> Body:
             shown.number, shown.last, addresses.board(campaign.board, "campaigns", campaign.id, "annotators"), {}
         ),
         decided=cut(decided[::-1], views.MOST_ROWS),
-        ruled={one.name for one in decided},
+        ruled={ruling.name for ruling in decided},
         words=views.test_words,
         **context,
     )
@@ -255,9 +257,9 @@ def _second_look(ask: Ask, campaign: Campaign, listed: int) -> tuple[tuple[Doubt
 def _disputes(ask: Ask, campaign: Campaign) -> Cut[Dispute]:
     """The answers that something was ruled about, the latest first."""
     by_answer: dict[str, list[Ruling]] = {}
-    for one in rulings(ask.site, ask.viewer, campaign.id)[::-1]:
-        if one.subject == "answer":
-            by_answer.setdefault(one.name, []).append(one)
+    for ruling in rulings(ask.site, ask.viewer, campaign.id)[::-1]:
+        if ruling.subject == "answer":
+            by_answer.setdefault(ruling.name, []).append(ruling)
     if not by_answer:
         return cut([], LATEST)
     lines = {line.answer_id: line for line in campaign_answers(ask.site, ask.viewer, campaign.id)}
@@ -363,7 +365,7 @@ def _dispute(ask: Ask, campaign: Campaign, sent: Sent) -> None:
 
 
 def _decide(ask: Ask, campaign: Campaign, sent: Sent) -> None:
-    decision = next((one for one in DECISIONS if one == _text(sent, "decision")), None)
+    decision = next((word for word in DECISIONS if word == _text(sent, "decision")), None)
     if decision is None:
         raise InvalidInput(f"choose one of {', '.join(DECISIONS)}")
     meta_evaluation.decide(ask.site, ask.viewer, campaign.id, _text(sent, "answer"), decision, _text(sent, "reason"))

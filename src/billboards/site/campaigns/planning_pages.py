@@ -147,7 +147,7 @@ def _blind_form(ask: Ask, sent: Mapping[str, Any], problem: str | None, status: 
     require(ask.viewer, "administer")
     look = ask.look()
     sources = [*look.board.aggregates, *look.board.dimensions]
-    fitting = [one for one in map(open_template, shipped()) if one.compares == "none"]
+    fitting = [template for template in map(open_template, shipped()) if template.compares == "none"]
     return ask.board_page(
         "campaign_blind",
         look,

@@ -103,10 +103,12 @@ def campaign_results(
         labels = labels_of(connection, campaign, with_excluded=with_excluded)
     names = [question.name for question in campaign.template.dimensions]
     ordered = sorted(names, key=lambda name: name != campaign.template.overall)
-    found = [_estimate(campaign, rows, generator, name, draws) for name in ordered for generator, rows in _by(labels)]
+    estimates = [
+        _estimate(campaign, rows, generator, name, draws) for name in ordered for generator, rows in _by(labels)
+    ]
     key = {name: k for k, name in enumerate(ordered)}
-    found.sort(key=lambda one: (key[one.dimension], -one.mean, one.generator))
-    return Results(campaign, with_excluded, tuple(found))
+    estimates.sort(key=lambda estimate: (key[estimate.dimension], -estimate.mean, estimate.generator))
+    return Results(campaign, with_excluded, tuple(estimates))
 
 
 def both_results(site: Site, viewer: Viewer, campaign_id: str) -> tuple[Results, Results]:
@@ -136,7 +138,7 @@ def _estimate(campaign: Campaign, labels: Sequence[Label], generator: str, dimen
     shares: dict[str, list[float]] = {}
     for label in labels:
         shares.setdefault(label.instance, []).append(100 * question.share(label.values[dimension]))
-    means = [sum(found) / len(found) for found in shares.values()]
+    means = [sum(instance_shares) / len(instance_shares) for instance_shares in shares.values()]
     mean, low, high = bootstrap_mean(means, resamples=draws, seed=campaign.plan.seed)
     worst = worst_case_se(min(max(mean, 0.0), 100.0), len(means), high=100.0)
     return Estimated(
@@ -219,8 +221,8 @@ def _slot_name(slot: Mapping[str, Any], instance: str) -> str:
 def _worth(campaign: Campaign, answer: Answer, assignment: Assignment) -> tuple[Mapping[str, float], ...]:
     if answer.kind != "submitted":
         return ()
-    found = answer_values(campaign.template, answer.answers, assignment.shown_order)
-    return tuple(found.get(slot, {}) for slot in assignment.shown_order)
+    values = answer_values(campaign.template, answer.answers, assignment.shown_order)
+    return tuple(values.get(slot, {}) for slot in assignment.shown_order)
 
 
 def disagreements(site: Site, viewer: Viewer, campaign_id: str, *, limit: int = 50) -> tuple[Spread, ...]:
@@ -230,17 +232,17 @@ def disagreements(site: Site, viewer: Viewer, campaign_id: str, *, limit: int = 
         campaign = campaign_with_id(connection, campaign_id)
         labels = labels_of(connection, campaign)
     question = campaign.template.dimension(campaign.template.overall)
-    said: dict[tuple[str, str], list[Label]] = {}
+    by_output: dict[tuple[str, str], list[Label]] = {}
     for label in labels:
-        said.setdefault((label.instance, label.slot.name), []).append(label)
-    found = []
-    for (instance, generator), several in said.items():
+        by_output.setdefault((label.instance, label.slot.name), []).append(label)
+    spreads = []
+    for (instance, generator), several in by_output.items():
         values = [(label.annotator, 100 * question.share(label.values[question.name])) for label in several]
         shares = [share for _, share in values]
         if len(values) > 1:
             difference = max(shares) - min(shares)
-            found.append(Spread(instance, generator, several[0].slot.text, tuple(values), difference))
-    return tuple(sorted(found, key=lambda one: (-one.difference, one.instance, one.generator))[:limit])
+            spreads.append(Spread(instance, generator, several[0].slot.text, tuple(values), difference))
+    return tuple(sorted(spreads, key=lambda spread: (-spread.difference, spread.instance, spread.generator))[:limit])
 
 
 @dataclass(frozen=True)
@@ -267,7 +269,7 @@ def board_of_campaign(
     board = replace(
         live.board,
         judgments=judged,
-        dimensions={**live.board.dimensions, **{one.name: one for one in own}},
+        dimensions={**live.board.dimensions, **{dimension.name: dimension for dimension in own}},
         aggregates={template.name: Aggregate(template.name, (overall,))},
         ranks=template.name,
     )
@@ -291,13 +293,13 @@ def metric_estimates(
 ) -> tuple[MeanEstimate, ...]:
     """Each generator's mean from its labels and a metric that scores all of its outputs; none where that can't be."""
     board, cells = board_of_campaign(site, viewer, campaign_id)
-    found = []
+    estimates = []
     for name in dict.fromkeys(board.rows[row].name for row in board.judgments.row.tolist()):
         try:
-            found.append(estimate_generator(board, cells, name, metric=metric))
+            estimates.append(estimate_generator(board, cells, name, metric=metric))
         except NotEnoughData:
             continue
-    return tuple(found)
+    return tuple(estimates)
 
 
 def second_look(
@@ -309,5 +311,8 @@ def second_look(
     with site.database.reading() as connection:
         campaign = campaign_with_id(connection, campaign_id)
         labels = labels_of(connection, campaign)
-    given = {(label.instance, label.annotator, label.slot.text): label.answer_id for label in labels}
-    return tuple(Doubt(given[one.instance, one.annotator or "", one.output], one) for one in study.implausible)
+    answer_ids = {(label.instance, label.annotator, label.slot.text): label.answer_id for label in labels}
+    return tuple(
+        Doubt(answer_ids[rating.instance, rating.annotator or "", rating.output], rating)
+        for rating in study.implausible
+    )

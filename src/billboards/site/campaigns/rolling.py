@@ -42,8 +42,8 @@ def admit_generators(site: Site, board: str) -> tuple[str, ...]:
         for row in live.rows:
             machine = row.generator is not None and row.generator.kind == "machine"
             if machine and row.name not in campaign.generators:
-                there = [instance for instance in campaign.instances if instance in live.position]
-                items = plan_items(live, campaign.template, campaign.plan, [row], there)
+                instances = [instance for instance in campaign.instances if instance in live.position]
+                items = plan_items(live, campaign.template, campaign.plan, [row], instances)
                 admitted += [row.name] if _admit(site, campaign, row, items) else []
     return tuple(admitted)
 
@@ -52,10 +52,10 @@ def _admit(site: Site, campaign: Campaign, row: Outputs, items: list[Item]) -> b
     """Let one generator in, if it is still outside and the budget has room for it."""
     now = site.clock()
     with site.database.writing() as connection:
-        known = campaigns.get(connection, campaign.id)
-        if known.state != "open" or row.name in known.generators:
+        current = campaigns.get(connection, campaign.id)
+        if current.state != "open" or row.name in current.generators:
             return False
-        if not _affordable(connection, campaign_of(known), items):
+        if not _affordable(connection, campaign_of(current), items):
             _note_waiting(connection, campaign, row.name, now)
             return False
         campaigns.add_items(connection, campaign.id, map(item_document, items))
@@ -66,7 +66,7 @@ def _admit(site: Site, campaign: Campaign, row: Outputs, items: list[Item]) -> b
             actor=ACTOR,
             now=now,
             detail={"generator": row.name, "items": len(items)},
-            generators=[*known.generators, row.name],
+            generators=[*current.generators, row.name],
         )
     return True
 
@@ -85,8 +85,8 @@ def _affordable(connection: Connection, campaign: Campaign, items: list[Item]) -
 
 def _note_waiting(connection: Connection, campaign: Campaign, name: str, now: float) -> None:
     """Say once that a generator waits for money."""
-    said = trail.entries(connection, subject=campaign.id, limit=1000)
-    if any(one.action == "campaign.waits" and one.detail.get("generator") == name for one in said):
+    entries = trail.entries(connection, subject=campaign.id, limit=1000)
+    if any(entry.action == "campaign.waits" and entry.detail.get("generator") == name for entry in entries):
         return
     detail = {"generator": name, "reason": "the budget does not cover another generator; top the campaign up"}
     trail.note(connection, ACTOR, "campaign.waits", campaign.id, now=now, board=campaign.board, detail=detail)

@@ -71,8 +71,8 @@ def list_templates() -> list[TemplateFacts]:
 @router.post("/templates/preview", dependencies=OWNERS)
 def preview_template(sent: OwnTemplate) -> TemplatePreview:
     """Your own template as annotators will meet it, or all that is wrong with it; nothing is kept."""
-    found = own_template(sent.source)
-    template = parse_template(found.text, found.name)
+    source = own_template(sent.source)
+    template = parse_template(source.text, source.name)
     return TemplatePreview(**_template_facts(template), preview=preview(template))
 
 
@@ -206,8 +206,8 @@ def list_campaigns(
     request: Request, response: Response, board: str, viewer: Owner, limit: Limit = MOST, cursor: Cursor = None
 ) -> list[CampaignFacts]:
     """A board's campaigns, the oldest first; the header Link leads on where there are more."""
-    found = campaigns.list_campaigns(site_of(request), viewer, board)
-    return list_at(request, response, found, limit, cursor, _facts)
+    board_campaigns = campaigns.list_campaigns(site_of(request), viewer, board)
+    return list_at(request, response, board_campaigns, limit, cursor, _facts)
 
 
 @router.post("/boards/{board}/campaigns", status_code=201)
@@ -241,16 +241,18 @@ def _template(sent: NewCampaign) -> str | SentTemplate:
 @router.get("/campaigns/{campaign}")
 def read_campaign(request: Request, campaign: str, viewer: Owner) -> StatusFacts:
     """How a campaign stands: labels, money, people."""
-    found = campaign_status(site_of(request), viewer, _known(request, campaign).id)
-    parts = [GeneratorProgress(generator=name, done=done, wanted=wanted) for name, done, wanted in found.by_generator]
-    known = {word: getattr(found, word) for word in StatusFacts.model_fields if word not in ("campaign", "generators")}
-    return StatusFacts(campaign=_facts(found.campaign), generators=parts, **known)
+    status = campaign_status(site_of(request), viewer, _campaign(request, campaign).id)
+    parts = [GeneratorProgress(generator=name, done=done, wanted=wanted) for name, done, wanted in status.by_generator]
+    values = {
+        word: getattr(status, word) for word in StatusFacts.model_fields if word not in ("campaign", "generators")
+    }
+    return StatusFacts(campaign=_facts(status.campaign), generators=parts, **values)
 
 
 @router.get("/campaigns/{campaign}/quote")
 def read_quote(request: Request, campaign: str, viewer: Owner) -> Quote:
     """What a campaign costs in all, and the standard error that buys."""
-    return campaigns.quote_campaign(site_of(request), viewer, _known(request, campaign).id)
+    return campaigns.quote_campaign(site_of(request), viewer, _campaign(request, campaign).id)
 
 
 @router.post("/campaigns/{campaign}/annotators", status_code=201)
@@ -258,8 +260,11 @@ def invite(request: Request, campaign: str, sent: Invited, viewer: Owner) -> lis
     """Make personal links; each is shown this once."""
     if bool(sent.names) == (sent.count is not None):
         raise InvalidInput("send names, or how many links to make as count; one of the two")
-    made = annotators.invite(site_of(request), viewer, _known(request, campaign).id, sent.names or sent.count or 0)
-    return [LinkFacts(name=one.name, annotator=one.pseudonym, token=one.token, path=one.path) for one in made]
+    made = annotators.invite(site_of(request), viewer, _campaign(request, campaign).id, sent.names or sent.count or 0)
+    return [
+        LinkFacts(name=invitation.name, annotator=invitation.pseudonym, token=invitation.token, path=invitation.path)
+        for invitation in made
+    ]
 
 
 @router.get("/campaigns/{campaign}/annotators")
@@ -267,11 +272,11 @@ def list_annotators(
     request: Request, response: Response, campaign: str, viewer: Owner, limit: Limit = MOST, cursor: Cursor = None
 ) -> list[AnnotatorFacts]:
     """How everybody in a campaign stands, by pseudonym; the header Link leads on where there are more."""
-    lines = annotators.annotator_lines(site_of(request), viewer, _known(request, campaign).id)
+    lines = annotators.annotator_lines(site_of(request), viewer, _campaign(request, campaign).id)
     words = [word for word in AnnotatorFacts.model_fields if word != "annotator"]
 
-    def facts(one: AnnotatorLine) -> AnnotatorFacts:
-        return AnnotatorFacts(annotator=one.pseudonym, **{word: getattr(one, word) for word in words})
+    def facts(line: AnnotatorLine) -> AnnotatorFacts:
+        return AnnotatorFacts(annotator=line.pseudonym, **{word: getattr(line, word) for word in words})
 
     return list_at(request, response, lines, limit, cursor, facts)
 
@@ -287,15 +292,15 @@ def rule(
 ) -> Ruling:
     """Leave an annotator out or let one in again, with a reason that stays on record."""
     verb = annotators.exclude if verdict == "exclude" else annotators.readmit
-    return verb(site_of(request), viewer, _known(request, campaign).id, annotator, sent.reason)
+    return verb(site_of(request), viewer, _campaign(request, campaign).id, annotator, sent.reason)
 
 
 @router.get("/campaigns/{campaign}/results")
 def read_results(request: Request, campaign: str, viewer: Owner, with_excluded: bool = False) -> ResultFacts:
     """Means with intervals and worst-case standard errors, without excluded annotators or with them."""
-    known = _known(request, campaign)
-    found = campaign_results.campaign_results(site_of(request), viewer, known.id, with_excluded=with_excluded)
-    return ResultFacts(campaign=known.id, with_excluded=with_excluded, estimates=list(found.estimates))
+    chosen = _campaign(request, campaign)
+    results = campaign_results.campaign_results(site_of(request), viewer, chosen.id, with_excluded=with_excluded)
+    return ResultFacts(campaign=chosen.id, with_excluded=with_excluded, estimates=list(results.estimates))
 
 
 @router.get("/campaigns/{campaign}/answers")
@@ -303,8 +308,10 @@ def list_answers(
     request: Request, campaign: str, viewer: Owner, history: bool = False, limit: Limit = 100, cursor: Cursor = None
 ) -> Page[AnswerLine]:
     """Every answer in the order given; with `history`, drafts and what was taken back too."""
-    lines = campaign_results.campaign_answers(site_of(request), viewer, _known(request, campaign).id, history=history)
-    page: Page[AnswerLine] = page_at(list(lines), limit, cursor, lambda one: one)
+    lines = campaign_results.campaign_answers(
+        site_of(request), viewer, _campaign(request, campaign).id, history=history
+    )
+    page: Page[AnswerLine] = page_at(list(lines), limit, cursor, lambda line: line)
     return page
 
 
@@ -317,19 +324,19 @@ def change_campaign(
     viewer: Owner,
 ) -> CampaignFacts:
     """Open, pause, resume or close a campaign; what spends money wants `confirm`."""
-    known = _known(request, campaign)
-    if action in ("open", "resume") and known.plan.pay and not sent.confirm:
-        raise Refused(f"campaign {known.name} spends money: look at its quote, then send confirm")
+    chosen = _campaign(request, campaign)
+    if action in ("open", "resume") and chosen.plan.pay and not sent.confirm:
+        raise Refused(f"campaign {chosen.name} spends money: look at its quote, then send confirm")
     verbs = {"open": campaigns.open_campaign, "pause": campaigns.pause_campaign}
     verbs |= {"resume": campaigns.resume_campaign, "close": campaigns.close_campaign}
-    return _facts(verbs[action](site_of(request), viewer, known.id, reason=sent.reason))
+    return _facts(verbs[action](site_of(request), viewer, chosen.id, reason=sent.reason))
 
 
-def _known(request: Request, campaign: str) -> Campaign:
+def _campaign(request: Request, campaign: str) -> Campaign:
     return get_campaign(site_of(request), campaign)
 
 
 def _facts(campaign: Campaign) -> CampaignFacts:
-    known: dict[str, Any] = {word: getattr(campaign, word) for word in CampaignFacts.model_fields}
-    known |= {"template": campaign.template.signature, "instances": len(campaign.instances)}
-    return CampaignFacts(**{**known, "generators": list(campaign.generators), "plan": asdict(campaign.plan)})
+    values: dict[str, Any] = {word: getattr(campaign, word) for word in CampaignFacts.model_fields}
+    values |= {"template": campaign.template.signature, "instances": len(campaign.instances)}
+    return CampaignFacts(**{**values, "generators": list(campaign.generators), "plan": asdict(campaign.plan)})

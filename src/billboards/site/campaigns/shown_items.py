@@ -89,8 +89,8 @@ def shown_item(site: Site, campaign: Campaign, item: ItemRow, assignment: Assign
 def campaign_board(site: Site, campaign: Campaign) -> Board:
     """The board whose instances a campaign shows; outputs are kept with the items."""
     with site.database.reading() as connection:
-        known = registry.board(connection, campaign.board)
-    return folder_board(site, known)
+        entry = registry.board(connection, campaign.board)
+    return folder_board(site, entry)
 
 
 def _context(board: Board, instance: Instance) -> tuple[str, ...]:
@@ -98,4 +98,6 @@ def _context(board: Board, instance: Instance) -> tuple[str, ...]:
     if instance.document is None:
         return ()
     before = board.instances[max(0, board.position[instance.id] - CONTEXT) : board.position[instance.id]]
-    return tuple(one.input for one in before if one.document == instance.document and one.input is not None)
+    return tuple(
+        earlier.input for earlier in before if earlier.document == instance.document and earlier.input is not None
+    )

@@ -52,7 +52,7 @@ def campaign_status(site: Site, viewer: Viewer, campaign_id: str) -> Status:
     with site.database.reading() as connection:
         campaign = campaign_with_id(connection, campaign_id)
         rows = answer_counts.labels_by_row(connection, campaign_id)
-        given = answer_counts.answered(connection, campaign_id)
+        counts = answer_counts.answered(connection, campaign_id)
         leased = answer_counts.in_hands(connection, campaign_id, now=now)
         people = Counter(
             str(participation.state) for participation in annotators.list_participations(connection, campaign_id)
@@ -60,7 +60,7 @@ def campaign_status(site: Site, viewer: Viewer, campaign_id: str) -> Status:
         times = answer_counts.times(connection, campaign_id)
         seconds = answer_counts.seconds_spent(connection, campaign_id)
     plan = campaign.plan
-    total = sum(given.values())
+    total = sum(counts.values())
     middle = median(seconds) if seconds else None
     days = Counter(datetime.fromtimestamp(at, UTC).date().isoformat() for at in times)
     return Status(
@@ -70,7 +70,7 @@ def campaign_status(site: Site, viewer: Viewer, campaign_id: str) -> Status:
         leased=leased,
         by_generator=tuple((name, *rows.get(name, (0, 0))) for name in (campaign.generators or sorted(rows))),
         answers=total,
-        tests=given.get("test", 0) + given.get("qualification", 0),
+        tests=counts.get("test", 0) + counts.get("qualification", 0),
         annotators=dict(people),
         spent=total * plan.price,
         committed=leased * plan.price,

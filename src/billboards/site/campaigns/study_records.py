@@ -64,10 +64,10 @@ def add_study(connection: Connection, values: Mapping[str, Any], *, now: float) 
 
 def study(connection: Connection, study_id: str) -> StudyRow:
     """A study by its id."""
-    found = connection.execute(select(studies).where(studies.c.id == study_id)).mappings().one_or_none()
-    if found is None:
+    row = connection.execute(select(studies).where(studies.c.id == study_id)).mappings().one_or_none()
+    if row is None:
         raise UnknownName("study", study_id, connection.execute(select(studies.c.id)).scalars())
-    return StudyRow(**found)
+    return StudyRow(**row)
 
 
 def list_studies(connection: Connection, campaign_id: str) -> tuple[StudyRow, ...]:
@@ -99,10 +99,10 @@ def add_payment(
 
 def payment(connection: Connection, payment_id: str) -> Payment:
     """A payment by its id."""
-    found = connection.execute(select(payments).where(payments.c.id == payment_id)).mappings().one_or_none()
-    if found is None:
+    row = connection.execute(select(payments).where(payments.c.id == payment_id)).mappings().one_or_none()
+    if row is None:
         raise UnknownName("payment", payment_id, connection.execute(select(payments.c.id)).scalars())
-    return Payment(**found)
+    return Payment(**row)
 
 
 def list_payments(connection: Connection, study_id: str) -> tuple[Payment, ...]:

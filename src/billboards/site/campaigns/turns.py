@@ -80,14 +80,14 @@ def next_turn(site: Site, campaign_id: str, who: Annotator) -> Turn:
     now = site.clock()
     with site.database.writing() as connection:
         campaign = campaign_with_id(connection, campaign_id)
-        found = _decide(connection, campaign, who, now)
+        decision = _decide(connection, campaign, who, now)
         progress = count_progress(connection, campaign, who.id)
-        if not isinstance(found, Assignment):
-            state, again = found
+        if not isinstance(decision, Assignment):
+            state, again = decision
             return Turn(state, progress, None, again)
-        item = campaigns.item(connection, found.item_id)
-        kept = answers.last_answer(connection, found.id)
-    return Turn("item", progress, shown_item(site, campaign, item, found, kept))
+        item = campaigns.item(connection, decision.item_id)
+        kept = answers.last_answer(connection, decision.id)
+    return Turn("item", progress, shown_item(site, campaign, item, decision, kept))
 
 
 _Nothing = tuple[TurnState, float | None]
@@ -131,8 +131,8 @@ def can_pay(connection: Connection, campaign: Campaign, now: float) -> bool:
     plan = campaign.plan
     if plan.budget is None or not plan.price:
         return True
-    given = sum(answer_counts.answered(connection, campaign.id).values())
-    return (given + answer_counts.in_hands(connection, campaign.id, now=now) + 1) * plan.price <= plan.budget + 1e-9
+    count = sum(answer_counts.answered(connection, campaign.id).values())
+    return (count + answer_counts.in_hands(connection, campaign.id, now=now) + 1) * plan.price <= plan.budget + 1e-9
 
 
 def _qualify(connection: Connection, campaign: Campaign, who: Annotator, now: float) -> Assignment | _Nothing:
@@ -164,7 +164,7 @@ def _give(connection: Connection, campaign: Campaign, who: Annotator, now: float
     """The next item to label, or a test question in its place."""
     seen, judged = answers.seen(connection, campaign.id, who.id)
     waiting = answers.open_items(connection, campaign.id, who.id, now=now, limit=AHEAD)
-    candidates = (Candidate(one.id, one.instance, one.row or "", one.id) for one in waiting)
+    candidates = (Candidate(item.id, item.instance, item.row or "", item.id) for item in waiting)
     chosen = choose(candidates, seen, judged)
     if chosen is None:
         busy = answer_counts.in_hands(connection, campaign.id, now=now) > 0
@@ -175,13 +175,13 @@ def _give(connection: Connection, campaign: Campaign, who: Annotator, now: float
 
 def _test(connection: Connection, campaign: Campaign, who: Annotator, seen: set[str]) -> OpenItem | None:
     """The test question that is due, on an instance the annotator has not met if there is one left."""
-    given = answer_counts.answered(connection, campaign.id, annotator_id=who.id)
-    count = given.get("label", 0) + given.get("test", 0)
+    counts = answer_counts.answered(connection, campaign.id, annotator_id=who.id)
+    count = counts.get("label", 0) + counts.get("test", 0)
     kind = next_test(campaign.plan, who.pseudonym, count)
     if kind is None:
         return None
     unseen = answers.unseen_items(connection, campaign.id, who.id, "test", kind)
-    fresh = [one for one in unseen if one.instance not in seen] or unseen
+    fresh = [item for item in unseen if item.instance not in seen] or unseen
     return chance(campaign.plan.seed, "test", who.pseudonym, count).choice(fresh) if fresh else None
 
 
@@ -195,15 +195,15 @@ def _assign(connection: Connection, campaign: Campaign, who: Annotator, item_id:
 
 def count_progress(connection: Connection, campaign: Campaign, annotator_id: int) -> Progress:
     """How far an annotator has come in a campaign."""
-    given = answer_counts.answered(connection, campaign.id, annotator_id=annotator_id)
-    qualifying = given.get("qualification", 0)
+    counts = answer_counts.answered(connection, campaign.id, annotator_id=annotator_id)
+    qualifying = counts.get("qualification", 0)
     total = answer_counts.count_items(connection, campaign.id, "qualification")
     seconds = answer_counts.seconds_spent(connection, campaign.id, annotator_id=annotator_id)
     return Progress(
-        done=given.get("label", 0) + given.get("test", 0),
+        done=counts.get("label", 0) + counts.get("test", 0),
         left=answers.labels_left(connection, campaign.id),
         qualified=(qualifying, total) if total else None,
-        earned=sum(given.values()) * campaign.plan.pay,
+        earned=sum(counts.values()) * campaign.plan.pay,
         currency=campaign.plan.currency,
         median_seconds=median(seconds) if seconds else None,
     )

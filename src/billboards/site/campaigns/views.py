@@ -130,11 +130,14 @@ class PlaceRow:
 
 def place_rows(counted: Ranking, everybody: Ranking) -> tuple[PlaceRow, ...]:
     """Both rankings side by side."""
-    found = []
+    rows = []
     for kind in ("generators", "metrics"):
-        other = {one.name: one.rank for one in getattr(everybody, kind)}
-        found += [PlaceRow(kind[:-1], one.name, one.rank, other.get(one.name)) for one in getattr(counted, kind)]
-    return tuple(found)
+        other = {standing.name: standing.rank for standing in getattr(everybody, kind)}
+        rows += [
+            PlaceRow(kind[:-1], standing.name, standing.rank, other.get(standing.name))
+            for standing in getattr(counted, kind)
+        ]
+    return tuple(rows)
 
 
 def test_words(count: TestCount) -> str:
@@ -142,10 +145,10 @@ def test_words(count: TestCount) -> str:
     asked = count.right + count.wrong
     if not asked:
         return NOTHING
-    said = f"{count.right} of {asked} right"
+    words = f"{count.right} of {asked} right"
     if count.accuracy is None or count.low is None or count.high is None or count.noisy is None:
-        return said
-    return f"{said}; accuracy {count.accuracy:.2f} [{count.low:.2f}, {count.high:.2f}], P(noisy) {count.noisy:.3f}"
+        return words
+    return f"{words}; accuracy {count.accuracy:.2f} [{count.low:.2f}, {count.high:.2f}], P(noisy) {count.noisy:.3f}"
 
 
 def answer_records(lines: Iterable[AnswerLine], *, flat: bool) -> Iterator[dict[str, Any]]:
@@ -166,17 +169,17 @@ def preview_item(template: Template) -> ItemView:
     example = template.examples[0] if template.examples else None
     outputs = tuple(f"(output {k + 1})" for k in range(template.outputs)) if example is None else example.outputs
 
-    def told(word: str) -> str:
+    def example_text(word: str) -> str:
         return getattr(example, word, None) or f"(the {word}, where there is one)"
 
     answers = {question.name: None for question in template.dimensions}
     shown = Shown(
         assignment="",
         template=template,
-        input=told("input") if template.shows("input") else None,
+        input=example_text("input") if template.shows("input") else None,
         image=None,
-        context=(told("context"),) if template.shows("context") else (),
-        references=(told("reference"),) if template.shows("reference") else (),
+        context=(example_text("context"),) if template.shows("context") else (),
+        references=(example_text("reference"),) if template.shows("reference") else (),
         outputs=outputs,
         output_names=template.output_names,
         input_language=None,

@@ -21,7 +21,7 @@ def generator_words(ranking: Ranking, name: str) -> str:
     ranks = rank_texts([standing.rank for standing in ranking.generators])
     for standing, rank in zip(ranking.generators, ranks, strict=True):
         if standing.name == name:
-            ranked = sum(one.rank is not None for one in ranking.generators)
+            ranked = sum(generator.rank is not None for generator in ranking.generators)
             return "not ranked" if standing.rank is None else f"#{rank} of {ranked}"
     raise UnknownName("generator", name, (standing.name for standing in ranking.generators))
 

@@ -3,12 +3,12 @@
 // Where the table is one page of several, sorting and finding are left to the links: they must look at every generator.
 
 const table = document.getElementById("board");
-const told = document.getElementById("told");
+const statusLine = document.getElementById("told");
 const FIXED = 2; // rank and name
 const isPart = "part" in table.dataset;
 
 function say(words) {
-  told.textContent = words;
+  statusLine.textContent = words;
 }
 
 function headers() {

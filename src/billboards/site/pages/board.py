@@ -80,14 +80,14 @@ def _around(
 def _badges(look: Look, ranking: Ranking) -> list[dict[str, str]]:
     """The badge of the leading metric and of the first generator, each with what a README writes."""
     base = look.live.site.settings.base_url.rstrip("/")
-    found = [("leading metric", badges.metric_words(ranking), addresses.board(look.name, "badges", "metric.svg"))]
+    entries = [("leading metric", badges.metric_words(ranking), addresses.board(look.name, "badges", "metric.svg"))]
     first = next((standing.name for standing in ranking.generators if standing.rank is not None), None)
     if first is not None:
         address = addresses.board(look.name, "badges", "generators", f"{first}.svg")
-        found.append((first, badges.generator_words(ranking, first), address))
+        entries.append((first, badges.generator_words(ranking, first), address))
     return [
         {"words": f"{what}: {words}", "address": address, "markdown": f"![{what}: {words}]({base}{address})"}
-        for what, words, address in found
+        for what, words, address in entries
     ]
 
 
@@ -111,8 +111,8 @@ def _moved(look: Look) -> dict[str, Any] | None:
     if snapshot is None or snapshot.number == 1 or not snapshot.moves:
         return None
     moves = [
-        Move(one["name"], one["before"], one["after"], new=one["change"] == "new", gone=one["change"] == "gone")
-        for one in snapshot.moves
+        Move(move["name"], move["before"], move["after"], new=move["change"] == "new", gone=move["change"] == "gone")
+        for move in snapshot.moves
     ]
     return {
         "time": snapshot.created,
@@ -127,8 +127,10 @@ def cause_words(snapshot: Snapshot) -> str:
     """Why a ranking was made, in a few words."""
     words = {"added": "came in", "removed": "went", "changed": "sent a new version"}
     cause = snapshot.cause
-    said = [f"{listed([one['name'] for one in cause[key]])} {verb}" for key, verb in words.items() if cause.get(key)]
-    return "; ".join(said) or ("the first ranking" if cause.get("first") else "the board or its settings changed")
+    causes = [
+        f"{listed([entry['name'] for entry in cause[key]])} {verb}" for key, verb in words.items() if cause.get(key)
+    ]
+    return "; ".join(causes) or ("the first ranking" if cause.get("first") else "the board or its settings changed")
 
 
 def show_ranking(ask: Ask) -> Body:
@@ -140,8 +142,8 @@ def show_ranking(ask: Ask) -> Body:
         before = _compared_with(connection, look, snapshot, ask.query.get("since") or "")
         earlier = None if before is None else look.masked(snapshots.ranking(connection, before))
     ranking = look.masked(result_of(Ranking, document["ranking"]))
-    said = document.get("overrating")
-    overrating = None if said is None else result_of(OverratingReport, said)
+    stored = document.get("overrating")
+    overrating = None if stored is None else result_of(OverratingReport, stored)
     address = addresses.board(look.name, "rankings", snapshot.id)
     latest = look.live.snapshot
     context = {
@@ -179,8 +181,8 @@ def _compared_with(connection: Connection, look: Look, snapshot: Snapshot, since
     """The ranking that this one is compared with: the one asked for, else the one before."""
     if since:
         return find_snapshot(connection, look, since)
-    found = snapshots.list_snapshots(connection, look.name, look.told, before=snapshot.number, limit=1)
-    return found[0] if found else None
+    earlier = snapshots.list_snapshots(connection, look.name, look.told, before=snapshot.number, limit=1)
+    return earlier[0] if earlier else None
 
 
 router.add_route("/boards/{board}", reading(show_board), include_in_schema=False)

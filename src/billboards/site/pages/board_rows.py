@@ -101,10 +101,10 @@ def lay_rows(
 
 def clusters(standings: Iterable[MetricStanding] | Iterable[GeneratorStanding]) -> Cluster:
     """Who stands in which cluster, in the order of ranks."""
-    found: dict[int | None, list[str]] = defaultdict(list)
+    members: dict[int | None, list[str]] = defaultdict(list)
     for standing in standings:
-        found[standing.cluster].append(standing.name)
-    return found
+        members[standing.cluster].append(standing.name)
+    return members
 
 
 def cluster_words(standing: MetricStanding | GeneratorStanding, alike: Cluster) -> tuple[str, ...]:
@@ -135,8 +135,8 @@ def _value(standing: GeneratorStanding, key: str) -> float | None:
 
 
 def _scale(values: Sequence[float | None], *, shaded: bool) -> ColumnScale:
-    there = sorted(value for value in values if value is not None)
-    return ColumnScale(there, mean_digits(there), shaded)
+    numbers = sorted(value for value in values if value is not None)
+    return ColumnScale(numbers, mean_digits(numbers), shaded)
 
 
 def _opens_cluster(ranking: Ranking, k: int) -> bool:
@@ -147,9 +147,9 @@ def _opens_cluster(ranking: Ranking, k: int) -> bool:
 def _order(ranking: Ranking, wish: Wish) -> list[int]:
     """Generators by the chosen column; those without a value last, in the board's own order, whichever way it goes."""
     keys = _keys(ranking, wish.sort)
-    there = [(key, k) for k, key in enumerate(keys) if key is not None]
-    there.sort(key=lambda pair: pair[0], reverse=wish.way == "descending")
-    return [k for _, k in there] + [k for k, key in enumerate(keys) if key is None]
+    keyed = [(key, k) for k, key in enumerate(keys) if key is not None]
+    keyed.sort(key=lambda pair: pair[0], reverse=wish.way == "descending")
+    return [k for _, k in keyed] + [k for k, key in enumerate(keys) if key is None]
 
 
 def _keys(ranking: Ranking, sort: str) -> Sequence[float | str | None]:

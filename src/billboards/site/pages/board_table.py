@@ -80,19 +80,21 @@ def board_table(
 
 def _columns(ranking: Ranking, overrating: OverratingReport | None, wish: Wish) -> list[TableColumn]:
     """Every column: people, the ensemble, then metrics in the order asked for; pinned ones first."""
-    measured = {} if overrating is None else {one.name: one for one in overrating.metrics}
+    measured = {} if overrating is None else {estimate.name: estimate for estimate in overrating.metrics}
     missing: Mapping[str, str] = {} if overrating is None else overrating.missing
-    found: list[TableColumn] = []
-    found += [_own_column(column, ranking) for column in board_columns().values() if _has_values(column, ranking)]
+    columns: list[TableColumn] = []
+    columns += [_own_column(column, ranking) for column in board_columns().values() if _has_values(column, ranking)]
     if ranking.ensemble is not None:
-        found.append(_ensemble_column(ranking, measured, missing))
+        columns.append(_ensemble_column(ranking, measured, missing))
     alike = clusters(ranking.metrics)
     texts = dict(zip((m.name for m in ranking.metrics), rank_texts([m.rank for m in ranking.metrics]), strict=True))
-    told = {m.name: TopCell(texts[m.name], cluster_words(m, alike)) for m in ranking.metrics}
-    metrics = [_metric_column(ranking, m, told[m.name], measured, missing) for m in _ordered(ranking, measured, wish)]
-    found += [column for column in metrics if any(g.scores.get(column.key) is not None for g in ranking.generators)]
-    pinned = [replace(c, pin=k + 1) for k, key in enumerate(wish.pinned[:MOST_PINNED]) for c in found if c.key == key]
-    return [*pinned, *(c for c in found if c.key not in {p.key for p in pinned})]
+    top_cells = {m.name: TopCell(texts[m.name], cluster_words(m, alike)) for m in ranking.metrics}
+    metrics = [
+        _metric_column(ranking, m, top_cells[m.name], measured, missing) for m in _ordered(ranking, measured, wish)
+    ]
+    columns += [column for column in metrics if any(g.scores.get(column.key) is not None for g in ranking.generators)]
+    pinned = [replace(c, pin=k + 1) for k, key in enumerate(wish.pinned[:MOST_PINNED]) for c in columns if c.key == key]
+    return [*pinned, *(c for c in columns if c.key not in {p.key for p in pinned})]
 
 
 def _has_values(column: BoardColumn, ranking: Ranking) -> bool:
@@ -105,9 +107,9 @@ def _own_column(column: BoardColumn, ranking: Ranking) -> TableColumn:
     more: tuple[str, ...] = (column.explanation,)
     if column.name == PEOPLE:
         more = (f"Mean human score ({ranking.aggregate}), 0 to 100.", f"{judged:,} judged outputs.")
-    told = TopCell("", more)
+    cell = TopCell("", more)
     mark = "" if column.shaded else STATISTIC
-    return TableColumn(column.name, column.name, "people", mark, False, TopCell(""), told, TopCell(""))
+    return TableColumn(column.name, column.name, "people", mark, False, TopCell(""), cell, TopCell(""))
 
 
 def _ensemble_column(
@@ -159,9 +161,12 @@ def _overrating_cell(name: str, measured: Mapping[str, OverratingEstimate], miss
     estimate = measured.get(name)
     if estimate is None:
         return TopCell("–", (missing.get(name, "not measured"),))
-    said = verdict(estimate)
-    more = (f"90% interval {interval_text(estimate.interval90, 2)}", said if said != "neither" else "not significant")
-    role = {"overrates machines": "down", "overrates people": "up"}.get(said, "")
+    outcome = verdict(estimate)
+    more = (
+        f"90% interval {interval_text(estimate.interval90, 2)}",
+        outcome if outcome != "neither" else "not significant",
+    )
+    role = {"overrates machines": "down", "overrates people": "up"}.get(outcome, "")
     return TopCell(value_text(estimate.beta0, 2), more, role)
 
 

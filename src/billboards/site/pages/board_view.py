@@ -56,10 +56,10 @@ class Filter:
 
     @property
     def words(self) -> str:
-        said = [str(self.part)] if self.part else []
-        said += [f"judgments {self.aggregate}"] if self.aggregate else []
-        said += [f"references {', '.join(self.references)}"] if self.references else []
-        return ", ".join(said)
+        parts = [str(self.part)] if self.part else []
+        parts += [f"judgments {self.aggregate}"] if self.aggregate else []
+        parts += [f"references {', '.join(self.references)}"] if self.references else []
+        return ", ".join(parts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,14 +132,14 @@ def filter_selects(board: Board, chosen: Filter) -> list[Select]:
     tags = sorted({tag for i in board.instances for tag in i.tags})
     documents = sorted({i.document for i in board.instances if i.document})
     references = [(",".join((name,)), name) for name in board.reference_names]
-    found = [
+    selects = [
         _select("domain", "domain", [(d, d) for d in domains], chosen.part.domain, "all domains"),
         _select("tag", "tag", [(t, t) for t in tags], chosen.part.tag, "all instances"),
         _select("document", "document", [(d, d) for d in documents], chosen.part.document, "all documents"),
         _select("aggregate", "judgments", [(a, a) for a in aggregates], chosen.aggregate, f"{board.ranks} (default)"),
         _select("references", "references", references, ",".join(chosen.references or ()), "all references"),
     ]
-    return [select for select in found if 2 < len(select.options) <= MOST_CHOICES]
+    return [select for select in selects if 2 < len(select.options) <= MOST_CHOICES]
 
 
 def _select(name: str, label: str, options: Sequence[tuple[str, str]], chosen: str | None, every: str) -> Select:
@@ -206,21 +206,23 @@ def fact_lines(board: Board, ranking: Ranking | None) -> list[tuple[str, str]]:
 def chart_list(name: str, ranking: Ranking, overrating: OverratingReport | None) -> list[dict[str, str]]:
     """The pictures of a board, each with its finding as text."""
     best, popular = best_metric(ranking), popular_metric(ranking)
-    found = []
+    charts = []
     if best is not None:
         words = best_metric_words(ranking) or ""
         listed = "; ".join(f"{m.name} {value_text(m.correlation, 3)}" for m in ranking.metrics)
-        found.append({"address": addresses.chart(name, "correlations.svg"), "title": words, "description": listed})
+        charts.append({"address": addresses.chart(name, "correlations.svg"), "title": words, "description": listed})
     if overrating is not None and overrating.metrics:
         words = overrating_words(overrating)
         listed = "; ".join(f"{e.name} {value_text(e.beta0, 2)}" for e in overrating.metrics)
-        found.append({"address": addresses.chart(name, "overrating.svg"), "title": words, "description": listed})
+        charts.append({"address": addresses.chart(name, "overrating.svg"), "title": words, "description": listed})
     if best is not None and popular is not None:
         many = f"The first {MOST_SWAPS} generators" if len(ranking.generators) > MOST_SWAPS else "Generators"
         title = f"{many} under {best.name} and under {popular.name}"
-        said = "Lines join each generator's two ranks; the numbers are in the table above."
-        found.append({"address": addresses.chart(name, "swaps.svg"), "title": title, "description": f"{title}. {said}"})
-    return found
+        caption = "Lines join each generator's two ranks; the numbers are in the table above."
+        charts.append(
+            {"address": addresses.chart(name, "swaps.svg"), "title": title, "description": f"{title}. {caption}"}
+        )
+    return charts
 
 
 def _orders(table: BoardTable) -> list[str]:
@@ -233,9 +235,9 @@ def _sorter(wish: Wish, leading_to: Callable[[Wish], str]) -> Callable[[str, str
     def link(key: str, words: str) -> Markup:
         way = wish.way if wish.sort == key else None
         chosen = Markup(' data-direction="{}"').format(way) if way else ""
-        said = f"Sort by {words}" if way is None else f"Sorted by {words}, {way}; turn"
+        label = f"Sort by {words}" if way is None else f"Sorted by {words}, {way}; turn"
         return Markup(' <a class="sort" href="{}" aria-label="{}"{}>{}</a>').format(
-            leading_to(wish.turned(key)), said, chosen, _ARROWS[way]
+            leading_to(wish.turned(key)), label, chosen, _ARROWS[way]
         )
 
     return link
@@ -254,30 +256,30 @@ def _choices(ranking: Ranking, wish: Wish) -> list[dict[str, object]]:
 
 def _notes(ranking: Ranking, overrating: OverratingReport | None) -> list[str]:
     marks = {metric_mark(metric) for metric in ranking.metrics}
-    said = [note for mark, note in NOTES.items() if mark in marks]
+    notes = [note for mark, note in NOTES.items() if mark in marks]
     if overrating is not None:
         against = ", ".join(overrating.references) or "no references"
-        said.append(
+        notes.append(
             f"Overrating: by how many of its standard deviations a metric scores machines above {overrating.human} at "
             f"equal human judgment (references: {against}); 0 is neutral."
         )
-    return [*said, *_unranked(ranking)]
+    return [*notes, *_unranked(ranking)]
 
 
 def _unranked(ranking: Ranking) -> Iterator[str]:
     """Who has no rank and why: the first few, because on a large board there may be thousands."""
-    found = [g for g in ranking.generators if g.rank is None and g.reason]
-    yield from (f"{g.name} is not ranked: {g.reason}." for g in found[:MOST_UNRANKED])
-    if (rest := len(found) - MOST_UNRANKED) > 0:
+    unranked = [g for g in ranking.generators if g.rank is None and g.reason]
+    yield from (f"{g.name} is not ranked: {g.reason}." for g in unranked[:MOST_UNRANKED])
+    if (rest := len(unranked) - MOST_UNRANKED) > 0:
         yield f"{value_text(rest)} more are not ranked; each one’s dash in the table says why."
 
 
 def _flat(query: dict[str, object]) -> list[tuple[str, str]]:
     return [
-        (key, str(one))
+        (key, str(item))
         for key, value in query.items()
-        for one in (value if isinstance(value, list) else [value])
-        if one not in (None, "")
+        for item in (value if isinstance(value, list) else [value])
+        if item not in (None, "")
     ]
 
 

@@ -87,9 +87,9 @@ def _moves(
         move = Move(name, was.get(name), rank, old.get(name), new.get(name), new=name not in was)
         if move.new or move.before != rank or abs(move.shift or 0.0) >= SEEN:
             yield move
-    there = {standing.name for standing in after}
+    names = {standing.name for standing in after}
     for standing in before:
-        if standing.name not in there:
+        if standing.name not in names:
             yield Move(standing.name, standing.rank, None, old.get(standing.name), gone=True)
 
 

@@ -29,7 +29,7 @@ def show_comparison(ask: Ask) -> Body:
     first, second = ask.query.get("first") or "", ask.query.get("second") or ""
     generators = [generator.name for generator in look.board.generators]
     metrics = [] if look.ranking is None else [metric.name for metric in look.ranking.metrics]
-    context: dict[str, Any] = {"found": None, "problem": None}
+    context: dict[str, Any] = {"comparison": None, "problem": None}
     if first and second:
         try:
             context |= _compared(look, first, second, ask.query.get("by") or None, generators)
@@ -53,25 +53,25 @@ def _compared(look: Look, first: str, second: str, by: str | None, generators: l
     if first == second:
         raise InvalidInput(f"{first} is compared with itself; choose two different ones")
     if (first in generators) != (second in generators):
-        one, other = (first, second) if first in generators else (second, first)
+        generator, other = (first, second) if first in generators else (second, first)
         if look.ranking is None or other not in {metric.name for metric in look.ranking.metrics}:
             raise UnknownName("generator", other, generators)
-        raise InvalidInput(f"{one} is a generator and {other} is none; choose two generators or two metrics")
+        raise InvalidInput(f"{generator} is a generator and {other} is none; choose two generators or two metrics")
     if first in generators:
         pair = look.compare_generators(first, second, by)
         table = generator_comparison_table(pair)
         links = {("name", s.name): addresses.metric(look.name, s.name) for s in pair.scores if s.name != "people"}
-        return {"found": pair, "table": table, "links": links, "kind": "generators", "sides": _sides(pair)}
-    found = look.compare_metrics(first, second)
-    table = metric_comparison_table(found)
-    return {"found": found, "table": table, "links": {}, "kind": "metrics", "sides": _sides(found)}
+        return {"comparison": pair, "table": table, "links": links, "kind": "generators", "sides": _sides(pair)}
+    comparison = look.compare_metrics(first, second)
+    table = metric_comparison_table(comparison)
+    return {"comparison": comparison, "table": table, "links": {}, "kind": "metrics", "sides": _sides(comparison)}
 
 
-def _sides(found: GeneratorComparison | MetricComparison) -> list[dict[str, Any]]:
+def _sides(comparison: GeneratorComparison | MetricComparison) -> list[dict[str, Any]]:
     """What speaks for each of the two, with the texts that decide it marked against one another."""
     return [
         {"name": name, "outputs": [_deciding(output) for output in outputs]}
-        for name, outputs in ((found.first, found.for_first), (found.second, found.for_second))
+        for name, outputs in ((comparison.first, comparison.for_first), (comparison.second, comparison.for_second))
     ]
 
 

@@ -50,8 +50,8 @@ class Matrix:
     @cached_property
     def _is_complete(self) -> bool:
         """Whether the ensemble can be computed: between two rankings a metric of it may have gone or changed."""
-        there = {(column.name, column.signature) for column in self.view.scores.columns}
-        return self.ensemble is not None and set(self.ensemble.signatures.items()) <= there
+        available = {(column.name, column.signature) for column in self.view.scores.columns}
+        return self.ensemble is not None and set(self.ensemble.signatures.items()) <= available
 
     @cached_property
     def has_people(self) -> bool:
@@ -118,7 +118,7 @@ class Output:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class OutputPage:
     """A page of outputs, and how many there are."""
 
     outputs: tuple[Output, ...]
@@ -127,7 +127,7 @@ class Found:
     last: int
 
 
-def explore(board: Board, matrix: Matrix, search: Search) -> Found:
+def explore(board: Board, matrix: Matrix, search: Search) -> OutputPage:
     """The outputs that a search finds, one page of them."""
     scores, people = matrix.of(search.metric), matrix.view.human
     disputed = matrix.disagreement(search.metric)
@@ -143,7 +143,7 @@ def explore(board: Board, matrix: Matrix, search: Search) -> Found:
     page = min(max(search.page, 1), last)
     shown = order[(page - 1) * PAGE : page * PAGE]
     outputs = tuple(_output(board, int(rows[k]), int(instances[k]), scores, people, disputed) for k in shown)
-    return Found(outputs, len(order), page, last)
+    return OutputPage(outputs, len(order), page, last)
 
 
 def _having_text(board: Board, search: Search) -> NDArray[np.bool_]:
@@ -152,13 +152,13 @@ def _having_text(board: Board, search: Search) -> NDArray[np.bool_]:
     if search.generator and search.generator not in board.row_position:
         raise UnknownName("generator", search.generator, board.row_position)
     inputs = [not wanted or wanted in (i.input or "").casefold() or wanted == i.id.casefold() for i in board.instances]
-    found = np.zeros((len(board.rows), len(board.instances)), bool)
+    matches = np.zeros((len(board.rows), len(board.instances)), bool)
     for k, row in enumerate(board.rows):
         if not search.generator or row.name == search.generator:
-            found[k] = [
+            matches[k] = [
                 text is not None and (inputs[n] or wanted in text.casefold()) for n, text in enumerate(row.texts)
             ]
-    return found
+    return matches
 
 
 def _within(values: Floats, low: float | None, high: float | None) -> NDArray[np.bool_]:
@@ -189,16 +189,16 @@ def _order(
     return [int(k) for k in np.lexsort((rows, instances, keys[sort]))]
 
 
-def _output(board: Board, row: int, instance: int, scores: Floats, people: Floats, disputed: Floats) -> Output:
-    there = board.instances[instance]
+def _output(board: Board, row: int, k: int, scores: Floats, people: Floats, disputed: Floats) -> Output:
+    instance = board.instances[k]
     return Output(
-        there.id,
-        there.input or "",
+        instance.id,
+        instance.input or "",
         board.rows[row].name,
-        board.rows[row].texts[instance] or "",
-        _defined(people[row, instance]),
-        _defined(scores[row, instance]),
-        _defined(disputed[row, instance]),
+        board.rows[row].texts[k] or "",
+        _defined(people[row, k]),
+        _defined(scores[row, k]),
+        _defined(disputed[row, k]),
     )
 
 

@@ -73,22 +73,22 @@ def score_lines(ranking: Ranking, name: str) -> list[ScoreLine]:
     order = [ENSEMBLE, *(metric.name for metric in ranking.metrics)]
     columns = {PEOPLE: [g.human for g in ranking.generators]}
     columns |= {metric: [g.scores.get(metric) for g in ranking.generators] for metric in order}
-    found = []
+    lines = []
     for metric, values in columns.items():
         value = own.human if metric == PEOPLE else own.scores.get(metric)
         if any(v is not None for v in values):
-            found.append(_line(metric, value, values, _coverage(own, metric, ranking)))
-    return found
+            lines.append(_line(metric, value, values, _coverage(own, metric, ranking)))
+    return lines
 
 
 def _line(name: str, value: float | None, values: Sequence[float | None], coverage: str) -> ScoreLine:
-    there = [v for v in values if v is not None]
-    text = "–" if value is None else _rank_text(value, there)
-    return ScoreLine(name, value_text(value, mean_digits(there)), text, len(there), coverage)
+    numbers = [v for v in values if v is not None]
+    text = "–" if value is None else _rank_text(value, numbers)
+    return ScoreLine(name, value_text(value, mean_digits(numbers)), text, len(numbers), coverage)
 
 
-def _rank_text(value: float, there: Sequence[float]) -> str:
-    above, equal = sum(other > value for other in there), sum(other == value for other in there)
+def _rank_text(value: float, numbers: Sequence[float]) -> str:
+    above, equal = sum(other > value for other in numbers), sum(other == value for other in numbers)
     return rank_texts([1 + above] * equal)[0]
 
 
@@ -135,8 +135,8 @@ def _output(look: Look, row: int, k: int, lead: str) -> Output:
     instance, matrix = look.board.instances[k], look.matrix
     text = look.board.rows[row].texts[k] or ""
     people, score = float(matrix.view.human[row, k]), float(matrix.of(lead)[row, k])
-    said = None if np.isnan(people) else people
-    return Output(instance.id, instance.input or "", look.board.rows[row].name, text, said, score, None)
+    human = None if np.isnan(people) else people
+    return Output(instance.id, instance.input or "", look.board.rows[row].name, text, human, score, None)
 
 
 def show_generator(ask: Ask) -> Body:

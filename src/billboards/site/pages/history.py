@@ -43,7 +43,9 @@ def show_rankings(ask: Ask) -> Body:
         look,
         "rankings",
         heading="History",
-        rankings=[{"snapshot": one, "cause": cause_words(one), "moves": len(one.moves)} for one in shown],
+        rankings=[
+            {"snapshot": snapshot, "cause": cause_words(snapshot), "moves": len(snapshot.moves)} for snapshot in shown
+        ],
         older=addresses.board(look.name, "rankings", before=shown[-1].number) if len(kept) > PAGE else None,
         timeline=correlations_over_time(places),
         since=look.first_step,
@@ -90,7 +92,7 @@ def show_ensembles(ask: Ask) -> Body:
         else _facts(look.ranking.alternative),
         table=None if now is None else ensemble_table(now),
         links={} if now is None else {("name", name): addresses.metric(look.name, name) for name in now.weights},
-        ensembles=[{**_facts(one), "created": created} for one, created in shown],
+        ensembles=[{**_facts(ensemble), "created": created} for ensemble, created in shown],
         older=None if last is None else addresses.board(look.name, "ensembles", before=last),
     )
 
@@ -110,10 +112,10 @@ def send_ensemble(ask: Ask) -> Body:
     look, name = ask.look(), ask.params["signature"].removesuffix(".json")
     with ask.site.database.reading() as connection:
         kept = snapshots.list_ensembles(connection, look.name, hidden=look.live.audience == "owners")
-    found = {one.signature: one for one, _ in kept}
-    if name not in found:
-        raise UnknownName("ensemble", name, found)
-    return Body(dumps(document_of(found[name])).encode(), "application/json")
+    ensembles = {ensemble.signature: ensemble for ensemble, _ in kept}
+    if name not in ensembles:
+        raise UnknownName("ensemble", name, ensembles)
+    return Body(dumps(document_of(ensembles[name])).encode(), "application/json")
 
 
 router.add_route("/boards/{board}/rankings", reading(show_rankings), include_in_schema=False)

@@ -24,7 +24,7 @@ PAGE = 48
 def show_boards(ask: Ask) -> Body:
     """All boards, by name."""
     shown = stretch(ask.site.boards(), read_page(ask.query), PAGE)
-    looks = [ask.pages.look(known.name, ask.viewer) for known in shown.entries]
+    looks = [ask.pages.look(entry.name, ask.viewer) for entry in shown.entries]
     return ask.page("boards", boards=[_card(look) for look in looks], page=pager(shown.number, shown.last, "/", {}))
 
 

@@ -14,10 +14,10 @@ from billboards.errors import InvalidInput, UnknownName
 from billboards.reading import decimal_number
 from billboards.show.table import mean_digits
 from billboards.site.boards.masked import Look
-from billboards.site.pages.explorer import PEOPLE, SORTS, Found, Search, explore
+from billboards.site.pages.explorer import PEOPLE, SORTS, OutputPage, Search, explore
 from billboards.site.pages.matching_view import can_match
 from billboards.site.pages.paging import Pager, pager, read_page, stretch
-from billboards.site.pages.text_differences import Piece, found, marked
+from billboards.site.pages.text_differences import Piece, mark_matches, marked
 from billboards.site.web import addresses
 from billboards.site.web.asking import Ask, reading
 from billboards.site.web.rendering import Body
@@ -35,18 +35,18 @@ def show_instances(ask: Ask) -> Body:
     look = ask.look()
     names = look.matrix.names
     search = read_search(ask, look)
-    result = explore(look.board, look.matrix, search) if names else Found((), 0, 1, 1)
+    result = explore(look.board, look.matrix, search) if names else OutputPage((), 0, 1, 1)
     return ask.board_page(
         "instances",
         look,
         "instances",
         heading="Instances",
         search=search,
-        found=result,
-        marks={k: found(one.text[:CLIPPED], search.text) for k, one in enumerate(result.outputs)},
+        result=result,
+        marks={k: mark_matches(output.text[:CLIPPED], search.text) for k, output in enumerate(result.outputs)},
         clipped=CLIPPED,
         metrics=names,
-        digits=mean_digits(one.score for one in result.outputs),
+        digits=mean_digits(output.score for output in result.outputs),
         generators=list(look.board.row_position),
         sorts=[(key, words) for key, words in SORTS.items() if look.judged or key in ("instance", "best", "worst")],
         judged=look.judged and look.matrix.has_people,
@@ -61,7 +61,7 @@ def read_search(ask: Ask, look: Look) -> Search:
     names = look.matrix.names
     default = ranking.ranked_by if ranking is not None and ranking.ranked_by in names else next(iter(names), "")
     asked = query.get("sort") or "instance"
-    sort = next((one for one in SORTS if one == asked), None)
+    sort = next((key for key in SORTS if key == asked), None)
     if sort is None:
         raise UnknownName("order of outputs", asked, SORTS)
     judged = look.judged
@@ -80,16 +80,16 @@ def read_search(ask: Ask, look: Look) -> Search:
 
 
 def _number(ask: Ask, name: str) -> float | None:
-    given = (ask.query.get(name) or "").strip()
-    if not given:
+    text = (ask.query.get(name) or "").strip()
+    if not text:
         return None
-    value = decimal_number(given)
+    value = decimal_number(text)
     if value is None or abs(value) > 1e15:
-        raise InvalidInput(f"{name} must be a number; found {given[:40]!r}")
+        raise InvalidInput(f"{name} must be a number; found {text[:40]!r}")
     return value
 
 
-def _pager(ask: Ask, look: Look, result: Found) -> Pager:
+def _pager(ask: Ask, look: Look, result: OutputPage) -> Pager:
     kept = {key: value for key, value in ask.query.items() if key != "page"}
     return pager(result.page, result.last, addresses.board(look.name, "instances"), kept)
 
@@ -154,13 +154,13 @@ def instance_named(look: Look, name: str) -> Instance:
 
 def texts_of(look: Look, instance: Instance, k: int) -> dict[str, tuple[str, str]]:
     """Every text by its name, with its kind: references as far as they may be read, then outputs."""
-    found: dict[str, tuple[str, str]] = {ref.name: ("reference", ref.text) for ref in instance.references}
+    texts: dict[str, tuple[str, str]] = {ref.name: ("reference", ref.text) for ref in instance.references}
     for row in look.board.rows:
         text = row.texts[k]
-        if text is not None and not (row.name in found and found[row.name][1] == text):
+        if text is not None and not (row.name in texts and texts[row.name][1] == text):
             kind = "machine" if row.generator is None else row.generator.kind
-            found[row.name if row.name not in found else f"{row.name} (output)"] = (kind, text)
-    return found
+            texts[row.name if row.name not in texts else f"{row.name} (output)"] = (kind, text)
+    return texts
 
 
 def _shown(look: Look, name: str, kind: str, text: str, k: int, against: str | None, is_compared: bool) -> ShownText:
@@ -170,13 +170,13 @@ def _shown(look: Look, name: str, kind: str, text: str, k: int, against: str | N
         return ShownText(name, kind, pieces, None, (), is_compared)
     scores = ((metric, float(look.matrix.of(metric)[row, k])) for metric in look.matrix.names)
     people = float(look.matrix.view.human[row, k])
-    said = None if np.isnan(people) else people
-    return ShownText(name, kind, pieces, said, tuple((m, s) for m, s in scores if not np.isnan(s)), is_compared)
+    human = None if np.isnan(people) else people
+    return ShownText(name, kind, pieces, human, tuple((m, s) for m, s in scores if not np.isnan(s)), is_compared)
 
 
 def _matched_with(look: Look, instance: Instance, against: str) -> str:
     """The reference that outputs are matched with, where this can be shown."""
-    names = [one.name for one in instance.references] if can_match(look.board) else []
+    names = [reference.name for reference in instance.references] if can_match(look.board) else []
     return against if against in names else next(iter(names), "")
 
 

@@ -31,7 +31,7 @@ def show_matching(ask: Ask) -> Body:
         raise NotEnoughData(f"instance {instance.id} has no output or no reference to match here{hidden}")
     output = _chosen(ask.query.get("output"), "output of this instance", outputs)
     reference = _chosen(ask.query.get("reference"), "reference of this instance", references)
-    found = ask.pages.matcher.match(outputs[output], references[reference])
+    matching = ask.pages.matcher.match(outputs[output], references[reference])
     body = ask.board_page(
         "matching",
         look,
@@ -42,11 +42,11 @@ def show_matching(ask: Ask) -> Body:
         reference=reference,
         outputs=outputs,
         references=references,
-        matching=found,
+        matching=matching,
         # The picture escapes its own words.
-        picture=None if found is None else Markup(found.svg()),
+        picture=None if matching is None else Markup(matching.svg()),
     )
-    return body if found is not None else replace(body, status=202, headers=AGAIN)
+    return body if matching is not None else replace(body, status=202, headers=AGAIN)
 
 
 def _chosen(asked: str | None, kind: str, texts: Mapping[str, str]) -> str:

@@ -58,15 +58,15 @@ class Matcher:
 
     def _matching(self, output: str, reference: str) -> Future[Matching]:
         with self._lock:
-            known = self._asked.get((output, reference))
-            if known is None or (known.done() and known.exception() is not None):
-                if sum(not one.done() for one in self._asked.values()) >= WAITING:
+            future = self._asked.get((output, reference))
+            if future is None or (future.done() and future.exception() is not None):
+                if sum(not pending.done() for pending in self._asked.values()) >= WAITING:
                     raise Refused("several matchings are being worked out; try again in a moment")
-                known = self._asked[output, reference] = self._pool.submit(_match, output, reference)
+                future = self._asked[output, reference] = self._pool.submit(_match, output, reference)
                 while len(self._asked) > KEPT:
                     self._asked.popitem(last=False)
             self._asked.move_to_end((output, reference))
-            return known
+            return future
 
 
 def _match(output: str, reference: str) -> Matching:

@@ -77,8 +77,8 @@ def metric_context(look: Look, name: str) -> dict[str, Any]:
 
 def _audit(look: Look, standing: MetricStanding) -> MetricAudit | None:
     """The audit of this very metric; one of another version says nothing of it."""
-    found = look.audits.get(standing.name)
-    return found if found is not None and found.signature == standing.signature else None
+    audit = look.audits.get(standing.name)
+    return audit if audit is not None and audit.signature == standing.signature else None
 
 
 def _is_drawn(look: Look, name: str) -> bool:
@@ -106,24 +106,24 @@ def residuals(matrix: Matrix, ranking: Ranking, name: str) -> list[Residual]:
     """Each judged generator's mean disagreement with people under a metric, kindest first."""
     scores, people, disputed = matrix.of(name), matrix.view.human, matrix.disagreement(name)
     kinds = {standing.name: standing.kind for standing in ranking.generators}
-    found = []
+    lines = []
     for k, row in enumerate(matrix.view.scores.rows):
-        there = np.isfinite(disputed[k])
-        if there.any():
-            mean = float(disputed[k][there].mean())
-            means = float(people[k][there].mean()), float(scores[k][there].mean())
-            found.append((row, kinds.get(row) == "human", *means, mean, int(there.sum())))
-    widest = max((abs(one[4]) for one in found), default=0.0) or 1.0
-    found.sort(key=lambda one: -one[4])
-    return [Residual(*one, *_bar(one[4] / widest)) for one in found]
+        judged = np.isfinite(disputed[k])
+        if judged.any():
+            mean = float(disputed[k][judged].mean())
+            means = float(people[k][judged].mean()), float(scores[k][judged].mean())
+            lines.append((row, kinds.get(row) == "human", *means, mean, int(judged.sum())))
+    widest = max((abs(line[4]) for line in lines), default=0.0) or 1.0
+    lines.sort(key=lambda line: -line[4])
+    return [Residual(*line, *_bar(line[4] / widest)) for line in lines]
 
 
-def extremes(found: Sequence[Residual]) -> Cut[Residual]:
+def extremes(ordered: Sequence[Residual]) -> Cut[Residual]:
     """Of very many generators those that the metric is kindest and harshest to."""
-    if len(found) <= MOST_RESIDUALS:
-        return cut(found, MOST_RESIDUALS)
+    if len(ordered) <= MOST_RESIDUALS:
+        return cut(ordered, MOST_RESIDUALS)
     half = MOST_RESIDUALS // 2
-    return Cut([*found[:half], *found[-half:]], len(found) - 2 * half)
+    return Cut([*ordered[:half], *ordered[-half:]], len(ordered) - 2 * half)
 
 
 def _bar(share: float) -> tuple[float, float]:
@@ -166,14 +166,14 @@ def show_metric(ask: Ask) -> Body:
     return ask.board_page("metric", look, "", heading=name, **context)
 
 
-def _conditions(found: Sensitivity, name: str) -> list[dict[str, Any]]:
+def _conditions(sensitivity: Sensitivity, name: str) -> list[dict[str, Any]]:
     return [
         {
-            "name": f"without {one.name}" if one.kind == "without" else one.name,
-            "value": one.values[name],
-            "rank": one.ranks[name],
+            "name": f"without {condition.name}" if condition.kind == "without" else condition.name,
+            "value": condition.values[name],
+            "rank": condition.ranks[name],
         }
-        for one in found.conditions
+        for condition in sensitivity.conditions
     ]
 
 

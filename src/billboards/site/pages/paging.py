@@ -61,10 +61,10 @@ class Pager:
 
 def read_page(query: QueryParams) -> int:
     """Which page is asked for; the first where none is."""
-    given = (query.get("page") or "1").strip()
-    number = whole_number(given) if given.isascii() else None
+    text = (query.get("page") or "1").strip()
+    number = whole_number(text) if text.isascii() else None
     if number is None:
-        raise InvalidInput(f"page must be a whole number from 1; found {given[:40]!r}")
+        raise InvalidInput(f"page must be a whole number from 1; found {text[:40]!r}")
     return max(number, 1)
 
 

@@ -35,7 +35,7 @@ def show_suites(ask: Ask) -> Body:
 def _card(ask: Ask, name: str) -> dict[str, Any]:
     suite, kept = shown_results(ask.site, name, ask.viewer)
     rankings = () if kept is None else kept.rankings
-    first = [standing.metric for one in rankings for standing in one.standings if standing.rank == 1]
+    first = [standing.metric for ranking in rankings for standing in ranking.standings if standing.rank == 1]
     return {
         "title": _title(suite),
         "href": addresses.suite(name),

@@ -33,8 +33,8 @@ def marked(text: str, against: str) -> tuple[Piece, ...]:
         return (Piece("same", text),)
     matcher = SequenceMatcher(None, list(map(_compared, theirs)), list(map(_compared, ours)), autojunk=False)
     pieces: list[Piece] = []
-    for there, there_end, here, here_end, same in _stretches(matcher, ours):
-        lost, own = "".join(theirs[there:there_end]), "".join(ours[here:here_end])
+    for their_start, their_end, own_start, own_end, same in _stretches(matcher, ours):
+        lost, own = "".join(theirs[their_start:their_end]), "".join(ours[own_start:own_end])
         if same:
             pieces.append(Piece("same", own))
         else:
@@ -49,19 +49,19 @@ def _compared(word: str) -> str:
 
 def _stretches(matcher: SequenceMatcher[str], ours: list[str]) -> list[tuple[int, int, int, int, bool]]:
     """Stretches that are alike and that differ by turns; a mere mark between two differences belongs to them."""
-    found: list[tuple[int, int, int, int, bool]] = []
+    stretches: list[tuple[int, int, int, int, bool]] = []
     codes = matcher.get_opcodes()
-    for k, (tag, there, there_end, here, here_end) in enumerate(codes):
-        words = any(character.isalnum() for word in ours[here:here_end] for character in word)
+    for k, (tag, their_start, their_end, own_start, own_end) in enumerate(codes):
+        words = any(character.isalnum() for word in ours[own_start:own_end] for character in word)
         same = tag == "equal" and (words or k in (0, len(codes) - 1))
-        if found and not same and not found[-1][4]:
-            found[-1] = (found[-1][0], there_end, found[-1][2], here_end, False)
+        if stretches and not same and not stretches[-1][4]:
+            stretches[-1] = (stretches[-1][0], their_end, stretches[-1][2], own_end, False)
         else:
-            found.append((there, there_end, here, here_end, same))
-    return found
+            stretches.append((their_start, their_end, own_start, own_end, same))
+    return stretches
 
 
-def found(text: str, wanted: str) -> tuple[Piece, ...]:
+def mark_matches(text: str, wanted: str) -> tuple[Piece, ...]:
     """A text with every place of what was searched for."""
     if not wanted:
         return (Piece("same", text),)

@@ -50,10 +50,10 @@ def timeline(
     values: Mapping[str, Sequence[float | None]], numbers: Sequence[int], *, first: str | None = None
 ) -> Timeline | None:
     """Values by name, one per step, as lines; None where there is nothing to draw."""
-    there = [v for line in values.values() for v in line if v is not None]
-    if not there or not numbers:
+    levels = [v for line in values.values() for v in line if v is not None]
+    if not levels or not numbers:
         return None
-    low, high = min(there), max(there)
+    low, high = min(levels), max(levels)
     low, high = (low - 0.05, high + 0.05) if high - low < 0.01 else (low, high)
     steps = max(len(numbers) - 1, 1)
 
@@ -82,7 +82,7 @@ def _apart(lines: Sequence[Line]) -> tuple[Line, ...]:
     """Lines with labels moved down as far as it takes not to touch; labels that fall off the chart are left out."""
     placed: list[Line] = []
     floor = float(-GAP)
-    for line in sorted(lines, key=lambda one: one.y):
+    for line in sorted(lines, key=lambda line: line.y):
         floor = max(line.y, floor + GAP)
         placed.append(replace(line, label_y=round(floor, 1)))
-    return tuple(sorted(placed, key=lambda one: one.first))
+    return tuple(sorted(placed, key=lambda line: line.first))
