@@ -101,17 +101,17 @@ class Client:
         """What people said."""
         return self._pages(f"/boards/{_word(board)}/judgments", limit=1000)
 
-    def submit_generator(self, board: str, name: str, outputs: str | Path, **said: Any) -> Json:
-        """Send a generator's outputs (JSON lines, or one text a line); `said` is what the form asks beside them."""
+    def submit_generator(self, board: str, name: str, outputs: str | Path, **fields: Any) -> Json:
+        """Send a generator's outputs (JSON lines, or one text a line); `fields` are what the form asks beside them."""
         path = Path(outputs)
         files = {"file": (path.name, _bytes(path))}
-        return self._object("POST", f"/boards/{_word(board)}/generators", data=_fields(name, said), files=files)
+        return self._object("POST", f"/boards/{_word(board)}/generators", data=_fields(name, fields), files=files)
 
-    def submit_metric(self, board: str, name: str, program: str | Path, **said: Any) -> Json:
+    def submit_metric(self, board: str, name: str, program: str | Path, **fields: Any) -> Json:
         """Send a metric: a folder or zip archive with run.sh, or one Python file with a function `score`."""
         path = Path(program)
         files = {"file": (f"{path.name}.zip", _zipped(path)) if path.is_dir() else (path.name, _bytes(path))}
-        return self._object("POST", f"/boards/{_word(board)}/metrics", data=_fields(name, said), files=files)
+        return self._object("POST", f"/boards/{_word(board)}/metrics", data=_fields(name, fields), files=files)
 
     def submissions(self, **chosen: str) -> Iterator[Json]:
         """Submissions one may see, the latest first; `board`, `kind` and `state` choose among them."""
@@ -140,14 +140,14 @@ class Client:
         """Wait until a submission is scored, rejected, failed, cancelled or withdrawn; returns it as it then is."""
         end = None if timeout is None else time.monotonic() + timeout
         while True:
-            found = self.submission(submission)
+            status = self.submission(submission)
             if on_progress is not None:
-                on_progress(found)
-            state = found.get("state")
+                on_progress(status)
+            state = status.get("state")
             if not isinstance(state, str):
                 raise self._odd(f"/submissions/{submission}")
             if state in TERMINAL:
-                return found
+                return status
             if end is not None and time.monotonic() > end:
                 raise SiteFailed(f"submission {submission} is still {state}; ask for it again later")
             time.sleep(poll)
@@ -170,20 +170,20 @@ class Client:
         cursor: list[str] | None = None
         while True:
             response = self._response("GET", path, params=query if cursor is None else {**query, "cursor": cursor[0]})
-            found = _answer(response)
-            if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
+            rows = _answer(response)
+            if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
                 raise self._odd(path)
-            yield from found
+            yield from rows
             following = urlsplit(response.links.get("next", {}).get("url", ""))
             cursor = parse_qs(following.query).get("cursor")
             if cursor is None:
                 return
 
     def _object(self, method: str, path: str, **sent: Any) -> Json:
-        found = self._json(method, path, **sent)
-        if not isinstance(found, dict):
+        answer = self._json(method, path, **sent)
+        if not isinstance(answer, dict):
             raise self._odd(path)
-        return found
+        return answer
 
     def _odd(self, path: str) -> SiteFailed:
         return SiteFailed(f"{self._http.base_url}: answers {path} as no site does; see that this is its address")
@@ -209,13 +209,13 @@ class Client:
 def _answer(response: Any) -> Any:
     """What the site said; a refusal is raised with its own words."""
     try:
-        said = response.json() if response.content else None
+        document = response.json() if response.content else None
     except (ValueError, RecursionError):
-        said = None
+        document = None
     if response.status_code < 400:
-        return said
-    detail = said.get("detail") if isinstance(said, Mapping) else None
-    problems = said.get("problems") if isinstance(said, Mapping) else None
+        return document
+    detail = document.get("detail") if isinstance(document, Mapping) else None
+    problems = document.get("problems") if isinstance(document, Mapping) else None
     text = "; ".join(map(str, problems)) if problems else str(detail or f"status {response.status_code}")
     raise (InvalidInput if response.status_code in (400, 404, 413, 422) else SiteFailed)(text)
 
@@ -224,12 +224,12 @@ def _patience(stated: str | None, attempt: int) -> float:
     return min(float(stated), 30.0) if stated is not None and stated.isdecimal() else 0.2 * 2**attempt
 
 
-def _fields(name: str, said: Mapping[str, Any]) -> dict[str, Any]:
+def _fields(name: str, fields: Mapping[str, Any]) -> dict[str, Any]:
     """What a form sends; what is None is not sent, and truth is written as JSON writes it."""
-    given = {"name": name, **said}
+    values = {"name": name, **fields}
     return {
         key: str(value).lower() if isinstance(value, bool) else value
-        for key, value in given.items()
+        for key, value in values.items()
         if value is not None
     }
 
@@ -247,8 +247,8 @@ def _bytes(path: Path) -> bytes:
 
 def _zipped(folder: Path) -> bytes:
     """A folder as a zip archive; the same files give the same bytes, so that a program's digest stays."""
-    found = io.BytesIO()
-    with zipfile.ZipFile(found, "w", zipfile.ZIP_DEFLATED) as archive:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for path in sorted(folder.rglob("*")):
             hidden = any(part.startswith(".") or part == "__pycache__" for part in path.relative_to(folder).parts)
             if path.is_file() and not hidden:
@@ -256,4 +256,4 @@ def _zipped(folder: Path) -> bytes:
                 entry.external_attr = 0o644 << 16
                 entry.compress_type = zipfile.ZIP_DEFLATED
                 archive.writestr(entry, path.read_bytes())
-    return found.getvalue()
+    return buffer.getvalue()

@@ -94,10 +94,10 @@ def open_site(
         login_required=login_required,
         suites=named,
     )
-    known = {one.folder for one in site.boards()}
+    folders = {board.folder for board in site.boards()}
     inside = sorted(path.parent for path in (root / "boards").glob(f"*/{BOARD_FILE}"))
     for folder in (*inside, *(Path(path).absolute() for path in boards)):
-        if str(folder) not in known:
+        if str(folder) not in folders:
             register_board(site, folder)
     return site
 
@@ -111,22 +111,22 @@ def register_board(site: Site, folder: Path) -> str:
     """Put a board folder on the site under the board's own name; a board with mistakes is refused with all of them."""
     name = open_board(folder).name
     with site.database.writing() as connection:
-        known = {one.name: one for one in registry.list_boards(connection)}
-        if name not in known:
+        registered = {board.name: board for board in registry.list_boards(connection)}
+        if name not in registered:
             registry.add_board(connection, name, str(folder), fingerprint(folder), now=site.clock())
-        elif known[name].folder != str(folder):
-            _move(site, connection, known[name], folder)
+        elif registered[name].folder != str(folder):
+            _move(site, connection, registered[name], folder)
     return name
 
 
-def _move(site: Site, connection: Any, known: registry.Registered, folder: Path) -> None:
-    if (Path(known.folder) / BOARD_FILE).exists():
+def _move(site: Site, connection: Any, registered: registry.Registered, folder: Path) -> None:
+    if (Path(registered.folder) / BOARD_FILE).exists():
         raise InvalidInput(
-            f"{folder}: there is a board {known.name} already, in {known.folder}; "
+            f"{folder}: there is a board {registered.name} already, in {registered.folder}; "
             f"give one of them another name in its {BOARD_FILE}"
         )
     values = {"folder": str(folder), "fingerprint": fingerprint(folder)}
-    registry.change_board(connection, known.name, "board.moved", actor="site", now=site.clock(), **values)
+    registry.change_board(connection, registered.name, "board.moved", actor="site", now=site.clock(), **values)
 
 
 def fingerprint(folder: Path) -> str:
@@ -136,8 +136,8 @@ def fingerprint(folder: Path) -> str:
         for path in sorted(folder.rglob("*")):
             first = path.relative_to(folder).parts[0]
             if first not in NOT_THE_BOARD and not first.startswith(".") and path.is_file():
-                found = path.stat()
-                total.update(f"{path.relative_to(folder)}\0{found.st_size}\0{found.st_mtime_ns}\n".encode())
+                status = path.stat()
+                total.update(f"{path.relative_to(folder)}\0{status.st_size}\0{status.st_mtime_ns}\n".encode())
     except OSError as error:
         raise StoreFailed(f"{folder}: can't be read: {error.strerror or error}") from error
     return total.hexdigest()
@@ -146,16 +146,18 @@ def fingerprint(folder: Path) -> str:
 def notice_changes(site: Site) -> list[str]:
     """Look whether owners changed board folders; returns the names of boards that have, each checked first."""
     changed = []
-    for known in site.boards():
-        folder = Path(known.folder)
-        found = fingerprint(folder)
-        if found == known.fingerprint or _mistakes(folder):
+    for registered in site.boards():
+        folder = Path(registered.folder)
+        current = fingerprint(folder)
+        if current == registered.fingerprint or _mistakes(folder):
             continue
         with site.database.writing() as connection:
-            if registry.board(connection, known.name).fingerprint == known.fingerprint:
-                values = {"fingerprint": found}
-                registry.change_board(connection, known.name, "board.edited", actor="site", now=site.clock(), **values)
-                changed.append(known.name)
+            if registry.board(connection, registered.name).fingerprint == registered.fingerprint:
+                values = {"fingerprint": current}
+                registry.change_board(
+                    connection, registered.name, "board.edited", actor="site", now=site.clock(), **values
+                )
+                changed.append(registered.name)
     return changed
 
 

@@ -89,23 +89,23 @@ def require(viewer: Viewer, action: Action, submission: Submission | None = None
 def local_viewer(site: Site) -> Viewer:
     """The owner of a site that only this machine can reach."""
     with site.database.reading() as connection:
-        known = accounts.account_named(connection, LOCAL)
-    if known is None:
+        account = accounts.account_named(connection, LOCAL)
+    if account is None:
         with site.database.writing() as connection:
-            known = accounts.account_named(connection, LOCAL) or accounts.add_account(
+            account = accounts.account_named(connection, LOCAL) or accounts.add_account(
                 connection, LOCAL, "owner", actor="site", now=site.clock()
             )
-    return Viewer(known)
+    return Viewer(account)
 
 
 def viewer_of_token(site: Site, text: str) -> Viewer | None:
     """Who holds a token; None where it opens nothing."""
     now = site.clock()
     with site.database.reading() as connection:
-        found = accounts.account_of_token(connection, text, now=now)
-    if found is None:
+        holder = accounts.account_of_token(connection, text, now=now)
+    if holder is None:
         return None
-    account, to_note = found
+    account, to_note = holder
     if to_note:
         with site.database.writing() as connection:
             accounts.note_use(connection, text, now=now)
@@ -144,9 +144,9 @@ def account_of_oidc(site: Site, subject: str, name: str, email: str | None) -> A
     """The account of somebody who logged in elsewhere; made on the first visit, under a name that is free."""
     email = email if email is not None and _EMAIL.fullmatch(email) else None
     with site.database.writing() as connection:
-        known = accounts.account_of_subject(connection, subject)
-        if known is not None:
-            return known
+        account = accounts.account_of_subject(connection, subject)
+        if account is not None:
+            return account
         free = name
         while accounts.account_named(connection, free) is not None:
             free = f"{name}-{secrets.token_hex(3)}"
@@ -209,7 +209,11 @@ def change_account(
 
 
 def _check_other_owner(connection: Connection, account_id: int) -> None:
-    others = [one for one in accounts.list_accounts(connection) if one.role == "owner" and one.id != account_id]
+    others = [
+        account
+        for account in accounts.list_accounts(connection)
+        if account.role == "owner" and account.id != account_id
+    ]
     if not others:
         raise Refused("this is the only owner; make another one first")
 
@@ -240,11 +244,11 @@ def new_owner_token(site: Site, name: str) -> str:
     _check_word(name, "person")
     now = site.clock()
     with site.database.writing() as connection:
-        known = accounts.account_named(connection, name)
-        known = known or accounts.add_account(connection, name, "owner", actor="site", now=now)
-        if known.role != "owner":
-            raise Refused(f"account {name} is a {known.role}, not an owner; choose another name")
-        return accounts.add_token(connection, known.id, "from the command line", actor="site", now=now)[1]
+        account = accounts.account_named(connection, name)
+        account = account or accounts.add_account(connection, name, "owner", actor="site", now=now)
+        if account.role != "owner":
+            raise Refused(f"account {name} is a {account.role}, not an owner; choose another name")
+        return accounts.add_token(connection, account.id, "from the command line", actor="site", now=now)[1]
 
 
 def add_webhook(site: Site, viewer: Viewer, url: str, *, board: str | None = None) -> Webhook:

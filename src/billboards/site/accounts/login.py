@@ -47,8 +47,8 @@ async def take_token(request: Request) -> Response:
     pages = request.app.state.pages
     viewer, csrf = request.state.asker = viewer_of(request, pages)
     form = await request.form(max_files=0, max_fields=5, max_part_size=10_000)
-    found = await run_in_threadpool(log_in, pages.site, str(form.get("token", "")).strip())
-    if found is None:
+    session = await run_in_threadpool(log_in, pages.site, str(form.get("token", "")).strip())
+    if session is None:
         ask = Ask(
             pages=pages,
             viewer=viewer,
@@ -58,9 +58,9 @@ async def take_token(request: Request) -> Response:
             params=request.path_params,
         )
         body = _form(ask, problem="This token is unknown or revoked; ask the site's owner for another.", status=403)
-        return respond(body, accepts=request.headers.get("accept-encoding", ""), known="", fresh="no-store")
+        return respond(body, accepts=request.headers.get("accept-encoding", ""), etags="", fresh="no-store")
     await _end_earlier(request)
-    return _logged_in(request, found[0], _inside(str(form.get("next", ""))))
+    return _logged_in(request, session[0], _inside(str(form.get("next", ""))))
 
 
 async def leave(request: Request) -> Response:
@@ -111,12 +111,12 @@ async def _end_earlier(request: Request) -> None:
 
 def _kept(request: Request) -> dict[str, Any]:
     try:
-        found = json.loads(request.cookies.get(BEGUN, ""))
+        cookie = json.loads(request.cookies.get(BEGUN, ""))
     except (ValueError, RecursionError):
-        found = None
-    if not isinstance(found, dict) or not all(isinstance(found.get(k), str) for k in ("state", "nonce", "verifier")):
+        cookie = None
+    if not isinstance(cookie, dict) or not all(isinstance(cookie.get(k), str) for k in ("state", "nonce", "verifier")):
         raise NotAllowed("this log-in was not begun in this browser, or too long ago; begin again")
-    return found
+    return cookie
 
 
 def _logged_in(request: Request, cookie: str, page: str) -> Response:

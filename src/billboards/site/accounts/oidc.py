@@ -131,24 +131,24 @@ def _network_errors(client: OAuth2Client) -> tuple[type[Exception], ...]:
 
 def _provider(settings: OidcSettings) -> dict[str, Any]:
     """Where the provider's parts are; its own word on who it is must match the settings."""
-    found = _fetched(f"{settings.issuer.rstrip('/')}/.well-known/openid-configuration")
-    if found.get("issuer") != settings.issuer:
+    configuration = _fetched(f"{settings.issuer.rstrip('/')}/.well-known/openid-configuration")
+    if configuration.get("issuer") != settings.issuer:
         raise SiteFailed(
-            f"the log-in service calls itself {found.get('issuer')!r}, not {settings.issuer!r}; "
+            f"the log-in service calls itself {configuration.get('issuer')!r}, not {settings.issuer!r}; "
             "correct [oidc] issuer in site.toml"
         )
-    missing = next((part for part in PARTS if not isinstance(found.get(part), str)), None)
+    missing = next((part for part in PARTS if not isinstance(configuration.get(part), str)), None)
     if missing is not None:
         raise SiteFailed(f"the log-in service does not say where its {missing} is; ask who runs it")
-    return found
+    return configuration
 
 
 def _fetched(address: str) -> dict[str, Any]:
     try:
         response = httpx.get(address, timeout=TIMEOUT).raise_for_status()
-        found = json_value(response.content)
+        document = json_value(response.content)
     except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
         raise SiteFailed(f"the log-in service can't be reached at {address}: {error}") from error
-    if not isinstance(found, dict):
+    if not isinstance(document, dict):
         raise SiteFailed(f"the log-in service answers at {address} with what is no document; ask who runs it")
-    return found
+    return document

@@ -75,14 +75,14 @@ def remove_webhook(ask: Ask, sent: Mapping[str, Any]) -> str:
 
 def add_account(ask: Ask, sent: Mapping[str, Any]) -> str:
     """An owner lets somebody in."""
-    said = {word: str(sent.get(word, "")).strip() for word in ("name", "team", "email")}
+    fields = {word: str(sent.get(word, "")).strip() for word in ("name", "team", "email")}
     access.add_account(
         ask.site,
         ask.viewer,
-        said["name"],
+        fields["name"],
         _role(sent.get("role")),
-        team=said["team"] or None,
-        email=said["email"] or None,
+        team=fields["team"] or None,
+        email=fields["email"] or None,
     )
     return PAGE
 

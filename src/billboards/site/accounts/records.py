@@ -91,22 +91,22 @@ def add_account(
 
 def account(connection: Connection, account_id: int) -> Account:
     """An account by its id."""
-    found = connection.execute(_query().where(accounts.c.id == account_id)).mappings().one_or_none()
-    if found is None:
+    row = connection.execute(_query().where(accounts.c.id == account_id)).mappings().one_or_none()
+    if row is None:
         raise UnknownName("account", str(account_id), ())
-    return Account(**found)
+    return Account(**row)
 
 
 def account_named(connection: Connection, name: str) -> Account | None:
     """An account by its name."""
-    found = connection.execute(_query().where(accounts.c.name == name)).mappings().one_or_none()
-    return None if found is None else Account(**found)
+    row = connection.execute(_query().where(accounts.c.name == name)).mappings().one_or_none()
+    return None if row is None else Account(**row)
 
 
 def account_of_subject(connection: Connection, oidc_subject: str) -> Account | None:
     """The account of somebody who logged in elsewhere."""
-    found = connection.execute(_query().where(accounts.c.oidc_subject == oidc_subject)).mappings().one_or_none()
-    return None if found is None else Account(**found)
+    row = connection.execute(_query().where(accounts.c.oidc_subject == oidc_subject)).mappings().one_or_none()
+    return None if row is None else Account(**row)
 
 
 def list_accounts(connection: Connection) -> tuple[Account, ...]:
@@ -127,8 +127,8 @@ def change_account(
     """Give an account another role, team or address."""
     if role is not None and role not in ROLES:
         raise UnknownName("role", role, ROLES)
-    given = {"role": role, "team": team, "email": email}
-    changes: dict[str, Any] = {word: value for word, value in given.items() if value is not None}
+    fields = {"role": role, "team": team, "email": email}
+    changes: dict[str, Any] = {word: value for word, value in fields.items() if value is not None}
     values = {word: value for word, value in changes.items() if word != "team"}
     if team is not None:
         values["team_id"] = _team(connection, team, now=now)
@@ -170,10 +170,10 @@ def revoke_token(connection: Connection, token_id: int, account_id: int, *, acto
 def account_of_token(connection: Connection, text: str, *, now: float) -> tuple[Account, bool] | None:
     """Whose token this is, and whether its use should be written down; None for one that opens nothing."""
     query = select(tokens.c.account_id, tokens.c.last_used)
-    found = connection.execute(query.where(tokens.c.digest == digest(text), tokens.c.revoked.is_(None))).one_or_none()
-    if found is None:
+    row = connection.execute(query.where(tokens.c.digest == digest(text), tokens.c.revoked.is_(None))).one_or_none()
+    if row is None:
         return None
-    return account(connection, found.account_id), found.last_used is None or now - found.last_used > USE_NOTED
+    return account(connection, row.account_id), row.last_used is None or now - row.last_used > USE_NOTED
 
 
 def note_use(connection: Connection, text: str, *, now: float) -> None:
@@ -198,8 +198,8 @@ def begin_session(connection: Connection, account_id: int, *, now: float, second
 def session(connection: Connection, text: str, *, now: float) -> Session | None:
     """The session behind a cookie, unless it is over."""
     query = select(sessions.c.account_id, sessions.c.csrf, sessions.c.expires).where(sessions.c.id == digest(text))
-    found = connection.execute(query.where(sessions.c.expires > now)).one_or_none()
-    return None if found is None else Session(account(connection, found.account_id), found.csrf, found.expires)
+    row = connection.execute(query.where(sessions.c.expires > now)).one_or_none()
+    return None if row is None else Session(account(connection, row.account_id), row.csrf, row.expires)
 
 
 def end_session(connection: Connection, text: str) -> None:
@@ -220,9 +220,9 @@ def _own_team(connection: Connection, name: str) -> str:
 
 
 def _team(connection: Connection, name: str, *, now: float) -> int:
-    found = connection.execute(select(teams.c.id).where(teams.c.name == name)).scalar()
-    if found is not None:
-        return int(found)
+    team_id = connection.execute(select(teams.c.id).where(teams.c.name == name)).scalar()
+    if team_id is not None:
+        return int(team_id)
     made = connection.execute(insert(teams).values(name=name, created=now)).inserted_primary_key
     assert made is not None
     return int(made[0])

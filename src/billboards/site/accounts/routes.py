@@ -114,8 +114,8 @@ def list_tokens(
 ) -> list[TokenFacts]:
     """One's tokens, the latest first; the header Link leads on where there are more."""
     with site_of(request).database.reading() as connection:
-        found = accounts.list_tokens(connection, _own(viewer).id)
-    return list_at(request, response, found, limit, cursor, _token)
+        tokens = accounts.list_tokens(connection, _own(viewer).id)
+    return list_at(request, response, tokens, limit, cursor, _token)
 
 
 @router.post("/account/tokens", status_code=201)
@@ -137,8 +137,8 @@ def list_webhooks(
 ) -> list[WebhookFacts]:
     """The addresses that hear of one's submissions; the header Link leads on where there are more."""
     with site_of(request).database.reading() as connection:
-        found = deliveries.list_webhooks(connection, _own(viewer).id)
-    return list_at(request, response, found, limit, cursor, _webhook)
+        webhooks = deliveries.list_webhooks(connection, _own(viewer).id)
+    return list_at(request, response, webhooks, limit, cursor, _webhook)
 
 
 @router.post("/account/webhooks", status_code=201)
@@ -160,8 +160,8 @@ def list_accounts(
 ) -> list[AccountFacts]:
     """Everybody, by name; the header Link leads on where there are more."""
     with site_of(request).database.reading() as connection:
-        found = accounts.list_accounts(connection)
-    return list_at(request, response, found, limit, cursor, _account)
+        everybody = accounts.list_accounts(connection)
+    return list_at(request, response, everybody, limit, cursor, _account)
 
 
 @router.post("/accounts", status_code=201)
@@ -221,5 +221,5 @@ def _webhook(hook: Webhook) -> WebhookFacts:
 
 
 def _token(token: Token) -> TokenFacts:
-    known = asdict(token)
-    return TokenFacts(**{word: known[word] for word in TokenFacts.model_fields})
+    fields = asdict(token)
+    return TokenFacts(**{word: fields[word] for word in TokenFacts.model_fields})

@@ -113,10 +113,10 @@ class _Packer:
             created = moment(self.site.clock())
             tables = {table.name: self._add_table(connection, table) for table in tables_of(connection, revision)}
             blobs = sorted(named_files(connection))
-            known = registry.list_boards(connection)
+            registered = registry.list_boards(connection)
         if not all(map(self._add_blob, blobs)):
             return None
-        folders = {one.name: self._add_board(one) for one in known}
+        folders = {board.name: self._add_board(board) for board in registered}
         self._add_settings()
         manifest = {"kind": KIND, "created": created, "revision": revision, "tables": tables, "boards": folders}
         text = json.dumps({**manifest, "files": self.files}, indent=1)
@@ -148,14 +148,14 @@ class _Packer:
         self.archive.add(path, f"tables/{table.name}.jsonl", recursive=False)
         return {"rows": tally.rows, "digest": tally.digest}
 
-    def _add_board(self, known: registry.Registered) -> dict[str, str]:
+    def _add_board(self, board: registry.Registered) -> dict[str, str]:
         """A board's folder, wherever it lies; says what it was found to be, should its owner be editing it."""
-        folder = Path(known.folder)
-        found, place = fingerprint(folder), hashlib.sha256(known.name.encode()).hexdigest()[:16]
+        folder = Path(board.folder)
+        before, place = fingerprint(folder), hashlib.sha256(board.name.encode()).hexdigest()[:16]
         name = place if folder.name in self.folders else folder.name
         self.folders.add(name)
         self._add_folder(folder, f"boards/{name}")
-        return {"folder": name, "fingerprint": found if fingerprint(folder) == found else ""}
+        return {"folder": name, "fingerprint": before if fingerprint(folder) == before else ""}
 
     def _add_settings(self) -> None:
         if (self.site.data / SETTINGS).exists():
@@ -259,8 +259,8 @@ def _unpack(file: Path, opened: Path) -> Manifest:
 
 def _check_member(file: Path, member: tarfile.TarInfo, seen: Mapping[str, str]) -> None:
     name, path = member.name, PurePosixPath(member.name)
-    known = name in (MANIFEST, SETTINGS) or (path.parts[:1] and path.parts[0] in FOLDERS and len(path.parts) > 1)
-    if not known or str(path) != name or ".." in path.parts or "\0" in name:
+    belongs = name in (MANIFEST, SETTINGS) or (path.parts[:1] and path.parts[0] in FOLDERS and len(path.parts) > 1)
+    if not belongs or str(path) != name or ".." in path.parts or "\0" in name:
         raise InvalidInput(f"{file}: holds {shown(name)}, which no backup does; it is not believed")
     if member.type not in (tarfile.REGTYPE, tarfile.AREGTYPE) or member.issparse():
         raise InvalidInput(f"{file}: {name} is no plain file, as everything in a backup is; it is not believed")
@@ -283,10 +283,10 @@ def _put(content: IO[bytes], path: Path, size: int) -> str:
 def _read_manifest(file: Path, path: Path) -> Manifest:
     if path.stat().st_size > MOST_AT_ONCE:
         raise InvalidInput(f"{file}: its {MANIFEST} is larger than any is")
-    said = json_value(path.read_bytes())
-    if not isinstance(said, dict) or said.get("kind") != KIND:
+    document = json_value(path.read_bytes())
+    if not isinstance(document, dict) or document.get("kind") != KIND:
         raise InvalidInput(f"{file}: is no backup of a site")
-    manifest: Manifest = read_fields(Manifest, said, f"{file}, {MANIFEST}")
+    manifest: Manifest = read_fields(Manifest, document, f"{file}, {MANIFEST}")
     if not re.fullmatch(r"\w{1,32}", manifest.revision, re.ASCII):
         raise InvalidInput(f"{file}: is of version {shown(manifest.revision)}, which is none")
     return manifest
@@ -338,18 +338,18 @@ def without_addresses(settings: str) -> str:
 
 
 def _place_blobs(opened: Path, made: Path) -> int:
-    found = sorted((opened / "blobs").iterdir()) if (opened / "blobs").exists() else []
-    for path in found:
+    files = sorted((opened / "blobs").iterdir()) if (opened / "blobs").exists() else []
+    for path in files:
         place = made / "blobs" / path.name[:2] / path.name
         place.parent.mkdir(parents=True, exist_ok=True)
         path.rename(place)
-    return len(found)
+    return len(files)
 
 
 def _fill(connection: Connection, opened: Path, manifest: Manifest, tell: Tell | None) -> int:
     def expected(table: Table) -> Tally:
-        said = manifest.tables[table.name]
-        return Tally.of(said.rows, said.digest)
+        packed = manifest.tables[table.name]
+        return Tally.of(packed.rows, packed.digest)
 
     def lines(table: Table) -> Iterator[Row]:
         if table.name not in manifest.tables:
@@ -376,15 +376,15 @@ def _rows(path: Path, table: Table) -> Iterator[Row]:
 
 def _move_boards(connection: Connection, manifest: Manifest, made: Path, target: Path) -> None:
     """Say where the boards lie now; one that was being edited when it was copied will be noticed as changed."""
-    odd = {one.name for one in registry.list_boards(connection)} ^ manifest.boards.keys()
+    odd = {board.name for board in registry.list_boards(connection)} ^ manifest.boards.keys()
     if odd:
         raise InvalidInput(f"the backup holds the board {shown(min(odd))} only in part; take another")
-    there = {path.name for path in (made / "boards").glob("*") if path.is_dir()}
-    for name, found in manifest.boards.items():
-        folder = made / "boards" / found.folder
-        if found.folder not in there:
-            raise InvalidInput(f"the backup has no folder {shown(found.folder)} of board {name}; take another")
-        values = {"folder": str(target / "boards" / found.folder)}
-        if registry.board(connection, name).fingerprint == found.fingerprint:
+    folders = {path.name for path in (made / "boards").glob("*") if path.is_dir()}
+    for name, packed in manifest.boards.items():
+        folder = made / "boards" / packed.folder
+        if packed.folder not in folders:
+            raise InvalidInput(f"the backup has no folder {shown(packed.folder)} of board {name}; take another")
+        values = {"folder": str(target / "boards" / packed.folder)}
+        if registry.board(connection, name).fingerprint == packed.fingerprint:
             values["fingerprint"] = fingerprint(folder)
         connection.execute(update(boards).where(boards.c.name == name).values(**values))

@@ -88,22 +88,24 @@ class _Person:
 
     @property
     def blobs(self) -> frozenset[str]:
-        return frozenset(one.blob for one in self.sent if one.blob)
+        return frozenset(submission.blob for submission in self.sent if submission.blob)
 
     def on(self, board: str) -> tuple[Submission, ...]:
-        return tuple(one for one in self.sent if one.board == board)
+        return tuple(submission for submission in self.sent if submission.board == board)
 
     @property
     def boards(self) -> list[str]:
-        return sorted({one.board for one in self.sent})
+        return sorted({submission.board for submission in self.sent})
 
 
 def plan_forgetting(site: Site, name: str) -> Forgotten:
     """What would be deleted; raises where it can't be yet."""
     with site.database.reading() as connection:
         person = _person(connection, name)
-        own = {one.id for one in person.sent}
-        shared = {one.blob for one in submission_records.find(connection) if one.id not in own} & person.blobs
+        own = {submission.id for submission in person.sent}
+        shared = {
+            submission.blob for submission in submission_records.find(connection) if submission.id not in own
+        } & person.blobs
     return _forgotten(name, person, {"files": len(person.blobs - shared)}, len(shared), done=False)
 
 
@@ -138,10 +140,12 @@ def _person(connection: Connection, name: str) -> _Person:
     if account is None:
         if not people:
             raise UnknownName(
-                "account or annotator", name, (one.name for one in account_records.list_accounts(connection))
+                "account or annotator", name, (other.name for other in account_records.list_accounts(connection))
             )
         return _Person(None, (), people)
-    sent = tuple(one for one in submission_records.find(connection) if one.account_id == account.id)
+    sent = tuple(
+        submission for submission in submission_records.find(connection) if submission.account_id == account.id
+    )
     person = _Person(account, sent, people)
     _check(connection, account, person)
     return person
@@ -149,14 +153,17 @@ def _person(connection: Connection, name: str) -> _Person:
 
 def _check(connection: Connection, account: Account, person: _Person) -> None:
     """Refuse while something is still on its way, or where nobody would be left to own the site."""
-    for one in person.sent:
-        if not one.is_terminal:
-            raise Refused(f"submission {one.name} ({one.id}) is {one.state}; cancel it first, or wait for its end")
+    for submission in person.sent:
+        if not submission.is_terminal:
+            raise Refused(
+                f"submission {submission.name} ({submission.id}) is {submission.state}; "
+                "cancel it first, or wait for its end"
+            )
     for board in person.boards:
         asking = asking_about(connection, board, _versions(person.on(board)))
         if asking:
             raise Refused(f"campaign {asking[0]} on board {board} asks people about these outputs; close it first")
-    owners = [one.id for one in account_records.list_accounts(connection) if one.role == "owner"]
+    owners = [other.id for other in account_records.list_accounts(connection) if other.role == "owner"]
     if owners == [account.id]:
         raise Refused(f"{account.name} is the only owner of this site; make another one first")
 
@@ -170,9 +177,9 @@ def _forget_rows(connection: Connection, person: _Person, actor: str, now: float
         deleted["texts in campaigns"] += forget_items(connection, board, versions, own)
         deleted["rankings made anonymous"] += rename_generators(connection, board, own)
         generators |= own
-    for one in person.sent:
-        generators.setdefault(one.name, _drawn(one, person))
-        deleted["log lines"] += forget_submission(connection, one, _drawn(one, person))
+    for submission in person.sent:
+        generators.setdefault(submission.name, _drawn(submission, person))
+        deleted["log lines"] += forget_submission(connection, submission, _drawn(submission, person))
     if person.account is not None and person.pseudonym is not None:
         names |= _names_of(connection, person.account, person.pseudonym)
         deleted.update(forget_account(connection, person.account, person.pseudonym))
@@ -180,7 +187,7 @@ def _forget_rows(connection: Connection, person: _Person, actor: str, now: float
     for annotator in person.annotators:
         drawn = forget_annotator(connection, annotator)
         names = {annotator.name: drawn, annotator.pseudonym: drawn, **names}
-    subjects = {*names, *(one.id for one in person.sent)}
+    subjects = {*names, *(submission.id for submission in person.sent)}
     rename_in_trail(connection, names, generators, subjects)
     detail = {"submissions": len(person.sent), "annotators": len(person.annotators), **deleted}
     subject = person.pseudonym or "annotator"
@@ -189,9 +196,9 @@ def _forget_rows(connection: Connection, person: _Person, actor: str, now: float
 
 
 def _withdraw(connection: Connection, person: _Person, now: float) -> None:
-    for one in person.sent:
-        if "withdrawn" in submission_records.TRANSITIONS[one.state]:
-            submission_records.advance(connection, one.id, "withdrawn", actor="site", now=now)
+    for submission in person.sent:
+        if "withdrawn" in submission_records.TRANSITIONS[submission.state]:
+            submission_records.advance(connection, submission.id, "withdrawn", actor="site", now=now)
     for board in person.boards:
         trail.raise_generation(connection, board, now=now)
 
@@ -204,23 +211,27 @@ def _names_of(connection: Connection, account: Account, pseudonym: str) -> dict[
 
 
 def _versions(sent: Iterable[Submission]) -> set[str]:
-    return {file_of(one)[:16] for one in sent} - {""}
+    return {file_of(submission)[:16] for submission in sent} - {""}
 
 
 def _drawn(submission: Submission, person: _Person) -> str:
     """The name a submission gets; versions of one name share that of the first."""
-    alike = [one for one in person.on(submission.board) if (one.kind, one.name) == (submission.kind, submission.name)]
-    return f"forgotten-{min(alike, key=lambda one: one.version).id[:6]}"
+    alike = [
+        version
+        for version in person.on(submission.board)
+        if (version.kind, version.name) == (submission.kind, submission.name)
+    ]
+    return f"forgotten-{min(alike, key=lambda version: version.version).id[:6]}"
 
 
 def _new_names(connection: Connection, board: str, person: _Person) -> dict[str, str]:
     """The names of somebody's generators on a board, old to new, unless a team mate has sent in a version as well."""
-    own, found = {one.id for one in person.sent}, {}
-    for one in person.on(board):
-        alike = submission_records.find(connection, board=board, kind="generator", name=one.name)
-        if one.kind == "generator" and {each.id for each in alike} <= own:
-            found[one.public_name] = _drawn(one, person)
-    return found
+    own, names = {submission.id for submission in person.sent}, {}
+    for submission in person.on(board):
+        alike = submission_records.find(connection, board=board, kind="generator", name=submission.name)
+        if submission.kind == "generator" and {version.id for version in alike} <= own:
+            names[submission.public_name] = _drawn(submission, person)
+    return names
 
 
 def forget_account(connection: Connection, account: Account, pseudonym: str) -> dict[str, int]:
@@ -294,23 +305,25 @@ def _renamed_text(text: str, names: Mapping[str, str]) -> str:
 
 def _renamed_document(document: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
     ranking = dict(document["ranking"])
-    ranking["generators"] = [{**one, "name": names.get(one["name"], one["name"])} for one in ranking["generators"]]
+    ranking["generators"] = [
+        {**generator, "name": names.get(generator["name"], generator["name"])} for generator in ranking["generators"]
+    ]
     rows = {names.get(name, name): version for name, version in document.get("rows", {}).items()}
     return {**document, "ranking": ranking, **({"rows": rows} if "rows" in document else {})}
 
 
-def _renamed_places(found: Any, names: Mapping[str, str]) -> Any:
+def _renamed_places(document: Any, names: Mapping[str, str]) -> Any:
     """The same lists of places, wherever they stand, with generators under their other names."""
-    if isinstance(found, dict) and found.get("side") == "generator":
-        return _renamed_names(found, names)
-    return _mapped(found, lambda one: _renamed_places(one, names))
+    if isinstance(document, dict) and document.get("side") == "generator":
+        return _renamed_names(document, names)
+    return _mapped(document, lambda part: _renamed_places(part, names))
 
 
 def asking_about(connection: Connection, board: str, versions: Collection[str]) -> list[str]:
     """The campaigns of a board, not closed yet, that ask people about some outputs."""
     query = select(campaigns.c.name, items.c.slots).join(items, items.c.campaign_id == campaigns.c.id)
-    found = connection.execute(query.where(campaigns.c.board == board, campaigns.c.state.not_in(["closed"])))
-    return sorted({name for name, slots in found if _slot_versions(slots) & set(versions)})
+    rows = connection.execute(query.where(campaigns.c.board == board, campaigns.c.state.not_in(["closed"])))
+    return sorted({name for name, slots in rows if _slot_versions(slots) & set(versions)})
 
 
 def forget_items(connection: Connection, board: str, versions: Collection[str], names: Mapping[str, str]) -> int:
@@ -329,11 +342,11 @@ def forget_items(connection: Connection, board: str, versions: Collection[str], 
         values = {"slots": slots, "row": names.get(item.row, item.row)}
         connection.execute(update(items).where(items.c.id == item.id).values(**values))
         changed += 1
-    for one in connection.execute(
+    for campaign in connection.execute(
         select(campaigns.c.id, campaigns.c.generators).where(campaigns.c.board == board)
     ).all():
-        renamed = [names.get(name, name) for name in one.generators]
-        connection.execute(update(campaigns).where(campaigns.c.id == one.id).values(generators=renamed))
+        renamed = [names.get(name, name) for name in campaign.generators]
+        connection.execute(update(campaigns).where(campaigns.c.id == campaign.id).values(generators=renamed))
     return changed
 
 
@@ -371,30 +384,30 @@ def rename_in_trail(
         values = {word: _renamed(row[word], names) for word in ("actor", "subject", "detail")}
         values["detail"] = _renamed_names(values["detail"], generators)
         if row["subject"] in subjects:
-            values["detail"] = {word: said for word, said in values["detail"].items() if word in HARMLESS}
+            values["detail"] = {word: value for word, value in values["detail"].items() if word in HARMLESS}
         if any(values[word] != row[word] for word in values):
             connection.execute(update(audit).where(audit.c.id == row["id"]).values(**values))
     for old, new in names.items():
         connection.execute(update(rulings).where(rulings.c.actor == old).values(actor=new))
 
 
-def _renamed(found: Any, names: Mapping[str, str]) -> Any:
-    if isinstance(found, str):
-        return names.get(found, found)
-    return _mapped(found, lambda one: _renamed(one, names))
+def _renamed(document: Any, names: Mapping[str, str]) -> Any:
+    if isinstance(document, str):
+        return names.get(document, document)
+    return _mapped(document, lambda part: _renamed(part, names))
 
 
-def _renamed_names(found: Any, names: Mapping[str, str]) -> Any:
-    mapped = _mapped(found, lambda one: _renamed_names(one, names))
+def _renamed_names(document: Any, names: Mapping[str, str]) -> Any:
+    mapped = _mapped(document, lambda part: _renamed_names(part, names))
     return {**mapped, "name": names.get(mapped["name"], mapped["name"])} if _has_name(mapped) else mapped
 
 
-def _has_name(found: Any) -> bool:
-    return isinstance(found, dict) and isinstance(found.get("name"), str)
+def _has_name(part: Any) -> bool:
+    return isinstance(part, dict) and isinstance(part.get("name"), str)
 
 
-def _mapped(found: Any, change: Callable[[Any], Any]) -> Any:
+def _mapped(document: Any, change: Callable[[Any], Any]) -> Any:
     """A document with every part below it changed."""
-    if isinstance(found, list):
-        return [change(one) for one in found]
-    return {key: change(value) for key, value in found.items()} if isinstance(found, dict) else found
+    if isinstance(document, list):
+        return [change(part) for part in document]
+    return {key: change(value) for key, value in document.items()} if isinstance(document, dict) else document

@@ -36,8 +36,8 @@ class JsonLines(logging.Formatter):
 @contextmanager
 def about(**fields: Any) -> Iterator[None]:
     """Say what everything that is logged meanwhile is about; what is None is left out."""
-    given = {name: value for name, value in fields.items() if value is not None}
-    token = _about.set({**_about.get(), **given})
+    context = {name: value for name, value in fields.items() if value is not None}
+    token = _about.set({**_about.get(), **context})
     try:
         yield
     finally:

@@ -97,10 +97,10 @@ def _inside(url: str) -> Refusal | None:
     """What speaks against an address that is not an owner's: it lies in the server's own network, or nowhere."""
     parts = urlsplit(url)
     try:
-        found = socket.getaddrinfo(parts.hostname, parts.port or 443, type=socket.SOCK_STREAM)
+        resolved = socket.getaddrinfo(parts.hostname, parts.port or 443, type=socket.SOCK_STREAM)
     except (OSError, ValueError) as error:
         return Refusal(f"{parts.hostname}: {error}")
-    addresses = (ipaddress.ip_address(str(address[0]).partition("%")[0]) for *_, address in found)
+    addresses = (ipaddress.ip_address(str(address[0]).partition("%")[0]) for *_, address in resolved)
     if all(address.is_global for address in addresses):
         return None
     return Refusal(f"{parts.hostname} lies in the server's own network", final=True)
@@ -129,17 +129,17 @@ def _log_in(server: smtplib.SMTP, settings: MailSettings) -> None:
 
 
 def _message(site: Site, settings: MailSettings, delivery: Delivery) -> EmailMessage:
-    said = delivery.payload
+    payload = delivery.payload
     message = EmailMessage()
     message["From"], message["To"] = settings.sender, delivery.target.removeprefix("mailto:")
-    name = " ".join(str(said["name"]).split())
-    message["Subject"] = f"[{said['board']}] {name} is {said['state']}"
-    lines = [f"{said['kind']} {name}, version {said['version']}, on board {said['board']}: {said['state']}"]
-    lines += [f"Reason: {said['reason']}"] if said["reason"] else []
-    lines += ["The platform was at fault; this did not cost any quota."] if said["platform"] else []
-    lines.append(f"At {moment(said['changed'])}.")
+    name = " ".join(str(payload["name"]).split())
+    message["Subject"] = f"[{payload['board']}] {name} is {payload['state']}"
+    lines = [f"{payload['kind']} {name}, version {payload['version']}, on board {payload['board']}: {payload['state']}"]
+    lines += [f"Reason: {payload['reason']}"] if payload["reason"] else []
+    lines += ["The platform was at fault; this did not cost any quota."] if payload["platform"] else []
+    lines.append(f"At {moment(payload['changed'])}.")
     if site.settings.base_url:
-        path = said.get("path", f"/submissions/{said['id']}")
+        path = payload.get("path", f"/submissions/{payload['id']}")
         lines.append(f"{site.settings.base_url.rstrip('/')}{path}")
     message.set_content("\n".join(lines))
     return message

@@ -117,46 +117,50 @@ class BlobTexts:
 def live_board(site: Site, name: str, *, audience: Audience = "public") -> LiveBoard:
     """The board as an audience sees it now; costs one look at its generation where nothing changed."""
     with site.database.reading() as connection:
-        known = registry.board(connection, name)
+        registered = registry.board(connection, name)
     cached = site.cache.get(_LIVE, (name, audience))
-    if cached is not None and cached.generation == known.generation:
+    if cached is not None and cached.generation == registered.generation:
         return cached
     with site.lock:
-        return site.cache.put(_LIVE, (name, audience), _build(site, known, audience))
+        return site.cache.put(_LIVE, (name, audience), _build(site, registered, audience))
 
 
 def live_with_excluded(site: Site, name: str) -> LiveBoard:
     """The owners' board as it would be with the answers of annotators who were excluded from campaigns."""
     with site.database.reading() as connection:
-        known = registry.board(connection, name)
-    return _build(site, known, "owners", with_excluded=True)
+        registered = registry.board(connection, name)
+    return _build(site, registered, "owners", with_excluded=True)
 
 
-def _build(site: Site, known: registry.Registered, audience: Audience, *, with_excluded: bool = False) -> LiveBoard:
-    board = folder_board(site, known)
-    settings = read_board_settings(known.settings)
+def _build(
+    site: Site, registered: registry.Registered, audience: Audience, *, with_excluded: bool = False
+) -> LiveBoard:
+    board = folder_board(site, registered)
+    settings = read_board_settings(registered.settings)
     with site.database.reading() as connection:
-        scored = submissions.find(connection, board=known.name, states=("scored",))
+        scored = submissions.find(connection, board=registered.name, states=("scored",))
         everything = latest_versions(scored)
-        public = latest_versions(one for one in scored if not settings.hides(one.phase))
-        differs = {one.id for one in everything} != {one.id for one in public}
-        head = snapshots.latest(connection, known.name, audience if differs else "public")
+        public = latest_versions(submission for submission in scored if not settings.hides(submission.phase))
+        differs = {submission.id for submission in everything} != {submission.id for submission in public}
+        head = snapshots.latest(connection, registered.name, audience if differs else "public")
     seen = everything if audience == "owners" else public
-    generators = {one.public_name: one for one in seen if one.kind == "generator"}
-    programs = {str(one.settings["column"]): one for one in seen if one.kind == "metric"}
+    generators = {submission.public_name: submission for submission in seen if submission.kind == "generator"}
+    programs = {str(submission.settings["column"]): submission for submission in seen if submission.kind == "metric"}
     own, unavailable = board_metrics(board)
-    signatures = [one.signature for one in own] + [str(one.settings["signature"]) for one in programs.values()]
-    rows = (submitted_row(site, board, one, name) for name, one in sorted(generators.items()))
+    signatures = [metric.signature for metric in own] + [
+        str(program.settings["signature"]) for program in programs.values()
+    ]
+    rows = (submitted_row(site, board, submission, name) for name, submission in sorted(generators.items()))
     board = replace(board, rows=(*board.rows, *rows))
     with site.database.reading() as connection:
         judged = with_campaigns(connection, board, site.cache, ranks=settings.ranks, with_excluded=with_excluded)
     return LiveBoard(
         site=site,
-        name=known.name,
+        name=registered.name,
         audience=audience,
         board=judged,
-        cells=site.cells(known.name).only(signatures),
-        generation=known.generation,
+        cells=site.cells(registered.name).only(signatures),
+        generation=registered.generation,
         settings=settings,
         generators=generators,
         metrics=programs,
@@ -165,25 +169,25 @@ def _build(site: Site, known: registry.Registered, audience: Audience, *, with_e
     )
 
 
-def folder_board(site: Site, known: registry.Registered) -> Board:
+def folder_board(site: Site, registered: registry.Registered) -> Board:
     """The board as its owner wrote it; opened again when the folder has changed."""
     with site.lock:
-        state = known.folder, known.fingerprint
-        cached = site.cache.get(_FOLDERS, known.name)
+        state = registered.folder, registered.fingerprint
+        cached = site.cache.get(_FOLDERS, registered.name)
         if cached is None or cached[0] != state:
-            cached = site.cache.put(_FOLDERS, known.name, (state, open_board(Path(known.folder))))
+            cached = site.cache.put(_FOLDERS, registered.name, (state, open_board(Path(registered.folder))))
     return cached[1]
 
 
 def submitted_row(site: Site, board: Board, submission: Submission, name: str) -> Outputs:
     """A submission as a row of the board; its version is the digest of its lines, as for a file of the folder."""
-    said = submission.settings
+    settings = submission.settings
     generator = Generator(
         name,
-        kind="human" if said.get("human") else "machine",
-        description=said.get("description"),
-        paper=None if submission.anonymous else said.get("paper"),
-        url=None if submission.anonymous else said.get("url"),
+        kind="human" if settings.get("human") else "machine",
+        description=settings.get("description"),
+        paper=None if submission.anonymous else settings.get("paper"),
+        url=None if submission.anonymous else settings.get("url"),
     )
     return Outputs(
         name=name,
@@ -195,21 +199,21 @@ def submitted_row(site: Site, board: Board, submission: Submission, name: str) -
 
 def board_metrics(board: Board) -> tuple[tuple[Metric, ...], dict[str, str]]:
     """The metrics a board names, each once, and why some of them can't run here."""
-    found: dict[str, Metric] = {}
+    metrics: dict[str, Metric] = {}
     unavailable = {}
     for spec in board.metrics:
         try:
-            one = installed_metric(spec)
+            metric = installed_metric(spec)
         except (InvalidInput, MissingPart) as error:
             unavailable[spec] = str(error)
         else:
-            found[one.signature] = one
-    return tuple(found.values()), unavailable
+            metrics[metric.signature] = metric
+    return tuple(metrics.values()), unavailable
 
 
-def latest_versions(found: Iterable[Submission]) -> list[Submission]:
+def latest_versions(versions: Iterable[Submission]) -> list[Submission]:
     """Of each kind and name, the submission with the highest version."""
     best: dict[tuple[str, str], Submission] = {}
-    for one in sorted(found, key=lambda one: one.version):
-        best[one.kind, one.name] = one
+    for submission in sorted(versions, key=lambda submission: submission.version):
+        best[submission.kind, submission.name] = submission
     return list(best.values())

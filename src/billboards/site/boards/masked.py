@@ -82,23 +82,23 @@ class Look:
     @cached_property
     def overrating(self) -> OverratingReport | None:
         document = self.live.document
-        said = None if document is None else document.get("overrating")
-        return None if said is None else result_of(OverratingReport, said)
+        report = None if document is None else document.get("overrating")
+        return None if report is None else result_of(OverratingReport, report)
 
     @cached_property
     def audits(self) -> dict[str, MetricAudit]:
         """What metrics reward, by name: as the folder's owner found out, else as the last ranking's scores say."""
         document = self.live.document or {}
-        said = {name: result_of(MetricAudit, one) for name, one in document.get("audits", {}).items()}
+        computed = {name: result_of(MetricAudit, audit) for name, audit in document.get("audits", {}).items()}
         home = self.live.board.home
         kept = () if home is None or not self.judged else Archive(home).audits()
-        return said | {one.metric: one for one in sorted(kept, key=lambda one: one.attack or 0.0)}
+        return computed | {audit.metric: audit for audit in sorted(kept, key=lambda audit: audit.attack or 0.0)}
 
     def masked(self, ranking: Ranking) -> Ranking:
         """A ranking without people's mean scores, where those are hidden."""
         if self.judged:
             return ranking
-        generators = tuple(replace(one, human=None, judged=0) for one in ranking.generators)
+        generators = tuple(replace(generator, human=None, judged=0) for generator in ranking.generators)
         return replace(ranking, generators=generators)
 
     @cached_property
@@ -143,23 +143,27 @@ class Look:
 
     def compare_generators(self, first: str, second: str, by: str | None) -> GeneratorComparison:
         """Two generators, with the texts that may be read."""
-        found = compare_generators(self._counted, self.live.cells, first, second, by=by)
+        comparison = compare_generators(self._counted, self.live.cells, first, second, by=by)
         return replace(
-            found,
-            for_first=tuple(self._readable(output, first, second) for output in found.for_first),
-            for_second=tuple(self._readable(output, first, second) for output in found.for_second),
+            comparison,
+            for_first=tuple(self._readable(output, first, second) for output in comparison.for_first),
+            for_second=tuple(self._readable(output, first, second) for output in comparison.for_second),
         )
 
     def compare_metrics(self, first: str, second: str) -> MetricComparison:
         """Two metrics, with the texts that may be read."""
         if not self.judged:
             raise Refused("this board keeps its judgments hidden: metrics are compared by their places in the ranking")
-        found = compare_metrics(self.live.board, self.live.cells, first, second)
+        comparison = compare_metrics(self.live.board, self.live.cells, first, second)
         return replace(
-            found,
-            for_first=tuple(self._readable(one, one.generator, one.other_generator or None) for one in found.for_first),
+            comparison,
+            for_first=tuple(
+                self._readable(output, output.generator, output.other_generator or None)
+                for output in comparison.for_first
+            ),
             for_second=tuple(
-                self._readable(one, one.generator, one.other_generator or None) for one in found.for_second
+                self._readable(output, output.generator, output.other_generator or None)
+                for output in comparison.for_second
             ),
         )
 

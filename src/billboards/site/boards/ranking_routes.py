@@ -99,11 +99,11 @@ def list_rankings(
     look = look_of(request, board, viewer)
     place = read_cursor(cursor, int)
     with site_of(request).database.reading() as connection:
-        found = snapshots.list_snapshots(
+        kept = snapshots.list_snapshots(
             connection, look.name, look.told, before=place[0] if place else None, limit=limit + 1
         )
     page: Page[RankingHead] = page_of(
-        found, limit, lambda one: _head(one, MOST_MOVES), lambda one: write_cursor(one.number)
+        kept, limit, lambda snapshot: _head(snapshot, MOST_MOVES), lambda snapshot: write_cursor(snapshot.number)
     )
     return page
 
@@ -147,11 +147,11 @@ def read_history(
     place = read_cursor(cursor, str, int)
     after = None if place is None else (place[0], place[1])
     with site_of(request).database.reading() as connection:
-        found = snapshots.history(
+        places = snapshots.history(
             connection, look.name, side, name=name, audience=look.told, after=after, limit=limit + 1
         )
     page: Page[PlaceFacts] = page_of(
-        found,
+        places,
         limit,
         lambda p: PlaceFacts(number=p.number, name=p.name, rank=p.rank, value=p.value),
         lambda p: write_cursor(p.name, p.number),
@@ -168,14 +168,14 @@ def list_ensembles(
     place = read_cursor(cursor, float, str)
     before = None if place is None else (place[0], place[1])
     with site_of(request).database.reading() as connection:
-        found = snapshots.list_ensembles(
+        ensembles = snapshots.list_ensembles(
             connection, look.name, hidden=viewer.audience == "owners", before=before, limit=limit + 1
         )
     page: Page[EnsembleFacts] = page_of(
-        found,
+        ensembles,
         limit,
-        lambda one: EnsembleFacts(signature=one[0].signature, created=one[1], ensemble=document_of(one[0])),
-        lambda one: write_cursor(one[1], one[0].signature),
+        lambda fitted: EnsembleFacts(signature=fitted[0].signature, created=fitted[1], ensemble=document_of(fitted[0])),
+        lambda fitted: write_cursor(fitted[1], fitted[0].signature),
     )
     return list_of(request, response, page)
 
@@ -194,6 +194,6 @@ def _head(snapshot: Snapshot, most: int | None = None) -> RankingHead:
 
 def _facts(look: Look, snapshot: Snapshot, document: dict[str, Any]) -> RankingFacts:
     """A ranking with what this audience may not see taken out."""
-    said = document["ranking"]
-    masked = said if look.judged else document_of(look.masked(result_of(Ranking, said)))
+    ranking = document["ranking"]
+    masked = ranking if look.judged else document_of(look.masked(result_of(Ranking, ranking)))
     return RankingFacts(**_head(snapshot).model_dump(), ranking=masked, overrating=document.get("overrating"))

@@ -97,19 +97,19 @@ def audit_live(live: LiveBoard) -> tuple[dict[str, MetricAudit], dict[str, str]]
 def _has_reference_free(live: LiveBoard) -> bool:
     """Whether there is anything to audit; where there isn't, the matrix need not be loaded for it."""
     own, _ = board_metrics(live.board)
-    cards = [one.card for one in own]
+    cards = [metric.card for metric in own]
     return (
         any(not (card.needs_references or card.is_statistic) for card in cards)
         or any(not (c.needs_references or c.is_statistic or c.is_ensemble) for c in live.board.imported)
-        or any(not one.settings.get("needs_references", True) for one in live.metrics.values())
+        or any(not submission.settings.get("needs_references", True) for submission in live.metrics.values())
     )
 
 
 def barred(live: LiveBoard, audits: Mapping[str, MetricAudit], refused: Mapping[str, str]) -> dict[str, str]:
     """Submitted reference-free metrics that may not lead: those the audit flags, and those it could not judge."""
     sent_in = {name for name in live.metrics if not live.metrics[name].settings.get("needs_references", True)}
-    found = dict.fromkeys(sent_in & refused.keys(), "is not audited")
-    return found | {name: "is flagged by its audit" for name in sent_in & audits.keys() if _bars(audits[name])}
+    unaudited = dict.fromkeys(sent_in & refused.keys(), "is not audited")
+    return unaudited | {name: "is flagged by its audit" for name in sent_in & audits.keys() if _bars(audits[name])}
 
 
 def _bars(audit: MetricAudit) -> bool:
@@ -130,9 +130,9 @@ def _overrating(live: LiveBoard) -> Mapping[str, Any] | None:
     human = compared_human(live.board)
     if human is None:
         return None
-    said = live.settings
+    settings = live.settings
     try:
-        return document_of(measure_overrating(live.board, live.cells, human, k=said.k, method=said.method))
+        return document_of(measure_overrating(live.board, live.cells, human, k=settings.k, method=settings.method))
     except InvalidInput:
         return None
 
@@ -150,7 +150,7 @@ def _document(
         "board": live.name,
         "ranking": document_of(ranking),
         "overrating": overrating,
-        "audits": {name: document_of(one) for name, one in audits.items()},
+        "audits": {name: document_of(audit) for name, audit in audits.items()},
         "rows": {row.name: row.version for row in live.board.rows},
         "columns": {metric.name: metric.signature for metric in ranking.metrics},
     }
@@ -161,7 +161,7 @@ def _cause(live: LiveBoard, before: Mapping[str, Any] | None, after: Mapping[str
     """Why there is a new ranking: who came, went or sent a new version since the last; else the board itself."""
     if before is None:
         return {"first": True, "added": [], "removed": [], "changed": []}
-    found: dict[str, Any] = {"first": False, "added": [], "removed": [], "changed": []}
+    cause: dict[str, Any] = {"first": False, "added": [], "removed": [], "changed": []}
     for side, word, entries in (("generator", "rows", live.generators), ("metric", "columns", live.metrics)):
         old, new = before[word], after[word]
         for name in sorted(old.keys() | new.keys()):
@@ -169,16 +169,16 @@ def _cause(live: LiveBoard, before: Mapping[str, Any] | None, after: Mapping[str
                 continue
             kind = "added" if name not in old else "removed" if name not in new else "changed"
             submission = entries[name].id if name in entries else None
-            found[kind].append({"side": side, "name": name, "submission": submission})
-    return found
+            cause[kind].append({"side": side, "name": name, "submission": submission})
+    return cause
 
 
 def _moves(before: Mapping[str, Any] | None, after: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Every metric and generator whose rank is another one than before; None is no rank, or no place at all."""
     moves = []
     for side, word in (("metric", "metrics"), ("generator", "generators")):
-        old = {} if before is None else {one["name"]: one["rank"] for one in before["ranking"][word]}
-        new = {one["name"]: one["rank"] for one in after["ranking"][word]}
+        old = {} if before is None else {entry["name"]: entry["rank"] for entry in before["ranking"][word]}
+        new = {entry["name"]: entry["rank"] for entry in after["ranking"][word]}
         for name in [*new, *(name for name in old if name not in new)]:
             if name not in old or name not in new or old[name] != new[name]:
                 change = "new" if name not in old else "gone" if name not in new else "moved"

@@ -32,10 +32,10 @@ def list_boards(connection: Connection) -> tuple[Registered, ...]:
 
 def board(connection: Connection, name: str) -> Registered:
     """A board by its name."""
-    found = connection.execute(select(boards).where(boards.c.name == name)).mappings().one_or_none()
-    if found is None:
+    row = connection.execute(select(boards).where(boards.c.name == name)).mappings().one_or_none()
+    if row is None:
         raise UnknownName("board", name, connection.execute(select(boards.c.name)).scalars())
-    return Registered(**found)
+    return Registered(**row)
 
 
 def add_board(connection: Connection, name: str, folder: str, fingerprint: str, *, now: float) -> None:

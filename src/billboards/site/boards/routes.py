@@ -118,8 +118,8 @@ class JudgmentFacts(BaseModel):
 def list_boards(request: Request, response: Response, limit: Limit = MOST, cursor: Cursor = None) -> list[BoardHead]:
     """Every board of the site; the header Link leads on where there are more."""
 
-    def head(one: Registered) -> BoardHead:
-        return BoardHead(name=one.name, generation=one.generation)
+    def head(registered: Registered) -> BoardHead:
+        return BoardHead(name=registered.name, generation=registered.generation)
 
     return list_at(request, response, site_of(request).boards(), limit, cursor, head)
 

@@ -68,8 +68,8 @@ def list_entries(request: Request, board: str, limit: Limit = 100, cursor: Curso
     place = read_cursor(cursor, int)
     with site_of(request).database.reading() as connection:
         registry.board(connection, board)
-        found = trail.entries(connection, board=board, before=place[0] if place else None, limit=limit + 1)
-    page: Page[EntryFacts] = page_of(found, limit, _entry, lambda one: write_cursor(one.id))
+        entries = trail.entries(connection, board=board, before=place[0] if place else None, limit=limit + 1)
+    page: Page[EntryFacts] = page_of(entries, limit, _entry, lambda entry: write_cursor(entry.id))
     return page
 
 

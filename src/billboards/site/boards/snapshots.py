@@ -99,8 +99,8 @@ def document_id(document: Mapping[str, Any]) -> str:
 
 def latest(connection: Connection, board: str, audience: Audience = "public") -> Snapshot | None:
     """The board's last snapshot, if it has one."""
-    found = list_snapshots(connection, board, audience, limit=1)
-    return found[0] if found else None
+    newest = list_snapshots(connection, board, audience, limit=1)
+    return newest[0] if newest else None
 
 
 def list_snapshots(
@@ -123,13 +123,13 @@ def snapshot(connection: Connection, board: str, key: int | str, audience: Audie
     """A snapshot by its number or its id; of several with the same content, the latest that is kept."""
     column = rankings.c.number if isinstance(key, int) else rankings.c.id
     query = select(*_HEAD).where(rankings.c.board == board, rankings.c.audience == audience, column == key)
-    found = connection.execute(query.order_by(IS_KEPT.desc(), rankings.c.number.desc()).limit(1)).mappings().first()
-    if found is None:
-        known = [one.id for one in list_snapshots(connection, board, audience, limit=12)]
-        raise UnknownName(f"ranking of {board}", str(key), known)
-    if not found["basis"]:
-        raise _gone(connection, _snapshot(found))
-    return _snapshot(found)
+    row = connection.execute(query.order_by(IS_KEPT.desc(), rankings.c.number.desc()).limit(1)).mappings().first()
+    if row is None:
+        ids = [kept.id for kept in list_snapshots(connection, board, audience, limit=12)]
+        raise UnknownName(f"ranking of {board}", str(key), ids)
+    if not row["basis"]:
+        raise _gone(connection, _snapshot(row))
+    return _snapshot(row)
 
 
 def _gone(connection: Connection, thinned: Snapshot) -> Gone:
@@ -153,8 +153,8 @@ def document_text(connection: Connection, kept: Snapshot) -> str:
 
 def document(connection: Connection, kept: Snapshot) -> dict[str, Any]:
     """A snapshot's document: `ranking`, `overrating` (or null), `metrics` and `generators` that took part."""
-    found: dict[str, Any] = json.loads(document_text(connection, kept))
-    return found
+    content: dict[str, Any] = json.loads(document_text(connection, kept))
+    return content
 
 
 def ranking(connection: Connection, kept: Snapshot) -> Ranking:
@@ -211,16 +211,16 @@ def list_ensembles(
         older = (ensembles.c.created < created) | ((ensembles.c.created == created) & (ensembles.c.signature < last))
         query = query.where(older)
     query = query.order_by(ensembles.c.created.desc(), ensembles.c.signature.desc()).limit(limit)
-    found = connection.execute(query).mappings()
-    return tuple((result_of(Ensemble, json.loads(row["document"])), row["created"]) for row in found)
+    rows = connection.execute(query).mappings()
+    return tuple((result_of(Ensemble, json.loads(row["document"])), row["created"]) for row in rows)
 
 
 def keep_ensemble(connection: Connection, ensemble: Ensemble, *, public: bool, now: float) -> Ensemble:
     """Keep an ensemble under the version it has, or the next free one; one that is kept stays as it was written."""
-    kept = [known for known, _ in list_ensembles(connection, ensemble.board, hidden=True)]
+    kept = [earlier for earlier, _ in list_ensembles(connection, ensemble.board, hidden=True)]
     named = next_version(ensemble, kept)
     where = (ensembles.c.board == named.board, ensembles.c.signature == named.signature)
-    if named.signature in {known.signature for known in kept}:
+    if named.signature in {earlier.signature for earlier in kept}:
         if public:
             connection.execute(update(ensembles).where(*where).values(public=True))
         return named
@@ -243,15 +243,15 @@ def _is(board: str, audience: str, number: int) -> tuple[Any, ...]:
 
 def places_of(document: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The places in a document as the rows that stand beside it."""
-    said = document["ranking"]
-    by = said["ranked_by"]
-    found = [
+    ranking = document["ranking"]
+    by = ranking["ranked_by"]
+    places = [
         {"side": "metric", "name": metric["name"], "rank": metric["rank"], "value": metric["correlation"]}
-        for metric in said["metrics"]
+        for metric in ranking["metrics"]
     ]
-    if said["ensemble"] is not None:
-        found.append({"side": "metric", "name": "ensemble", "rank": None, "value": said["ensemble"]["correlation"]})
-    for generator in said["generators"]:
+    if ranking["ensemble"] is not None:
+        places.append({"side": "metric", "name": "ensemble", "rank": None, "value": ranking["ensemble"]["correlation"]})
+    for generator in ranking["generators"]:
         value = generator["scores"].get(by) if by else None
-        found.append({"side": "generator", "name": generator["name"], "rank": generator["rank"], "value": value})
-    return found
+        places.append({"side": "generator", "name": generator["name"], "rank": generator["rank"], "value": value})
+    return places

@@ -29,7 +29,7 @@ def suite_files(site: Site) -> tuple[Path, ...]:
 
 def site_suites(site: Site, viewer: Viewer | None = None) -> dict[str, Suite]:
     """The suites by name; of two of one name, the first. A file with mistakes is passed over but for owners."""
-    found: dict[str, Suite] = {}
+    suites: dict[str, Suite] = {}
     for path in suite_files(site):
         try:
             suite = read_suite(path)
@@ -37,8 +37,8 @@ def site_suites(site: Site, viewer: Viewer | None = None) -> dict[str, Suite]:
             if viewer is None or viewer.audience == "owners":
                 raise
             continue
-        found.setdefault(suite.name, suite)
-    return found
+        suites.setdefault(suite.name, suite)
+    return suites
 
 
 def shown_results(site: Site, name: str, viewer: Viewer) -> tuple[Suite, Kept | None]:

@@ -82,7 +82,7 @@ def _page(request: Request, problem: str | None, status: int) -> Response:
         "completion": _completion(site, participant, turn),
     }
     body = Body(render("annotate", context), status=status, headers=HEAD)
-    return respond(body, accepts=request.headers.get("accept-encoding", ""), known="", fresh="no-store")
+    return respond(body, accepts=request.headers.get("accept-encoding", ""), etags="", fresh="no-store")
 
 
 def _completion(site: Site, participant: Participant, turn: Turn) -> Any:

@@ -108,8 +108,8 @@ def notices(before: float) -> OldRows:
 
 def measure(connection: Connection, old: OldRows) -> Amount:
     """How many rows may go."""
-    found = select(func.count(), func.coalesce(func.sum(_bytes(connection, old.large)), 0))
-    count, size = connection.execute(found.select_from(old.table).where(old.where)).one()
+    query = select(func.count(), func.coalesce(func.sum(_bytes(connection, old.large)), 0))
+    count, size = connection.execute(query.select_from(old.table).where(old.where)).one()
     return Amount(int(count), int(size))
 
 
@@ -117,12 +117,12 @@ def delete_some(connection: Connection, old: OldRows, most: int) -> Amount:
     """Delete so many of the rows that may go; needs a writing transaction."""
     key = tuple(old.table.primary_key)
     query = select(_bytes(connection, old.large), *key).where(old.where).order_by(*key).limit(most)
-    found = connection.execute(query).all()
-    if not found:
+    rows = connection.execute(query).all()
+    if not rows:
         return Amount()
     # Looked at once more: claims don't wait for writers, and a lease may just have been taken again.
-    these = and_(tuple_(*key).in_([tuple(row[1:]) for row in found]), old.where)
-    return Amount(connection.execute(delete(old.table).where(these)).rowcount, sum(row[0] for row in found))
+    these = and_(tuple_(*key).in_([tuple(row[1:]) for row in rows]), old.where)
+    return Amount(connection.execute(delete(old.table).where(these)).rowcount, sum(row[0] for row in rows))
 
 
 @dataclass(frozen=True)
@@ -138,12 +138,12 @@ def old_rankings(connection: Connection, before: float, cited: Collection[str] =
     """Rankings older than a time but the last of each day (UTC), the latest of all, and those that are cited."""
     query = select(*(rankings.c[word] for word in ("board", "audience", "number", "id", "created")))
     query = query.where(snapshots.IS_KEPT).order_by(rankings.c.board, rankings.c.audience, rankings.c.number)
-    found = connection.execute(query).all()
-    last_of_day = {(row.board, row.audience, row.created // DAY): row.number for row in found}
-    latest = {(row.board, row.audience): row.number for row in found}
+    rows = connection.execute(query).all()
+    last_of_day = {(row.board, row.audience, row.created // DAY): row.number for row in rows}
+    latest = {(row.board, row.audience): row.number for row in rows}
     return [
         OldRanking(row.board, row.audience, row.number)
-        for row in found
+        for row in rows
         if row.created < before
         and row.id not in cited
         and row.number != latest[row.board, row.audience]
@@ -154,23 +154,23 @@ def old_rankings(connection: Connection, before: float, cited: Collection[str] =
 def measure_rankings(connection: Connection, old: Iterable[OldRanking]) -> Amount:
     """How many rankings may be thinned out, and the bytes of what they say."""
     size = select(_bytes(connection, rankings.c.document))
-    return sum((Amount(1, connection.execute(size.where(*_is(one))).scalar() or 0) for one in old), Amount())
+    return sum((Amount(1, connection.execute(size.where(*_is(ranking))).scalar() or 0) for ranking in old), Amount())
 
 
 def thin(connection: Connection, old: OldRanking) -> Amount:
     """Delete what a ranking said; nothing where it is gone already. Needs a writing transaction."""
     query = select(rankings.c.document, _bytes(connection, rankings.c.document))
-    found = connection.execute(query.where(*_is(old), snapshots.IS_KEPT)).one_or_none()
-    if found is None:
+    row = connection.execute(query.where(*_is(old), snapshots.IS_KEPT)).one_or_none()
+    if row is None:
         return Amount()
     # By their whole keys: the places of one ranking lie among those of all others.
     key = [standings.c[word] == getattr(old, word) for word in ("board", "audience", "number")]
     key += [standings.c.side == bindparam("of_side"), standings.c.name == bindparam("of_name")]
-    places = [{"of_side": one["side"], "of_name": one["name"]} for one in snapshots.places_of(json.loads(found[0]))]
+    places = [{"of_side": place["side"], "of_name": place["name"]} for place in snapshots.places_of(json.loads(row[0]))]
     if places:
         connection.execute(delete(standings).where(*key), places)
     connection.execute(update(rankings).where(*_is(old)).values(basis="", moves=[], document=""))
-    return Amount(1, int(found[1]))
+    return Amount(1, int(row[1]))
 
 
 def annotators_over(connection: Connection, before: float) -> dict[int, int]:

@@ -50,7 +50,7 @@ async def send_static(request: Request) -> Response:
     body = Body(static_file(name), KINDS[name[name.rindex(".") :]])
     headers = request.headers
     return respond(
-        body, accepts=headers.get("accept-encoding", ""), known=headers.get("if-none-match", ""), fresh=FOR_EVER
+        body, accepts=headers.get("accept-encoding", ""), etags=headers.get("if-none-match", ""), fresh=FOR_EVER
     )
 
 

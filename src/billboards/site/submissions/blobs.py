@@ -193,10 +193,10 @@ class ObjectBlobs:
         """The name and size of everything that is kept, folder by folder: a list of all could be a large one."""
         try:
             for folder in self._files.ls(self._root, detail=False) if self._files.exists(self._root) else ():
-                for path, found in self._files.find(folder, detail=True).items():
+                for path, details in self._files.find(folder, detail=True).items():
                     place = PurePosixPath(path)
                     if is_name(place.parent.name, place.name):
-                        yield place.name, int(found["size"])
+                        yield place.name, int(details["size"])
         except self._refusals as error:
             raise StoreFailed(f"{self.address}: can't be listed ({type(error).__name__}: {error})") from error
 

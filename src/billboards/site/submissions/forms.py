@@ -97,22 +97,22 @@ def _quota(ask: Ask, look: Look, now: float) -> list[str]:
     settings, account = look.live.settings, ask.viewer.account
     if account is None or (settings.per_day is None and settings.total is None):
         return []
-    said = []
+    lines = []
     with ask.site.database.reading() as connection:
         for kind in settings.accepts:
             spent = submissions.count_spent(connection, look.name, kind, account.team_id)
             today = submissions.count_spent(connection, look.name, kind, account.team_id, since=now - now % 86400)
             limits = [f"{today} of {settings.per_day} today"] if settings.per_day is not None else []
             limits += [f"{spent} of {settings.total} in all"] if settings.total is not None else []
-            said.append(f"{kind}s of team {account.team}: {', '.join(limits)}")
-    return said
+            lines.append(f"{kind}s of team {account.team}: {', '.join(limits)}")
+    return lines
 
 
 def receive_generator(ask: Ask, sent: Mapping[str, Any]) -> Body | str:
     """Take a generator, or say all that is wrong with it."""
     try:
         raw, name = sent_content(sent, "outputs", "the outputs")
-        found = submit_generator(
+        received = submit_generator(
             ask.site,
             ask.viewer,
             ask.board_name,
@@ -126,7 +126,7 @@ def receive_generator(ask: Ask, sent: Mapping[str, Any]) -> Body | str:
         )
     except (InvalidInput, Refused, NotAllowed) as error:
         return _generator_form(ask, sent, *_said(ask, error))
-    return addresses.submission(found.submission.id)
+    return addresses.submission(received.submission.id)
 
 
 def receive_metric(ask: Ask, sent: Mapping[str, Any]) -> Body | str:
@@ -134,7 +134,7 @@ def receive_metric(ask: Ask, sent: Mapping[str, Any]) -> Body | str:
     name = str(sent.get("name", "")).strip()
     try:
         raw, file_name = sent_content(sent, "metric.py", "the program")
-        found = submit_metric(
+        received = submit_metric(
             ask.site,
             ask.viewer,
             ask.board_name,
@@ -149,7 +149,7 @@ def receive_metric(ask: Ask, sent: Mapping[str, Any]) -> Body | str:
         )
     except (InvalidInput, Refused, NotAllowed) as error:
         return _metric_form(ask, sent, *_said(ask, error))
-    return addresses.submission(found.submission.id)
+    return addresses.submission(received.submission.id)
 
 
 def sent_content(sent: Mapping[str, Any], pasted_name: str, what: str) -> tuple[bytes, str]:

@@ -49,15 +49,15 @@ def read_generator(
     if form == "auto":
         form = "jsonl" if _looks_like_json(raw) else "text"
     read = _from_json if form == "jsonl" else _from_lines
-    found = read(raw, board, name, problems)
+    passages = read(raw, board, name, problems)
     if not problems.errors:
-        _check_complete(found, board, name, problems)
-    for item in found.values():
+        _check_complete(passages, board, name, problems)
+    for item in passages.values():
         if len(item.text) > longest:
             problems.error(name, item.line, f"has {len(item.text):,} characters; at most {longest:,} are taken")
     if problems.errors:
         raise InvalidSubmission(problems.errors)
-    items = tuple(found[k] for k in range(len(board.instances)))
+    items = tuple(passages[k] for k in range(len(board.instances)))
     return GeneratorFile(tuple(item.text for item in items), tuple(_doubts(items, board, name)))
 
 
@@ -80,7 +80,7 @@ def _looks_like_json(raw: bytes) -> bool:
 
 
 def _from_json(raw: bytes, board: Board, name: str, problems: Problems) -> dict[int, Passage]:
-    found: dict[int, Passage] = {}
+    passages: dict[int, Passage] = {}
     for line, item in json_lines(raw, name, problems):
         key, text = _one_of(item, INSTANCE_WORDS), _one_of(item, TEXT_WORDS)
         for word in sorted(item.keys() - {*INSTANCE_WORDS, *TEXT_WORDS, *IGNORED}):
@@ -94,11 +94,11 @@ def _from_json(raw: bytes, board: Board, name: str, problems: Problems) -> dict[
         k = board.position.get(key)
         if k is None:
             problems.error(name, line, f"there is no instance {shown(key)} on board {board.name}")
-        elif k in found:
-            problems.error(name, line, f"instance {shown(key)} appears twice, first on line {found[k].line}")
+        elif k in passages:
+            problems.error(name, line, f"instance {shown(key)} appears twice, first on line {passages[k].line}")
         else:
-            found[k] = Passage(k, text, line)
-    return found
+            passages[k] = Passage(k, text, line)
+    return passages
 
 
 def _one_of(item: dict[str, Any], words: Sequence[str]) -> Any:
@@ -133,8 +133,8 @@ def _pasted(raw: bytes) -> list[str]:
     return [row[0] for row in rows] if all(len(row) == 1 for row in rows) else []
 
 
-def _check_complete(found: dict[int, Passage], board: Board, name: str, problems: Problems) -> None:
-    missing = [instance.id for k, instance in enumerate(board.instances) if k not in found]
+def _check_complete(passages: dict[int, Passage], board: Board, name: str, problems: Problems) -> None:
+    missing = [instance.id for k, instance in enumerate(board.instances) if k not in passages]
     if missing:
         problems.error(
             name,
@@ -142,16 +142,16 @@ def _check_complete(found: dict[int, Passage], board: Board, name: str, problems
             f"no output for {len(missing)} of {len(board.instances)} instances, first {shown(missing[0])}; "
             "submit every instance exactly once",
         )
-    elif not any(item.text.strip() for item in found.values()):
+    elif not any(item.text.strip() for item in passages.values()):
         problems.error(name, None, "every output is empty; is this the right file?")
 
 
 def _doubts(items: tuple[Passage, ...], board: Board, name: str) -> Iterator[Problem]:
     """What is odd about the texts; nothing here tells of single references, which may be hidden."""
-    given = Passages(path=name, what="outputs", items=items)
+    outputs = Passages(path=name, what="outputs", items=items)
     usual = check_texts.usual(check_texts.references(board), board.instances)
-    yield from check_texts.empty(given)
-    yield from check_texts.tokenised(given, usual)
-    yield from check_texts.lowercased(given, usual)
-    yield from check_texts.odd_characters(given)
-    yield from check_texts.repeated(given, usual, board.instances)
+    yield from check_texts.empty(outputs)
+    yield from check_texts.tokenised(outputs, usual)
+    yield from check_texts.lowercased(outputs, usual)
+    yield from check_texts.odd_characters(outputs)
+    yield from check_texts.repeated(outputs, usual, board.instances)

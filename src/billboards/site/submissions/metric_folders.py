@@ -193,9 +193,9 @@ def _write_all(members: list[Member], target: Path, name: str, packed: int, read
 
 
 def _opened(reader: _Reader, member: Member) -> IO[bytes]:
-    found = reader(member.source)
-    assert found is not None
-    return found
+    stream = reader(member.source)
+    assert stream is not None
+    return stream
 
 
 def _problems(members: list[Member], name: str, packed: int) -> Iterator[Problem]:
@@ -263,14 +263,14 @@ def open_submitted(
 ) -> tuple[ProgramMetric, str]:
     """A submitted metric, ready to run under its name on the board, and the log of building its environment."""
     folder = program_folder(site, submission)
-    said = submission.settings
-    where = str(said.get("file", "metric"))
-    manifest = folder_manifest(folder, said.get("manifest"), submission.name, where)
+    settings = submission.settings
+    where = str(settings.get("file", "metric"))
+    manifest = folder_manifest(folder, settings.get("manifest"), submission.name, where)
     manifest = replace(manifest, card=replace(manifest.card, name=column_name(submission)))
     environment = _environment(site, manifest, cancelled)
     seconds = site.settings.program_seconds
     limits = Limits(wall_seconds=seconds, cpu_seconds=2 * seconds, memory_bytes=site.settings.program_memory)
-    trusted = bool(said.get("trusted"))
+    trusted = bool(settings.get("trusted"))
     program = open_program(folder, manifest=manifest, environment=environment, trusted=trusted, limits=limits)
     return program, "" if environment is None else environment.log
 
@@ -292,9 +292,9 @@ def folder_manifest(folder: Path, manifest: Mapping[str, Any] | None, name: str 
 
 def requirements_of(site: Site, submission: Submission) -> tuple[str, ...]:
     """The packages that a submitted metric asks for."""
-    said = submission.settings
-    where = str(said.get("file", "metric"))
-    manifest = folder_manifest(program_folder(site, submission), said.get("manifest"), submission.name, where)
+    settings = submission.settings
+    where = str(settings.get("file", "metric"))
+    manifest = folder_manifest(program_folder(site, submission), settings.get("manifest"), submission.name, where)
     return parse_requirements(manifest.requirements)
 
 

@@ -68,40 +68,46 @@ def show_of_board(ask: Ask) -> Body:
 
 def _lines(ask: Ask, board: str | None) -> list[Line]:
     with ask.site.database.reading() as connection:
-        found = submissions.find(connection, board=board, before=read_before(ask.query), limit=PAGE)
-        hiding = {one.name: read_board_settings(one.settings) for one in registry.list_boards(connection)}
-    seen = (one for one in found if _is_listed(ask.viewer, one, hides=hiding[one.board].hides(one.phase)))
-    return [_line(ask.viewer, ask.site, one) for one in seen]
+        page = submissions.find(connection, board=board, before=read_before(ask.query), limit=PAGE)
+        hiding = {
+            registered.name: read_board_settings(registered.settings) for registered in registry.list_boards(connection)
+        }
+    seen = (
+        submission
+        for submission in page
+        if _is_listed(ask.viewer, submission, hides=hiding[submission.board].hides(submission.phase))
+    )
+    return [_line(ask.viewer, ask.site, submission) for submission in seen]
 
 
-def _is_listed(viewer: Viewer, one: Submission, *, hides: bool) -> bool:
+def _is_listed(viewer: Viewer, submission: Submission, *, hides: bool) -> bool:
     """Everybody sees what is on the board; the rest is its team's and the owners' business."""
-    return may(viewer, "see-submission", one) or (one.state == "scored" and not hides)
+    return may(viewer, "see-submission", submission) or (submission.state == "scored" and not hides)
 
 
-def _line(viewer: Viewer, site: Site, one: Submission) -> Line:
-    known = may(viewer, "see-submission", one) or not one.anonymous
+def _line(viewer: Viewer, site: Site, submission: Submission) -> Line:
+    named = may(viewer, "see-submission", submission) or not submission.anonymous
     return Line(
-        name=one.name if known else one.public_name,
-        href=addresses.submission(one.id) if known else None,
-        board=one.board,
-        kind=one.kind,
-        version=one.version,
-        team=one.team if known else "anonymous",
-        entry=one.entry,
-        state=one.state,
-        words=status_of(site, one).words if may(viewer, "see-submission", one) else "",
-        created=one.created,
-        own=viewer.account is not None and viewer.account.team_id == one.team_id,
+        name=submission.name if named else submission.public_name,
+        href=addresses.submission(submission.id) if named else None,
+        board=submission.board,
+        kind=submission.kind,
+        version=submission.version,
+        team=submission.team if named else "anonymous",
+        entry=submission.entry,
+        state=submission.state,
+        words=status_of(site, submission).words if may(viewer, "see-submission", submission) else "",
+        created=submission.created,
+        own=viewer.account is not None and viewer.account.team_id == submission.team_id,
     )
 
 
 def _older(ask: Ask, board: str | None) -> dict[str, Any]:
     with ask.site.database.reading() as connection:
-        found = submissions.find(connection, board=board, before=read_before(ask.query), limit=PAGE + 1)
-    if len(found) <= PAGE:
+        page = submissions.find(connection, board=board, before=read_before(ask.query), limit=PAGE + 1)
+    if len(page) <= PAGE:
         return {"older": None}
-    where = addresses.asked({"before": write_before(found[PAGE - 1].created, found[PAGE - 1].id)})
+    where = addresses.asked({"before": write_before(page[PAGE - 1].created, page[PAGE - 1].id)})
     return {"older": (addresses.board(board, "submissions") if board else "/submissions") + where}
 
 
@@ -136,11 +142,11 @@ def _column_address(board: str, submission: Submission) -> str | None:
 
 
 def _facts(submission: Submission) -> list[tuple[str, str]]:
-    said = submission.settings
+    settings = submission.settings
     facts = [("kind", submission.kind), ("entry", submission.entry), ("team", submission.team)]
     facts += [("phase", submission.phase)] if submission.phase else []
     facts += [("name on the board", submission.public_name)] if submission.anonymous else []
-    return facts + [(word, str(said[word])) for word in ("description", "paper", "url") if said.get(word)]
+    return facts + [(word, str(settings[word])) for word in ("description", "paper", "url") if settings.get(word)]
 
 
 def _steps(submission: Submission) -> list[tuple[str, bool, bool]]:
@@ -183,11 +189,11 @@ def _actions(viewer: Viewer, submission: Submission) -> list[tuple[str, str]]:
         and submission.state == "failed"
         and may(viewer, "administer"),
     }
-    found = []
+    actions = []
     for key, (words, state, _) in ACTIONS.items():
         if fits.get(key, state in TRANSITIONS[submission.state]):
-            found.append((key, words))
-    return found
+            actions.append((key, words))
+    return actions
 
 
 def act_on_submission(ask: Ask, _: Mapping[str, Any]) -> str:
@@ -195,8 +201,8 @@ def act_on_submission(ask: Ask, _: Mapping[str, Any]) -> str:
     action = ask.params["action"]
     if action not in ACTIONS:
         raise UnknownName("action", action, ACTIONS)
-    found = ACTIONS[action][2](ask.site, ask.viewer, ask.params["submission"])
-    return addresses.submission(found.id)
+    submission = ACTIONS[action][2](ask.site, ask.viewer, ask.params["submission"])
+    return addresses.submission(submission.id)
 
 
 router.add_route("/submissions", reading(show_all, kept=False), include_in_schema=False)

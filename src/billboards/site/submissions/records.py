@@ -169,8 +169,8 @@ def change(
     before = get(connection, submission_id)
     connection.execute(update(submissions).where(submissions.c.id == submission_id).values(**values, changed=now))
     after = get(connection, submission_id)
-    known, said = dict(before.settings), dict(values.get("settings", {}))
-    detail = {**values, "settings": {word: said[word] for word in said if said[word] != known.get(word)}}
+    old, new = dict(before.settings), dict(values.get("settings", {}))
+    detail = {**values, "settings": {word: new[word] for word in new if new[word] != old.get(word)}}
     trail.note(connection, actor, action, submission_id, now=now, board=after.board, detail=detail)
     trail.raise_generation(connection, after.board, now=now)
     return after
@@ -178,10 +178,10 @@ def change(
 
 def get(connection: Connection, submission_id: str) -> Submission:
     """A submission by its id."""
-    found = connection.execute(_query().where(submissions.c.id == submission_id)).mappings().one_or_none()
-    if found is None:
+    row = connection.execute(_query().where(submissions.c.id == submission_id)).mappings().one_or_none()
+    if row is None:
         raise UnknownName("submission", submission_id, ())
-    return _submission(found)
+    return _submission(row)
 
 
 def find(
@@ -197,8 +197,8 @@ def find(
 ) -> tuple[Submission, ...]:
     """Submissions, the latest first; `before` is the (created, id) of the last one seen, for the next page."""
     query = _query().order_by(submissions.c.created.desc(), submissions.c.id.desc())
-    given = ((submissions.c.board, board), (submissions.c.kind, kind), (submissions.c.name, name))
-    for column, value in (*given, (submissions.c.team_id, team_id)):
+    wanted = ((submissions.c.board, board), (submissions.c.kind, kind), (submissions.c.name, name))
+    for column, value in (*wanted, (submissions.c.team_id, team_id)):
         if value is not None:
             query = query.where(column == value)
     if states is not None:
@@ -227,8 +227,8 @@ def count_spent(connection: Connection, board: str, kind: str, team_id: int, *, 
 def count_states(connection: Connection) -> dict[tuple[str, str], int]:
     """How many submissions there are of each kind and state."""
     query = select(submissions.c.kind, submissions.c.state, func.count())
-    found = connection.execute(query.group_by(submissions.c.kind, submissions.c.state))
-    return {(str(kind), str(state)): int(count) for kind, state, count in found}
+    rows = connection.execute(query.group_by(submissions.c.kind, submissions.c.state))
+    return {(str(kind), str(state)): int(count) for kind, state, count in rows}
 
 
 def _query() -> Select[Any]:

@@ -159,7 +159,7 @@ def list_submissions(
         return Page(items=[], next=None)
     team = None if may(viewer, "read-hidden") else viewer.account.team_id
     with site_of(request).database.reading() as connection:
-        found = submissions.find(
+        latest = submissions.find(
             connection,
             board=board,
             kind=kind,
@@ -168,7 +168,9 @@ def list_submissions(
             before=None if place is None else (place[0], place[1]),
             limit=limit + 1,
         )
-    page: Page[SubmissionFacts] = page_of(found, limit, _facts, lambda one: write_cursor(one.created, one.id))
+    page: Page[SubmissionFacts] = page_of(
+        latest, limit, _facts, lambda submission: write_cursor(submission.created, submission.id)
+    )
     return page
 
 
@@ -179,8 +181,8 @@ def read_submission(request: Request, seen: Seen) -> SubmissionFacts:
     if submission.state != "scoring":
         return _facts(submission)
     now = progress(site_of(request), submission)
-    told = ProgressFacts(done=now.done, total=now.total, seconds_left=now.seconds)
-    return _facts(submission).model_copy(update={"progress": told})
+    facts = ProgressFacts(done=now.done, total=now.total, seconds_left=now.seconds)
+    return _facts(submission).model_copy(update={"progress": facts})
 
 
 @router.get("/submissions/{submission_id}/log")
@@ -189,7 +191,7 @@ def read_log(request: Request, seen: Seen, limit: Limit = 1000, cursor: Cursor =
     place = read_cursor(cursor, int)
     viewer, submission = seen
     lines = submitting.read_log(site_of(request), viewer, submission.id, after=place[0] if place else 0)
-    page: Page[LogFacts] = page_of(lines, limit, _line, lambda one: write_cursor(one.id))
+    page: Page[LogFacts] = page_of(lines, limit, _line, lambda line: write_cursor(line.id))
     return page
 
 
@@ -238,18 +240,18 @@ def _manifest(text: str | None) -> dict[str, Any] | None:
     if not text:
         return None
     try:
-        found = json.loads(text)
+        manifest = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise InvalidInput(f"manifest is no JSON: {error}") from error
-    if not isinstance(found, dict):
+    if not isinstance(manifest, dict):
         raise InvalidInput("manifest must be a JSON object with the keys of metric.toml")
-    return found
+    return manifest
 
 
 def _received(response: Response, received: submitting.Received) -> SubmissionFacts:
     response.headers["location"] = f"/api/v1/submissions/{received.submission.id}"
     facts = _facts(received.submission)
-    return facts.model_copy(update={"warnings": [str(one) for one in received.warnings]})
+    return facts.model_copy(update={"warnings": [str(warning) for warning in received.warnings]})
 
 
 def _facts(submission: Submission) -> SubmissionFacts:

@@ -67,17 +67,17 @@ def submit_generator(
 ) -> Received:
     """Send in a generator's outputs; every mistake is named, and nothing is kept where there is one."""
     account = require(viewer, "submit")
-    known = _board(site, board)
+    registered = _board(site, board)
     _check_size(raw, site.settings.generator_bytes, file_name)
-    folder = folder_board(site, known)
+    folder = folder_board(site, registered)
     _check_name(folder, "generator", name)
-    found = read_generator(raw, folder, name=file_name, form=form, longest=site.settings.text_characters)
-    said = _about(about)
-    content = canonical(folder, found.texts)
+    outputs = read_generator(raw, folder, name=file_name, form=form, longest=site.settings.text_characters)
+    settings = _about(about)
+    content = canonical(folder, outputs.texts)
     blob = site.blobs.put(content)
-    submission = _receive(site, account, known, "generator", name, blob, anonymous, entry, said)
+    submission = _receive(site, account, registered, "generator", name, blob, anonymous, entry, settings)
     _put_back(site, blob, content)
-    return Received(submission, found.warnings)
+    return Received(submission, outputs.warnings)
 
 
 def submit_metric(
@@ -101,17 +101,17 @@ def submit_metric(
     account = require(viewer, "submit")
     if trusted:
         require(viewer, "administer")
-    known = _board(site, board)
+    registered = _board(site, board)
     _check_size(raw, site.settings.metric_bytes, file_name)
-    said = _about(about)
+    settings = _about(about)
     declared = _declared(raw, file_name, manifest, name)
     called = name or declared.card.name
-    _check_name(folder_board(site, known), "metric", called)
-    said |= {"trusted": trusted, "trained_on_this_board": declared.trained_on_this_board, "file": file_name[:200]}
+    _check_name(folder_board(site, registered), "metric", called)
+    settings |= {"trusted": trusted, "trained_on_this_board": declared.trained_on_this_board, "file": file_name[:200]}
     if manifest is not None:
-        said["manifest"] = dict(manifest)
+        settings["manifest"] = dict(manifest)
     blob = site.blobs.put(raw)
-    submission = _receive(site, account, known, "metric", called, blob, anonymous, entry, said)
+    submission = _receive(site, account, registered, "metric", called, blob, anonymous, entry, settings)
     _put_back(site, blob, raw)
     return Received(submission)
 
@@ -133,28 +133,28 @@ def _declared(raw: bytes, file_name: str, manifest: Mapping[str, Any] | None, na
 def _receive(
     site: Site,
     account: Account,
-    known: registry.Registered,
+    registered: registry.Registered,
     kind: Kind,
     name: str,
     blob: str,
     anonymous: bool,
     entry: Entry,
-    said: Mapping[str, Any],
+    settings: Mapping[str, Any],
 ) -> Submission:
     if entry not in ENTRIES:
         raise UnknownName("kind of entry", entry, ENTRIES)
     now = site.clock()
     with site.database.writing() as connection:
-        settings = read_board_settings(registry.board(connection, known.name).settings)
-        same = submissions.find(connection, board=known.name, kind=kind, name=name)
+        board_settings = read_board_settings(registry.board(connection, registered.name).settings)
+        same = submissions.find(connection, board=registered.name, kind=kind, name=name)
         _check_owner(same, account, name)
         if same and same[0].blob == blob and same[0].state not in ("withdrawn", "rejected", "failed", "cancelled"):
             return same[0]
-        phase = _check_open(connection, settings, known.name, kind, account, now)
+        phase = _check_open(connection, board_settings, registered.name, kind, account, now)
         if entry == "primary":
-            _check_one_primary(connection, known.name, kind, account, name)
+            _check_one_primary(connection, registered.name, kind, account, name)
         draft = Draft(
-            board=known.name,
+            board=registered.name,
             kind=kind,
             name=name,
             team_id=account.team_id,
@@ -163,13 +163,13 @@ def _receive(
             phase=phase,
             anonymous=anonymous,
             entry=entry,
-            settings=said,
+            settings=settings,
         )
         return submissions.create(connection, draft, actor=account.name, now=now)
 
 
 def _check_owner(same: tuple[Submission, ...], account: Account, name: str) -> None:
-    if any(one.team_id != account.team_id for one in same):
+    if any(submission.team_id != account.team_id for submission in same):
         raise Refused(f"the name {name} is taken by another team; choose another")
 
 
@@ -201,10 +201,10 @@ def _check_one_primary(connection: Connection, board: str, kind: Kind, account: 
     if not settings.phases:
         return
     alive = ("received", "checking", "trial", "scoring", "scored")
-    for one in submissions.find(connection, board=board, kind=kind, team_id=account.team_id, states=alive):
-        if one.entry == "primary" and one.name != name:
+    for submission in submissions.find(connection, board=board, kind=kind, team_id=account.team_id, states=alive):
+        if submission.entry == "primary" and submission.name != name:
             raise Refused(
-                f"team {account.team} has a primary entry, {one.name}; send this one as contrastive, "
+                f"team {account.team} has a primary entry, {submission.name}; send this one as contrastive, "
                 "or make that one contrastive first"
             )
 
@@ -221,24 +221,24 @@ def cancel(site: Site, viewer: Viewer, submission_id: str) -> Submission:
 
 def _move(site: Site, viewer: Viewer, submission_id: str, to: str) -> Submission:
     with site.database.writing() as connection:
-        found = submissions.get(connection, submission_id)
-        require(viewer, "change-submission", found)
-        _check_not_frozen(connection, viewer, found)
-        return submissions.advance(connection, found.id, to, actor=viewer.name, now=site.clock())
+        submission = submissions.get(connection, submission_id)
+        require(viewer, "change-submission", submission)
+        _check_not_frozen(connection, viewer, submission)
+        return submissions.advance(connection, submission.id, to, actor=viewer.name, now=site.clock())
 
 
 def retry(site: Site, viewer: Viewer, submission_id: str) -> Submission:
     """Let a submission that failed or was cancelled begin again; it costs no quota."""
     with site.database.writing() as connection:
-        found = submissions.get(connection, submission_id)
-        require(viewer, "change-submission", found)
-        _check_not_frozen(connection, viewer, found)
-        forget = delete(cell_failures).where(cell_failures.c.board == found.board)
-        if found.kind == "generator":
-            connection.execute(forget.where(cell_failures.c.row_version == found.blob[:16]))
-        elif "signature" in found.settings:
-            connection.execute(forget.where(cell_failures.c.signature == found.settings["signature"]))
-        return submissions.advance(connection, found.id, "received", actor=viewer.name, now=site.clock())
+        submission = submissions.get(connection, submission_id)
+        require(viewer, "change-submission", submission)
+        _check_not_frozen(connection, viewer, submission)
+        forget = delete(cell_failures).where(cell_failures.c.board == submission.board)
+        if submission.kind == "generator":
+            connection.execute(forget.where(cell_failures.c.row_version == submission.blob[:16]))
+        elif "signature" in submission.settings:
+            connection.execute(forget.where(cell_failures.c.signature == submission.settings["signature"]))
+        return submissions.advance(connection, submission.id, "received", actor=viewer.name, now=site.clock())
 
 
 def retry_cells(site: Site, viewer: Viewer, board: str) -> int:
@@ -256,12 +256,12 @@ def retry_cells(site: Site, viewer: Viewer, board: str) -> int:
 def reveal(site: Site, viewer: Viewer, submission_id: str) -> Submission:
     """Let a submission stand under its own name."""
     with site.database.writing() as connection:
-        found = submissions.get(connection, submission_id)
-        require(viewer, "change-submission", found)
-        if not found.anonymous:
-            raise Refused(f"submission {found.name} is not anonymous")
+        submission = submissions.get(connection, submission_id)
+        require(viewer, "change-submission", submission)
+        if not submission.anonymous:
+            raise Refused(f"submission {submission.name} is not anonymous")
         return submissions.change(
-            connection, found.id, "submission.revealed", actor=viewer.name, now=site.clock(), anonymous=False
+            connection, submission.id, "submission.revealed", actor=viewer.name, now=site.clock(), anonymous=False
         )
 
 
@@ -270,13 +270,13 @@ def set_entry(site: Site, viewer: Viewer, submission_id: str, entry: Entry) -> S
     if entry not in ENTRIES:
         raise UnknownName("kind of entry", entry, ENTRIES)
     with site.database.writing() as connection:
-        found = submissions.get(connection, submission_id)
-        account = require(viewer, "change-submission", found)
-        _check_not_frozen(connection, viewer, found)
-        if entry == "primary" and account.team_id == found.team_id:
-            _check_one_primary(connection, found.board, found.kind, account, found.name)
+        submission = submissions.get(connection, submission_id)
+        account = require(viewer, "change-submission", submission)
+        _check_not_frozen(connection, viewer, submission)
+        if entry == "primary" and account.team_id == submission.team_id:
+            _check_one_primary(connection, submission.board, submission.kind, account, submission.name)
         return submissions.change(
-            connection, found.id, "submission.entry", actor=viewer.name, now=site.clock(), entry=entry
+            connection, submission.id, "submission.entry", actor=viewer.name, now=site.clock(), entry=entry
         )
 
 
@@ -284,10 +284,10 @@ def set_trusted(site: Site, viewer: Viewer, submission_id: str, trusted: bool) -
     """An owner vouches for a metric, so that it may run where there is no sandbox; it still has to be retried."""
     require(viewer, "administer")
     with site.database.writing() as connection:
-        found = submissions.get(connection, submission_id)
-        settings = {**found.settings, "trusted": trusted}
+        submission = submissions.get(connection, submission_id)
+        settings = {**submission.settings, "trusted": trusted}
         return submissions.change(
-            connection, found.id, "submission.trusted", actor=viewer.name, now=site.clock(), settings=settings
+            connection, submission.id, "submission.trusted", actor=viewer.name, now=site.clock(), settings=settings
         )
 
 
@@ -296,8 +296,8 @@ def change_settings(site: Site, viewer: Viewer, board: str, changes: Mapping[str
     require(viewer, "administer")
     leaders = _leaders(site, board) if "by" in changes else None
     with site.database.writing() as connection:
-        known = registry.board(connection, board)
-        settings = read_board_settings({**known.settings, **changes}, leaders=leaders)
+        registered = registry.board(connection, board)
+        settings = read_board_settings({**registered.settings, **changes}, leaders=leaders)
         registry.change_board(
             connection, board, "board.settings", actor=viewer.name, now=site.clock(), settings=settings.document()
         )
@@ -309,7 +309,7 @@ def _leaders(site: Site, board: str) -> set[str]:
     live = live_board(site, board, audience="owners")
     own, _ = board_metrics(live.board)
     imported = (name for column in live.board.imported for name in (column.name, column.source_name))
-    ranked = (one["name"] for one in (live.document or {"ranking": {"metrics": ()}})["ranking"]["metrics"])
+    ranked = (metric["name"] for metric in (live.document or {"ranking": {"metrics": ()}})["ranking"]["metrics"])
     return {ENSEMBLE, *(metric.name for metric in own), *imported, *live.metrics, *ranked}
 
 
@@ -326,21 +326,21 @@ def reveal_results(site: Site, viewer: Viewer, board: str) -> BoardSettings:
 def get_submission(site: Site, viewer: Viewer, submission_id: str) -> Submission:
     """A submission, for those who may see it: its team, owners, and anybody once its results are public."""
     with site.database.reading() as connection:
-        found = submissions.get(connection, submission_id)
-        settings = read_board_settings(registry.board(connection, found.board).settings)
-    if may(viewer, "see-submission", found):
-        return found
-    if found.state == "scored" and not found.anonymous and not settings.hides(found.phase):
-        return found
+        submission = submissions.get(connection, submission_id)
+        settings = read_board_settings(registry.board(connection, submission.board).settings)
+    if may(viewer, "see-submission", submission):
+        return submission
+    if submission.state == "scored" and not submission.anonymous and not settings.hides(submission.phase):
+        return submission
     raise NotAllowed(f"submission {submission_id} is its team's and the owner's to see; log in with such an account")
 
 
 def read_log(site: Site, viewer: Viewer, submission_id: str, *, after: int = 0) -> tuple[LogLine, ...]:
     """A submission's log, for its team and owners; a program's own words could tell hidden references to its team."""
     with site.database.reading() as connection:
-        found = submissions.get(connection, submission_id)
-        require(viewer, "see-submission", found)
-        settings = read_board_settings(registry.board(connection, found.board).settings)
+        submission = submissions.get(connection, submission_id)
+        require(viewer, "see-submission", submission)
+        settings = read_board_settings(registry.board(connection, submission.board).settings)
         lines = trail.read_log(connection, submission_id, after=after)
     if not settings.hidden_references or may(viewer, "read-hidden"):
         return lines
@@ -379,7 +379,7 @@ def _check_name(board: Board, kind: Kind, name: str) -> None:
         taken = {*board.row_position, *board.reference_names}
     else:
         own, _ = board_metrics(board)
-        taken = {*(one.name for one in own), *board.metrics, *(c.name for c in board.imported)}
+        taken = {*(metric.name for metric in own), *board.metrics, *(c.name for c in board.imported)}
         taken |= {column.source_name for column in board.imported}
     if name in taken:
         raise Refused(f"there is a {kind} or reference {name} on board {board.name} already; choose another name")
@@ -387,7 +387,7 @@ def _check_name(board: Board, kind: Kind, name: str) -> None:
 
 def _about(about: Mapping[str, Any] | None) -> dict[str, Any]:
     """What a submission says of itself, checked."""
-    found: dict[str, Any] = {}
+    settings: dict[str, Any] = {}
     for word, value in (about or {}).items():
         if word not in WORDS:
             raise UnknownName("field of a submission", str(word), WORDS)
@@ -398,5 +398,5 @@ def _about(about: Mapping[str, Any] | None) -> dict[str, Any]:
             raise InvalidInput(f"{word} must be {wanted.__name__} of at most {LONGEST_WORDS} characters")
         if word in ("paper", "url") and not str(value).startswith(("https://", "http://")):
             raise InvalidInput(f"{word} must be a web address that begins with https://; found {str(value)[:80]!r}")
-        found[word] = value
-    return found
+        settings[word] = value
+    return settings

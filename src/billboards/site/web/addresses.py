@@ -52,10 +52,10 @@ def chart(name: str, *rest: str, **query: object) -> str:
 
 def asked(query: Query) -> str:
     """A query string without what is empty; a list asks for the same thing several times."""
-    given = [
-        (key, str(one))
+    pairs = [
+        (key, str(item))
         for key, value in query.items()
-        for one in (value if isinstance(value, list | tuple) else [value])
-        if one not in (None, "")
+        for item in (value if isinstance(value, list | tuple) else [value])
+        if item not in (None, "")
     ]
-    return f"?{urlencode(given)}" if given else ""
+    return f"?{urlencode(pairs)}" if pairs else ""

@@ -59,7 +59,7 @@ class TaggedRoute(APIRoute):
 
 
 Item = TypeVar("Item")
-Found = TypeVar("Found")
+Record = TypeVar("Record")
 Limit = Annotated[int, Query(ge=1, le=1000, description="at most this many items")]
 #: Of plain lists: what a client gets that asks for nothing.
 MOST = 1000
@@ -88,7 +88,7 @@ def read_cursor(cursor: str | None, *kinds: type) -> tuple[Any, ...] | None:
         place = None
     fits = isinstance(place, list) and len(place) == len(kinds)
     # A number that no database holds is no place either.
-    if not fits or not all(type(one) is kind and _is_held(one) for one, kind in zip(place, kinds, strict=True)):
+    if not fits or not all(type(value) is kind and _is_held(value) for value, kind in zip(place, kinds, strict=True)):
         raise InvalidInput(f"{cursor!r} is no cursor of this list; begin without one")
     return tuple(place)
 
@@ -97,32 +97,34 @@ def _is_held(place: object) -> bool:
     return not isinstance(place, int) or abs(place) < 2**63
 
 
-def page_of(found: Sequence[Found], limit: int, shown: Callable[[Found], Item], place: Callable[[Found], str]) -> Any:
+def page_of(
+    records: Sequence[Record], limit: int, shown: Callable[[Record], Item], place: Callable[[Record], str]
+) -> Any:
     """A page from one item more than it holds: the one too many says that there is a next page."""
-    some = found[:limit]
-    following = place(some[-1]) if len(found) > limit else None
-    return Page(items=[shown(one) for one in some], next=following)
+    some = records[:limit]
+    following = place(some[-1]) if len(records) > limit else None
+    return Page(items=[shown(record) for record in some], next=following)
 
 
-def page_at(found: Sequence[Found], limit: int, cursor: str | None, shown: Callable[[Found], Item]) -> Any:
+def page_at(records: Sequence[Record], limit: int, cursor: str | None, shown: Callable[[Record], Item]) -> Any:
     """A page of a list that stands still, by position."""
     place = read_cursor(cursor, int)
     start = max(place[0], 0) if place else 0
-    some = found[start : start + limit]
-    following = write_cursor(start + limit) if start + limit < len(found) else None
-    return Page(items=[shown(one) for one in some], next=following)
+    some = records[start : start + limit]
+    following = write_cursor(start + limit) if start + limit < len(records) else None
+    return Page(items=[shown(record) for record in some], next=following)
 
 
 def list_at(
     request: Request,
     response: Response,
-    found: Sequence[Found],
+    records: Sequence[Record],
     limit: int,
     cursor: str | None,
-    shown: Callable[[Found], Item],
+    shown: Callable[[Record], Item],
 ) -> list[Item]:
     """A page of a list that stands still, as a plain list."""
-    page: Page[Item] = page_at(found, limit, cursor, shown)
+    page: Page[Item] = page_at(records, limit, cursor, shown)
     return list_of(request, response, page)
 
 

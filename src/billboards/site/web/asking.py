@@ -193,7 +193,7 @@ def reading(show: Show, *, kept: bool = True) -> Endpoint:
             body = await (pages.made_once(key, make) if kept else make())
         headers = request.headers
         return respond(
-            body, accepts=headers.get("accept-encoding", ""), known=headers.get("if-none-match", ""), fresh=FRESH
+            body, accepts=headers.get("accept-encoding", ""), etags=headers.get("if-none-match", ""), fresh=FRESH
         )
 
     return endpoint
@@ -218,10 +218,10 @@ def changing(act: Callable[[Ask, Mapping[str, Any]], Body | str]) -> Endpoint:
             query=request.query_params,
             params=request.path_params,
         )
-        found = await run_in_threadpool(act, ask, sent)
-        if isinstance(found, str):
-            return RedirectResponse(found, 303)
-        return respond(found, accepts=request.headers.get("accept-encoding", ""), known="", fresh="no-store")
+        result = await run_in_threadpool(act, ask, sent)
+        if isinstance(result, str):
+            return RedirectResponse(result, 303)
+        return respond(result, accepts=request.headers.get("accept-encoding", ""), etags="", fresh="no-store")
 
     return endpoint
 
@@ -256,20 +256,20 @@ def check_csrf(expected: str, sent: str) -> None:
 def notices(look: Look, viewer: Viewer) -> list[str]:
     """What a reader must know about a board before reading on."""
     settings = look.live.settings
-    said = []
+    lines = []
     if settings.frozen is not None:
-        said.append(f"This board is frozen since {moment(settings.frozen)}: its ranking no longer changes.")
+        lines.append(f"This board is frozen since {moment(settings.frozen)}: its ranking no longer changes.")
     blind = [phase.name for phase in settings.phases if settings.hides(phase.name)]
     if blind:
         whose = "; you see them because you own this site" if viewer.audience == "owners" else ""
-        said.append(f"Results of phase {', '.join(blind)} stay hidden until the organisers reveal them{whose}.")
+        lines.append(f"Results of phase {', '.join(blind)} stay hidden until the organisers reveal them{whose}.")
     hidden = [word for word, is_so in _hidden(look) if is_so]
     if hidden:
         whose = " for everybody else" if viewer.audience == "owners" else ""
-        said.append(f"The {' and '.join(hidden)} of this board are hidden{whose}.")
+        lines.append(f"The {' and '.join(hidden)} of this board are hidden{whose}.")
     for spec, why in look.live.unavailable.items():
-        said.append(f"Metric {spec} can't run here: {why}")
-    return said
+        lines.append(f"Metric {spec} can't run here: {why}")
+    return lines
 
 
 def _hidden(look: Look) -> list[tuple[str, bool]]:
@@ -323,15 +323,15 @@ class Generations:
     def __init__(self, database: Database) -> None:
         self._database = database
         dialect = database.engine.dialect
-        one = select(boards.c.generation).where(boards.c.name == bindparam("board")).compile(dialect=dialect)
-        self._one, self._positional = str(one), one.positional
+        query = select(boards.c.generation).where(boards.c.name == bindparam("board")).compile(dialect=dialect)
+        self._of_board, self._positional = str(query), query.positional
         self._all = str(select(func.sum(boards.c.generation)).compile(dialect=dialect))
         self._mistakes: type[Exception] = dialect.loaded_dbapi.Error
         self._local = threading.local()
 
     def of(self, board: str) -> int | None:
         """A board's generation, or None where there is none of that name."""
-        return self._ask(self._one, (board,) if self._positional else {"board": board})
+        return self._ask(self._of_board, (board,) if self._positional else {"board": board})
 
     def of_all(self) -> int:
         """The sum of all boards' generations: it rises with each of them."""
@@ -353,12 +353,12 @@ class Generations:
         connection = self._connection()
         cursor = connection.cursor()
         cursor.execute(statement, values)
-        found = cursor.fetchone()
+        row = cursor.fetchone()
         cursor.close()
         if not self._database.is_sqlite:
             # Elsewhere the driver has begun a transaction, in which nothing new would ever be seen.
             connection.rollback()
-        return None if found is None or found[0] is None else int(found[0])
+        return None if row is None or row[0] is None else int(row[0])
 
     def _connection(self) -> Any:
         if getattr(self._local, "connection", None) is None:

@@ -82,25 +82,25 @@ async def answer_error(request: Request, error: Exception) -> Response:
     status = status_of(error, visitor=viewer.account is None)
     if status >= 500:
         log.error("%s %s: %s", request.method, _place(request), _one_line(str(error)))
-    found = answer(request, status, str(error), problems_of(error))
+    response = answer(request, status, str(error), problems_of(error))
     if isinstance(error, StoreFailed):
-        found.headers["retry-after"] = RETRY
-    return found
+        response.headers["retry-after"] = RETRY
+    return response
 
 
 async def answer_http(request: Request, error: Exception) -> Response:
     """What the framework refused: a page that is not there, a method that is not known."""
     assert isinstance(error, HTTPException)
     words = "There is no such page; the boards are on the first one." if error.status_code == 404 else error.detail
-    found = answer(request, error.status_code, words, [])
-    found.headers.update(error.headers or {})
-    return found
+    response = answer(request, error.status_code, words, [])
+    response.headers.update(error.headers or {})
+    return response
 
 
 async def answer_validation(request: Request, error: Exception) -> Response:
     """What was sent to the API does not fit its description; every place is named."""
     assert isinstance(error, RequestValidationError)
-    problems = [f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()]
+    problems = [f"{'.'.join(map(str, mistake['loc']))}: {mistake['msg']}" for mistake in error.errors()]
     return answer(request, 422, "the request does not fit the API's description", problems)
 
 
@@ -128,7 +128,7 @@ def answer(request: Request, status: int, words: str, problems: list[str]) -> Re
     body = ask.page(
         "fault", status=status, title=TITLES.get(status, "Server error"), words=words, problems=problems, code=status
     )
-    return respond(body, accepts=request.headers.get("accept-encoding", ""), known="", fresh="no-store")
+    return respond(body, accepts=request.headers.get("accept-encoding", ""), etags="", fresh="no-store")
 
 
 def _place(request: Request) -> str:

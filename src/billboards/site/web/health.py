@@ -56,9 +56,9 @@ class Health:
         return JSONResponse({"status": "alive"})
 
     async def ready(self, _: Request) -> Response:
-        found = await run_in_threadpool(obstacles, self.site)
-        if found:
-            return JSONResponse({"status": "not ready", "obstacles": found}, 503, {"retry-after": RETRY})
+        reasons = await run_in_threadpool(obstacles, self.site)
+        if reasons:
+            return JSONResponse({"status": "not ready", "obstacles": reasons}, 503, {"retry-after": RETRY})
         return JSONResponse({"status": "ready"})
 
     async def metrics(self, request: Request) -> Response:
@@ -119,21 +119,21 @@ class Work:
 
 def obstacles(site: Site) -> tuple[str, ...]:
     """What keeps the site from taking and keeping things now; empty where nothing does."""
-    found = []
+    reasons = []
     try:
         revision = site.database.revision()
         if revision != REVISION:
-            found.append(f"the database is at migration {revision}, this program at {REVISION}")
+            reasons.append(f"the database is at migration {revision}, this program at {REVISION}")
     except StoreFailed:
         # The message names the server and its user, which is for the log and not for whoever asks.
-        found.append("the database can't be reached")
+        reasons.append("the database can't be reached")
     try:
         free = shutil.disk_usage(site.data).free
         if free < site.settings.free_bytes:
-            found.append(f"the disk has {free:,} bytes left, fewer than {site.settings.free_bytes:,}")
+            reasons.append(f"the disk has {free:,} bytes left, fewer than {site.settings.free_bytes:,}")
     except OSError:
-        found.append("the data folder can't be reached")
-    return tuple(found)
+        reasons.append("the data folder can't be reached")
+    return tuple(reasons)
 
 
 def count_work(site: Site) -> Work:

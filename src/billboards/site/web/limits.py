@@ -97,15 +97,15 @@ class Limits:
     """Refuses what is too large with 413, what comes too often with 429, and what there is no place for with 503."""
 
     def __init__(self, app: App, site: Site) -> None:
-        found = site.settings
+        settings = site.settings
         self.app, self.clock = app, site.clock
-        self.form_bytes = found.form_bytes
-        self.upload_bytes = max(found.generator_bytes, found.metric_bytes) + found.form_bytes
+        self.form_bytes = settings.form_bytes
+        self.upload_bytes = max(settings.generator_bytes, settings.metric_bytes) + settings.form_bytes
         self.counted = site.login_required
-        self.reads, self.changes = Rate(found.reads_per_minute), Rate(found.changes_per_minute)
-        self.requests = self._room("requests at once", found.requests, found.requests_each)
-        self.uploads = self._room("large uploads at once", found.uploads, found.uploads_each)
-        self.streams = self._room("open streams", found.streams, found.streams_each)
+        self.reads, self.changes = Rate(settings.reads_per_minute), Rate(settings.changes_per_minute)
+        self.requests = self._room("requests at once", settings.requests, settings.requests_each)
+        self.uploads = self._room("large uploads at once", settings.uploads, settings.uploads_each)
+        self.streams = self._room("open streams", settings.streams, settings.streams_each)
 
     def _room(self, what: str, most: int, each: int) -> Room:
         return Room(what, most, each if self.counted else None)

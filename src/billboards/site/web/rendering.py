@@ -67,13 +67,13 @@ class Body:
     def raw_headers(self, fresh: str, form: Literal["plain", "gzip", "none"]) -> list[tuple[bytes, bytes]]:
         """The head of an answer as it is sent: for the bytes as they are, compressed, or already known."""
         if form not in self._heads:
-            said = {"content-type": self.media_type, "etag": self.etag, "cache-control": fresh, "vary": VARY}
-            said |= dict(self.headers)
+            headers = {"content-type": self.media_type, "etag": self.etag, "cache-control": fresh, "vary": VARY}
+            headers |= dict(self.headers)
             if form == "gzip":
-                said["content-encoding"] = "gzip"
+                headers["content-encoding"] = "gzip"
             if form != "none":
-                said["content-length"] = str(len(self.squeezed or b"" if form == "gzip" else self.content))
-            self._heads[form] = [(name.encode(), value.encode("latin-1")) for name, value in said.items()]
+                headers["content-length"] = str(len(self.squeezed or b"" if form == "gzip" else self.content))
+            self._heads[form] = [(name.encode(), value.encode("latin-1")) for name, value in headers.items()]
         return self._heads[form]
 
     @cached_property
@@ -85,10 +85,10 @@ class Body:
         return len(self.content) + len(self.squeezed or b"")
 
 
-def respond(body: Body, *, accepts: str, known: str, fresh: str) -> Response:
+def respond(body: Body, *, accepts: str, etags: str, fresh: str) -> Response:
     """A body as this browser wants it: not at all where it has it already, compressed where it can read that."""
     headers = {"etag": body.etag, "cache-control": fresh, "vary": VARY, **dict(body.headers)}
-    if body.status == 200 and body.etag in known:
+    if body.status == 200 and body.etag in etags:
         return Response(status_code=304, headers=headers)
     if body.squeezed is not None and "gzip" in accepts:
         headers["content-encoding"] = "gzip"

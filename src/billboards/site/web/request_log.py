@@ -60,8 +60,8 @@ class RequestLog:
 
 def request_id(scope: MutableMapping[str, Any]) -> str:
     """The id that came with a request, or a new one."""
-    given = Headers(scope=scope).get("x-request-id", "")
-    return given if PLAIN.fullmatch(given) else secrets.token_hex(8)
+    text = Headers(scope=scope).get("x-request-id", "")
+    return text if PLAIN.fullmatch(text) else secrets.token_hex(8)
 
 
 def route_of(scope: MutableMapping[str, Any], patterns: Mapping[object, str]) -> str:

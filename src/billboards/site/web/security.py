@@ -64,8 +64,8 @@ class Guard:
 
         async def send_guarded(message: Message) -> None:
             if message["type"] == "http.response.start":
-                there = {name for name, _ in message["headers"]}
-                message["headers"] = [*message["headers"], *(h for h in _headers() if h[0] not in there)]
+                names = {name for name, _ in message["headers"]}
+                message["headers"] = [*message["headers"], *(h for h in _headers() if h[0] not in names)]
             await send(message)
 
         if self.local and not names_this_machine(Headers(scope=scope).get("host", "")):

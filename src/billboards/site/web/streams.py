@@ -48,12 +48,12 @@ def status_of(site: Site, submission: Submission) -> Status:
     """How far a submission has come and how long it may still take."""
     if submission.is_terminal:
         return Status(submission.state, 0, 0, ended_words(submission), ended=True)
-    found = progress(site, submission)
+    counts = progress(site, submission)
     words = waiting_words(submission.state)
     if submission.state == "scoring":
-        failed = f", {found.failed} failed" if found.failed else ""
-        words = f"{found.done} of {found.total} cells scored{failed}{_time_left(found.seconds)}"
-    return Status(submission.state, found.done, found.total, words, ended=False)
+        failed = f", {counts.failed} failed" if counts.failed else ""
+        words = f"{counts.done} of {counts.total} cells scored{failed}{_time_left(counts.seconds)}"
+    return Status(submission.state, counts.done, counts.total, words, ended=False)
 
 
 def waiting_words(state: str) -> str:
@@ -86,7 +86,7 @@ async def send_generations(request: Request) -> Response:
     pages: Pages = request.app.state.pages
     board = request.path_params["board"]
     if await run_in_threadpool(pages.generation, board) is None:
-        raise UnknownName("board", board, (known.name for known in pages.site.boards()))
+        raise UnknownName("board", board, (registered.name for registered in pages.site.boards()))
     return StreamingResponse(_generations(pages, board), media_type="text/event-stream", headers=HEAD)
 
 
@@ -94,9 +94,9 @@ async def _generations(pages: Pages, board: str) -> AsyncIterator[str]:
     last: int | None = None
     with anyio.move_on_after(LONGEST):
         while True:
-            found = await run_in_threadpool(pages.generation, board)
-            yield ": still here\n\n" if found == last else f"event: generation\ndata: {found}\n\n"
-            last = found
+            generation = await run_in_threadpool(pages.generation, board)
+            yield ": still here\n\n" if generation == last else f"event: generation\ndata: {generation}\n\n"
+            last = generation
             await anyio.sleep(PAUSE)
 
 
@@ -148,9 +148,9 @@ async def _campaign_events(site: Site, viewer: Viewer, campaign: str) -> AsyncIt
     last: dict[str, object] = {}
     with anyio.move_on_after(LONGEST):
         while last.get("state") != "closed":
-            found = live_document(await run_in_threadpool(campaign_status, site, viewer, campaign))
-            yield ": still here\n\n" if found == last else f"event: status\ndata: {json.dumps(found)}\n\n"
-            last = found
+            status = live_document(await run_in_threadpool(campaign_status, site, viewer, campaign))
+            yield ": still here\n\n" if status == last else f"event: status\ndata: {json.dumps(status)}\n\n"
+            last = status
             await anyio.sleep(PAUSE)
 
 

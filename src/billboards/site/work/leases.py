@@ -93,8 +93,8 @@ def note_alive(connection: Connection, worker: str, *, now: float, seconds: floa
     """Say that a worker is there, for a while; what was said of workers that are gone is forgotten."""
     over = leases.c.expires <= now
     connection.execute(delete(leases).where(leases.c.kind == WORKER, (leases.c.subject == worker) | over))
-    said = _values(Lease(board="", kind=WORKER, subject=worker, worker=worker, expires=now + seconds, taken=1), now)
-    connection.execute(insert(leases).values(board="", kind=WORKER, subject=worker, **said))
+    values = _values(Lease(board="", kind=WORKER, subject=worker, worker=worker, expires=now + seconds, taken=1), now)
+    connection.execute(insert(leases).values(board="", kind=WORKER, subject=worker, **values))
 
 
 def count_held(connection: Connection, *, now: float) -> dict[str, int]:

@@ -34,7 +34,7 @@ from billboards.site.work.worklist import Job, Takes, anything, hand_back, next_
 log = logging.getLogger("billboards.worker")
 
 #: Seconds between looks at the board folders, and between saying that one is there.
-LOOK, SAID = 2.0, 20.0
+LOOK, REPORT = 2.0, 20.0
 
 
 class Heartbeat:
@@ -78,12 +78,12 @@ class Heartbeat:
 
 def work(site: Site, name: str, stop: threading.Event, takes: Takes = anything) -> None:
     """Do jobs until told to stop."""
-    looked = said = float("-inf")
+    looked = reported = float("-inf")
     while not stop.is_set():
         try:
-            if site.clock() - said >= SAID:
+            if site.clock() - reported >= REPORT:
                 _say_alive(site, name)
-                said = site.clock()
+                reported = site.clock()
             if site.clock() - looked >= LOOK:
                 notice_changes(site)
                 looked = site.clock()
@@ -97,7 +97,7 @@ def work(site: Site, name: str, stop: threading.Event, takes: Takes = anything) 
 def _say_alive(site: Site, name: str) -> None:
     """Be counted among the workers that are there, idle or not."""
     with site.database.claiming() as connection:
-        leases.note_alive(connection, name, now=site.clock(), seconds=3 * SAID)
+        leases.note_alive(connection, name, now=site.clock(), seconds=3 * REPORT)
 
 
 def work_once(site: Site, name: str, stop: threading.Event | None = None, takes: Takes = anything) -> bool:

@@ -127,14 +127,14 @@ class Plan:
 
     def ids(self, some: ByColumn) -> Iterator[CellId]:
         """What the cells of some rows of some columns are called, in the order in which they are wanted."""
-        given = set[CellId]()
+        seen = set[CellId]()
         for block in self.blocks:
             versions = some.get(block.column)
             if versions and not block.rows.versions.isdisjoint(versions):
                 ids = ((*block.column, version) for version in block.rows.by_version if version in versions)
                 for cell_id in ids:
-                    if cell_id not in given:
-                        given.add(cell_id)
+                    if cell_id not in seen:
+                        seen.add(cell_id)
                         yield cell_id
 
     def _cell(self, cell_id: CellId) -> Cell[Scorer]:
