@@ -211,5 +211,5 @@ def test_a_board_says_which_metrics_to_audit_and_whom_to_ask() -> None:
 def test_one_metric_that_cannot_be_audited_does_not_stop_the_others() -> None:
     bench = Bench(audit_board(), MemoryCells())
     done = audit_named(bench, ["length", "CIDR"], against=["chrF"], draws=0)
-    assert [one.audit.metric for one in done.found] == ["length"]
+    assert [entry.audit.metric for entry in done.audited] == ["length"]
     assert "CIDEr" in done.left_out["CIDR"]

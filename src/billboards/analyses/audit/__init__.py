@@ -99,9 +99,9 @@ def audit(
     search = Search(method, sentences, beams, candidates=candidates, model=model)
     done = audit_board(bench, metrics, against=against, search=search, draws=draws, seed=seed)
     return Audits(
-        audits=tuple(entry.audit for entry in done.found),
+        audits=tuple(entry.audit for entry in done.audited),
         left_out=dict(done.left_out),
-        rows=tuple(entry.row for entry in done.found),
+        rows=tuple(entry.row for entry in done.audited),
     )
 
 

@@ -36,7 +36,7 @@ DRAWS = 1000
 
 
 @dataclass(frozen=True)
-class Found:
+class AuditedRow:
     """An audit, and the row that was made for it."""
 
     audit: MetricAudit
@@ -52,11 +52,11 @@ def audit_metric(
     overrating: OverratingReport | None = None,
     draws: int = DRAWS,
     seed: int = 0,
-) -> Found:
+) -> AuditedRow:
     """Audit a metric with one optimiser; without one, by reranking over the scores that are there."""
     spent = bench.budget.spent
     board, field = bench.board, field_of(bench, subject)
-    programs = [one for one in judges if one.card.needs_references and one.signature != subject.signature]
+    programs = [judge for judge in judges if judge.card.needs_references and judge.signature != subject.signature]
     optimised = _optimise(bench, subject, field, optimiser)
     row = text_row(board, row_name(subject, optimised), optimised.texts, "optimised", subject.name)
     weights = instance_weights(len(board.instances), draws=draws, seed=seed)
@@ -65,21 +65,21 @@ def audit_metric(
     metrics = judge_metrics(bench, field, optimised, row, programs)
     judged = [*metrics, *judge_people(board, field, optimised, row)]
     machines = own.judge.scores[field.machines]
-    pseudo = [pseudo_scores(bench, field, optimised, one) for one in programs]
+    pseudo = [pseudo_scores(bench, field, optimised, judge) for judge in programs]
     quality = quality_of(board, field, metrics)
-    found = Evidence(
+    evidence = Evidence(
         own,
         judged,
         _bias(bench, subject, field, programs),
-        tuple(equivalence(machines, one, weights) for one in pseudo),
+        tuple(equivalence(machines, scores, weights) for scores in pseudo),
         kinship([field.names[k] for k in field.machine_places], machines, pseudo, quality, weights),
-        ", ".join(one.name for one in quality),
+        ", ".join(judge.name for judge in quality),
         _overrated(subject, overrating),
         exhibits(bench, optimised.texts, own.own, _persons(bench, subject, field), judged),
         _notes(bench, optimised, programs),
     )
     pairs = bench.budget.spent - spent
-    return Found(conclude(board, subject, field, optimised, found, weights, pairs=pairs, seed=seed), row)
+    return AuditedRow(conclude(board, subject, field, optimised, evidence, weights, pairs=pairs, seed=seed), row)
 
 
 def _optimise(bench: Bench, subject: Subject, field: Field, optimiser: Optimiser | None) -> Optimised:
@@ -104,7 +104,7 @@ def _under_own(bench: Bench, subject: Subject, field: Field, optimised: Optimise
 
 def _bias(bench: Bench, subject: Subject, field: Field, programs: Sequence[Metric]) -> tuple[HumanPlace, ...]:
     """People under the metric, and under the reference-based ones that are asked."""
-    others = (place for one in programs for place in human_places(bench, program(one), field))
+    others = (place for metric in programs for place in human_places(bench, program(metric), field))
     return (*human_places(bench, subject, field), *others)
 
 

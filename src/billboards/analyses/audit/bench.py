@@ -75,10 +75,10 @@ class Bench:
         done = compute_cells(where, self.store, cells, self.executor, present=present, on_progress=self.on_progress)
         for reason in done.failures.values():
             raise MetricFailed(f"{metric.name} failed: {reason}")
-        found = self.store.load(column_key(where, metric, used), (row.version for row in rows))
+        stored = self.store.load(column_key(where, metric, used), (row.version for row in rows))
         empty = np.full(len(where.instances), np.nan)
         own = used if metric.card.needs_references else ()
-        return np.stack([empty if where.is_reference(r, own) else found.get(r.version, empty) for r in rows])
+        return np.stack([empty if where.is_reference(r, own) else stored.get(r.version, empty) for r in rows])
 
     def score_texts(self, metric: Metric, positions: Sequence[int], texts: Sequence[str]) -> Floats:
         """A metric's scores of texts for the instances at these positions, in one call; higher is better."""
@@ -92,8 +92,8 @@ class Bench:
             [given_text(instances[k]) for k in positions] if metric.card.needs_input else [],
             self.board.output_language,
         )
-        found = next(iter(score_checked(metric, batch).values()))
-        return found if metric.card.higher_is_better else -found
+        scores = next(iter(score_checked(metric, batch).values()))
+        return scores if metric.card.higher_is_better else -scores
 
     def show(self, done: int, total: int, what: str) -> None:
         if self.on_progress is not None:
@@ -117,10 +117,10 @@ class Checkpoint:
         if self.path is None or not self.path.exists():
             return {}
         try:
-            found = json_value(self.path.read_text("utf-8"))
+            document = json_value(self.path.read_text("utf-8"))
         except (OSError, ValueError):
             return {}
-        return found if isinstance(found, dict) else {}
+        return document if isinstance(document, dict) else {}
 
     def save(self, state: Mapping[str, Any]) -> None:
         if self.path is None:
@@ -147,8 +147,8 @@ def text_row(board: Board, name: str, texts: Texts, kind: Kind = "machine", by: 
 def with_reference(board: Board, name: str, texts: Texts) -> Board:
     """The same board with these texts as its only references."""
     instances = tuple(
-        replace(one, references=() if text is None else (Reference(name, text),))
-        for one, text in zip(board.instances, texts, strict=True)
+        replace(instance, references=() if text is None else (Reference(name, text),))
+        for instance, text in zip(board.instances, texts, strict=True)
     )
     return replace(board, instances=instances, references_used=(name,))
 

@@ -36,7 +36,7 @@ def human_rows(board: Board, most: int = MOST_FREE) -> list[Outputs]:
 def reference_row(board: Board, name: str) -> Outputs:
     """A reference as if it were an output."""
     texts: Texts = tuple(
-        next((ref.text for ref in one.references if ref.name == name), None) for one in board.instances
+        next((ref.text for ref in instance.references if ref.name == name), None) for instance in board.instances
     )
     return text_row(board, name, texts, "human")
 
@@ -79,9 +79,9 @@ def _machines(board: Board, field: Field) -> list[Outputs]:
 
 
 def _place(judge: str, person: str, own: Floats, machines: Floats) -> Iterator[HumanPlace]:
-    there = np.isfinite(own)
-    differences = np.where(there, machines - own, np.nan)
+    scored = np.isfinite(own)
+    differences = np.where(scored, machines - own, np.nan)
     usable = np.isfinite(differences).any(axis=1)
     if usable.any():
         above = float(beaten_shares(differences[usable], np.ones((1, len(own))))[0])
-        yield HumanPlace(judge, person, float(own[there].mean()), above, int(usable.sum()), int(there.sum()))
+        yield HumanPlace(judge, person, float(own[scored].mean()), above, int(usable.sum()), int(scored.sum()))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from billboards.analyses.audit.auditing import DRAWS, Found, audit_metric
+from billboards.analyses.audit.auditing import DRAWS, AuditedRow, audit_metric
 from billboards.analyses.audit.bench import Bench
 from billboards.analyses.audit.choosing import Search, chosen_judges, default_subjects, optimiser_for, subject_named
 from billboards.analyses.overrating import OverratingReport, human_generators, measure_overrating
@@ -18,7 +18,7 @@ from billboards.metrics.discovery import Spec
 class BoardAudit:
     """What was found, and why some metrics could not be audited."""
 
-    found: tuple[Found, ...]
+    audited: tuple[AuditedRow, ...]
     left_out: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -34,22 +34,22 @@ def audit_board(
     """Audit metrics, by default every reference-free one; one that can't be audited doesn't stop the others."""
     specs: Sequence[Spec] = default_subjects(bench.board) if metrics is None else metrics
     judges, overrating = chosen_judges(bench.board, against), _overrating(bench)
-    found, left_out = [], {}
+    audited, left_out = [], {}
     for spec in specs:
         name = spec.name if isinstance(spec, Metric) else getattr(spec, "__name__", str(spec))
         try:
             subject = subject_named(bench.board, spec)
             optimiser = optimiser_for(bench, subject, search or Search())
-            audited = audit_metric(bench, subject, optimiser, judges, overrating=overrating, draws=draws, seed=seed)
+            entry = audit_metric(bench, subject, optimiser, judges, overrating=overrating, draws=draws, seed=seed)
         except (InvalidInput, MissingPart, MetricFailed) as error:
             if len(specs) == 1:
                 raise
             left_out[name] = str(error)
         else:
-            found.append(audited)
-    if not found:
+            audited.append(entry)
+    if not audited:
         raise InvalidInput("; ".join(f"{name}: {why}" for name, why in left_out.items()))
-    return BoardAudit(tuple(found), left_out)
+    return BoardAudit(tuple(audited), left_out)
 
 
 def _overrating(bench: Bench) -> OverratingReport | None:

@@ -37,9 +37,9 @@ def challenge(
     if not board.references:
         raise NotEnoughData(f"board {board.name} has no references, so there is no good text to spoil")
     name = board.references[0] if base is None else board.check_references([base])[0]
-    against = tuple(one for one in board.references if one != name)
+    against = tuple(reference for reference in board.references if reference != name)
     whole = reference_row(board, name)
-    spoilt = {one.name: spoil_row(board, whole, one, seed) for one in _chosen(kinds)}
+    spoilt = {perturbation.name: spoil_row(board, whole, perturbation, seed) for perturbation in _chosen(kinds)}
     missing = {kind: _nothing_spoilt(kind, board) for kind, row in spoilt.items() if not any(row.texts)}
     rows = {kind: row for kind, row in spoilt.items() if kind not in missing}
     results: list[ChallengeResult] = []
@@ -58,27 +58,27 @@ def challenge(
 
 def spoil_row(board: Board, whole: Outputs, perturbation: Perturbation, seed: int) -> Outputs:
     """The texts of a row, each spoilt where it can be."""
-    every = sorted({found for text in whole.texts if text for found in names_in(text)})
+    every = sorted({name for text in whole.texts if text for name in names_in(text)})
 
     def spoilt(text: str | None, k: int) -> str | None:
-        one = board.instances[k]
-        draw = random.Random(f"{seed}\t{perturbation.name}\t{one.id}")
-        return None if not text else perturbation(Original(text, one.input, board.output_language, every, draw))
+        instance = board.instances[k]
+        draw = random.Random(f"{seed}\t{perturbation.name}\t{instance.id}")
+        return None if not text else perturbation(Original(text, instance.input, board.output_language, every, draw))
 
     texts: Texts = tuple(spoilt(text, k) for k, text in enumerate(whole.texts))
     return text_row(board, f"{whole.name}, {perturbation.name}", texts)
 
 
 def _chosen(kinds: Sequence[str] | None) -> list[Perturbation]:
-    known = {one.name: one for one in PERTURBATIONS}
+    by_name = {perturbation.name: perturbation for perturbation in PERTURBATIONS}
     for kind in kinds or ():
-        if kind not in known:
-            raise UnknownName("perturbation", kind, known)
-    return [known[kind] for kind in kinds or known]
+        if kind not in by_name:
+            raise UnknownName("perturbation", kind, by_name)
+    return [by_name[kind] for kind in kinds or by_name]
 
 
 def _nothing_spoilt(kind: str, board: Board) -> str:
-    languages = next(one.languages for one in PERTURBATIONS if one.name == kind)
+    languages = next(perturbation.languages for perturbation in PERTURBATIONS if perturbation.name == kind)
     if languages is not None and (board.output_language or "").split("-")[0] not in languages:
         return f"knows {', '.join(languages)}; the board's output language is {board.output_language or 'not stated'}"
     return "no text of the board can be spoilt in this way"

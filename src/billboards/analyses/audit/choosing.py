@@ -47,7 +47,9 @@ def default_subjects(board: Board) -> tuple[str | Metric, ...]:
     """Every reference-free metric of the board that is no statistic; of those there may be none."""
     released_ones = [c.name for c in board.imported if not (c.needs_references or c.is_ensemble or c.is_statistic)]
     own = [board_metric(spec) for spec in board.metrics]
-    programs = {one.name: one for one in own if not (one.card.needs_references or one.card.is_statistic)}
+    programs = {
+        program.name: program for program in own if not (program.card.needs_references or program.card.is_statistic)
+    }
     subjects: dict[str, str | Metric] = {name: name for name in released_ones} | programs
     if not subjects:
         raise NotEnoughData(f"board {board.name} has no reference-free metric; name one to audit with --metric")
@@ -74,12 +76,14 @@ def chosen_judges(board: Board, names: Sequence[Spec] | None) -> list[Metric]:
     """The reference-based metrics to ask: those named, or some quick ones that the board computes."""
     if names is not None:
         asked = [metric(name) for name in names]
-        for one in asked:
-            if not one.card.needs_references:
-                raise InvalidInput(f"{one.name} uses no references, so it can't say how good outputs are; name others")
+        for judge in asked:
+            if not judge.card.needs_references:
+                raise InvalidInput(
+                    f"{judge.name} uses no references, so it can't say how good outputs are; name others"
+                )
         return asked
     own = [board_metric(spec) for spec in board.metrics]
-    quick = {one.name: one for one in own if one.card.needs_references and not one.card.slow}
+    quick = {judge.name: judge for judge in own if judge.card.needs_references and not judge.card.slow}
     ordered = [*(name for name in PREFERRED if name in quick), *(name for name in quick if name not in PREFERRED)]
     return [quick[name] for name in ordered[:MOST_JUDGES]] or [metric("ROUGE-2"), metric("chrF")]
 
@@ -96,14 +100,14 @@ def optimiser_for(bench: Bench, subject: Subject, search: Search) -> Optimiser |
     if search.model is not None:
         return model_candidates(bench, search.model, beams=search.beams, longest=search.longest)
     method = _suitable(bench.board, subject.metric, search) if search.method == "auto" else search.method
-    known: dict[Method, Optimiser] = {
+    optimisers: dict[Method, Optimiser] = {
         "decode": Decoding(search.beams, search.longest),
         "extract": Extraction(search.sentences),
         "enumerate": Enumeration(search.sentences),
         "rerank": PoolReranking(),
         "risk": MinimumRisk(),
     }
-    return known[method]
+    return optimisers[method]
 
 
 def _check_released(subject: Subject, search: Search) -> None:
@@ -120,5 +124,5 @@ def _suitable(board: Board, metric: Metric, search: Search) -> Method:
     if isinstance(metric, Decodes):
         return "decode"
     same = board.input_language is not None and board.input_language == board.output_language
-    lengths = [len(split_sentences(one.input)) for one in board.instances if one.input]
+    lengths = [len(split_sentences(instance.input)) for instance in board.instances if instance.input]
     return "extract" if same and lengths and median(lengths) > search.sentences else "rerank"

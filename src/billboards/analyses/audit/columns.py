@@ -32,15 +32,15 @@ PARTIAL = "from scores that were there: no reference was scored and no pseudo-re
 
 def audit_columns(board: Board, scores: Scores, *, seed: int = 0) -> tuple[dict[str, MetricAudit], dict[str, str]]:
     """Every reference-free metric of a board audited on its matrix, and why some could not be."""
-    found, refused = {}, {}
+    audits, refused = {}, {}
     for column in scores.columns:
         if column.needs_references or column.is_statistic:
             continue
         try:
-            found[column.name] = audit_column(board, scores, column.name, seed=seed)
+            audits[column.name] = audit_column(board, scores, column.name, seed=seed)
         except NotEnoughData as error:
             refused[column.name] = str(error)
-    return found, refused
+    return audits, refused
 
 
 def audit_column(board: Board, scores: Scores, name: str, *, seed: int = 0) -> MetricAudit:
@@ -52,14 +52,14 @@ def audit_column(board: Board, scores: Scores, name: str, *, seed: int = 0) -> M
     pool = scored_pool(board, field.rows, own)
     # No text is read: whatever is asked about an output was said of it where it was first written.
     optimised = Optimised("rerank", pool_words(pool), (), 0, pool=pool)
-    found = Evidence(
+    evidence = Evidence(
         compare(field, optimised, Judge(subject.name, own)),
         [*_columns(scores, subject, field, optimised), *judge_people(board, field, optimised)],
         tuple(human_places(bench, subject, field)),
         notes=(PARTIAL,),
     )
     weights = instance_weights(len(board.instances), draws=DRAWS, seed=seed)
-    return conclude(board, subject, field, optimised, found, weights, pairs=0, seed=seed)
+    return conclude(board, subject, field, optimised, evidence, weights, pairs=0, seed=seed)
 
 
 def _subject(scores: Scores, column: Column) -> Subject:
@@ -67,7 +67,7 @@ def _subject(scores: Scores, column: Column) -> Subject:
     values: Mapping[str, np.ndarray[tuple[int, ...], np.dtype[np.float64]]] = dict(
         zip(scores.rows, scores.of(column.name), strict=True)
     )
-    given = ImportedColumn(
+    imported = ImportedColumn(
         name=column.name,
         source_name=column.source_name or column.name,
         signature=column.signature,
@@ -75,7 +75,7 @@ def _subject(scores: Scores, column: Column) -> Subject:
         references=(),
         needs_references=column.needs_references,
     )
-    return Subject(column.name, column.signature, column.needs_references, None, given)
+    return Subject(column.name, column.signature, column.needs_references, None, imported)
 
 
 def _columns(scores: Scores, subject: Subject, field: Field, optimised: Optimised) -> Iterator[Compared]:

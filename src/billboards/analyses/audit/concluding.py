@@ -46,17 +46,17 @@ def conclude(
     subject: Subject,
     field: Field,
     optimised: Optimised,
-    found: Evidence,
+    evidence: Evidence,
     weights: Floats,
     *,
     pairs: int,
     seed: int,
 ) -> MetricAudit:
     """The audit that evidence amounts to; `weights` are the resampled instances that its intervals come from."""
-    own, judges = land(field, found.own), tuple(land(field, one) for one in found.judged)
-    attack, interval = attack_score(found.own, found.judged, weights)
-    kin = found.kinship
-    signs = signs_of(subject.name, attack, interval, found.bias, kin.value, kin.interval)
+    own, judges = land(field, evidence.own), tuple(land(field, comparison) for comparison in evidence.judged)
+    attack, interval = attack_score(evidence.own, evidence.judged, weights)
+    kin = evidence.kinship
+    signs = signs_of(subject.name, attack, interval, evidence.bias, kin.value, kin.interval)
     level = level_of(signs)
     words = verdict_words(
         subject.name,
@@ -65,8 +65,8 @@ def conclude(
         judges,
         attack,
         interval,
-        found.bias,
-        found.equivalence,
+        evidence.bias,
+        evidence.equivalence,
         kin.value,
         level,
     )
@@ -87,33 +87,36 @@ def conclude(
         judges=judges,
         attack=attack,
         attack_interval=interval,
-        bias=found.bias,
-        overrating=found.overrating[0],
-        overrating_interval=found.overrating[1],
-        equivalence=found.equivalence,
+        bias=evidence.bias,
+        overrating=evidence.overrating[0],
+        overrating_interval=evidence.overrating[1],
+        equivalence=evidence.equivalence,
         kinship=kin.value,
         kinship_interval=kin.interval,
         relatives=kin.relatives,
-        quality=found.quality,
-        gallery=found.gallery,
-        systems=_systems(board, field, row_name(subject, optimised), [found.own, *found.judged]),
+        quality=evidence.quality,
+        gallery=evidence.gallery,
+        systems=_systems(board, field, row_name(subject, optimised), [evidence.own, *evidence.judged]),
         level=level,
         words=words,
         signs=signs,
-        notes=found.notes,
+        notes=evidence.notes,
     )
 
 
 def _systems(board: Board, field: Field, name: str, judged: Sequence[Compared]) -> tuple[SystemScores, ...]:
     """Every generator's mean under every judge, and the optimised one's last."""
-    found = []
+    systems = []
     for place, k in enumerate(field.rows):
         generator = board.rows[k].generator
-        means = {one.judge.name: _mean(one.judge.scores[place]) for one in judged}
-        found.append(SystemScores(field.names[place], "machine" if generator is None else generator.kind, means))
-    return (*found, SystemScores(name, "optimised", {one.judge.name: _mean(one.own) for one in judged}))
+        means = {comparison.judge.name: _mean(comparison.judge.scores[place]) for comparison in judged}
+        systems.append(SystemScores(field.names[place], "machine" if generator is None else generator.kind, means))
+    return (
+        *systems,
+        SystemScores(name, "optimised", {comparison.judge.name: _mean(comparison.own) for comparison in judged}),
+    )
 
 
 def _mean(values: Floats) -> float | None:
-    there = np.isfinite(values)
-    return float(values[there].mean()) if there.any() else None
+    finite = np.isfinite(values)
+    return float(values[finite].mean()) if finite.any() else None

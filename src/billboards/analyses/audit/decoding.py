@@ -35,22 +35,24 @@ class Decoding:
             )
         instances = bench.board.instances
         kept = bench.checkpoint("decode", metric.signature, _inputs(bench), str(self.beams), str(self.longest))
-        found = _kept_beams(kept)
-        if len(found) != len(instances):
-            found = metric.decode([given_text(one) for one in instances], beams=self.beams, longest=self.longest)
-            kept.save({"beams": found})
+        beams = _kept_beams(kept)
+        if len(beams) != len(instances):
+            beams = metric.decode(
+                [given_text(instance) for instance in instances], beams=self.beams, longest=self.longest
+            )
+            kept.save({"beams": beams})
         spent = bench.budget.spent
-        texts = best_candidates(bench, metric, found)
+        texts = best_candidates(bench, metric, beams)
         how = f"beam search with its own model, {self.beams} beams"
         return Optimised("decode", how, texts, bench.budget.spent - spent)
 
 
 def _kept_beams(kept: Checkpoint) -> list[tuple[str, ...]]:
     """What was decoded before; nothing where what is kept is no texts."""
-    beams = kept.load().get("beams")
-    found = beams if isinstance(beams, list) else []
-    fit = all(isinstance(own, list) and all(isinstance(text, str) for text in own) for own in found)
-    return [tuple(own) for own in found] if fit else []
+    stored = kept.load().get("beams")
+    beams = stored if isinstance(stored, list) else []
+    fit = all(isinstance(own, list) and all(isinstance(text, str) for text in own) for own in beams)
+    return [tuple(own) for own in beams] if fit else []
 
 
 def _inputs(bench: Bench) -> str:

@@ -22,8 +22,8 @@ def enter(board: Board, row: Outputs, how: str) -> Path:
     generator = row.generator
     if board.home is None or generator is None or not generator.is_optimised:
         raise InvalidInput(f"{row.name} can't be entered: it takes a board in a folder and outputs made for a metric")
-    there = board.row_position.get(row.name)
-    if there is not None and not board.rows[there].is_optimised:
+    position = board.row_position.get(row.name)
+    if position is not None and not board.rows[position].is_optimised:
         raise InvalidInput(f"a generator named {row.name} is on the board and was not made for a metric; rename it")
     declared = _declared((board.home / FILE).read_text("utf-8"), generator, how)
     path = board.home / "generators" / f"{file_name(row.name)}.jsonl"

@@ -127,8 +127,8 @@ class _Greedy:
         if not isinstance(step, list) or len(step) != len(self.sentences):
             return False
         return all(
-            isinstance(own, list) and all(type(s) is int and 0 <= s < len(known) for s in own)
-            for own, known in zip(step, self.sentences, strict=True)
+            isinstance(own, list) and all(type(s) is int and 0 <= s < len(sentences) for s in own)
+            for own, sentences in zip(step, self.sentences, strict=True)
         )
 
     def _step(self, step: int, instances: list[int]) -> bool:

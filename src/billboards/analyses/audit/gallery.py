@@ -32,7 +32,7 @@ def exhibits(
     if not persons or not judges:
         return ()
     human = np.stack([scores for _, scores in persons])
-    standing = np.nanmean(np.stack([_standing(one) for one in judges]), axis=0)
+    standing = np.nanmean(np.stack([_standing(judge) for judge in judges]), axis=0)
     best = np.where(np.isfinite(human), human, -np.inf).argmax(axis=0)
     to_beat = human[best, np.arange(len(best))]
     lead = own - to_beat
@@ -55,7 +55,7 @@ def exhibits(
 
 def _standing(compared: Compared) -> Floats:
     """The share of machines' outputs below the optimised one, instance by instance; NaN where nobody can say."""
-    known = np.isfinite(compared.leads)
-    wins = np.where(known, (np.sign(compared.leads) + 1) / 2, 0.0).sum(axis=0)
-    count = known.sum(axis=0)
+    scored = np.isfinite(compared.leads)
+    wins = np.where(scored, (np.sign(compared.leads) + 1) / 2, 0.0).sum(axis=0)
+    count = scored.sum(axis=0)
     return np.where(count > 0, wins / np.maximum(count, 1), np.nan)

@@ -48,12 +48,12 @@ def judge_metrics(
     if not bench.board.references:
         return []
     rows = [bench.board.rows[k] for k in field.rows]
-    found = []
+    comparisons = []
     for metric in programs:
         alone = None if optimised.pool is not None else bench.scores(metric, [row])[0]
         judge = Judge(metric.name, bench.scores(metric, rows), metric, alone)
-        found.append(compare(field, optimised, judge))
-    return [one for one in found if is_comparable(one)]
+        comparisons.append(compare(field, optimised, judge))
+    return [comparison for comparison in comparisons if is_comparable(comparison)]
 
 
 def judge_people(board: Board, field: Field, optimised: Optimised, row: Outputs | None = None) -> list[Compared]:
@@ -78,7 +78,7 @@ def quality_of(board: Board, field: Field, metrics: Sequence[Compared]) -> list[
         machines = human[list(field.rows)][field.machines]
         if np.isfinite(machines).any(axis=1).sum() >= ENOUGH_JUDGED:
             return [Judge(PEOPLE, machines)]
-    return [Judge(one.judge.name, one.judge.scores[field.machines]) for one in metrics]
+    return [Judge(comparison.judge.name, comparison.judge.scores[field.machines]) for comparison in metrics]
 
 
 def _people(board: Board) -> Floats | None:

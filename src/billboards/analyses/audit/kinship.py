@@ -67,7 +67,7 @@ def _without(bench: Bench, optimised: Optimised, metric: Metric, row: Outputs, k
     if k not in pool.rows:
         return whole
     texts = pool_texts(board, pool, pool.rows.index(k))
-    same = [one == other for one, other in zip(texts, optimised.texts, strict=True)]
+    same = [text == other for text, other in zip(texts, optimised.texts, strict=True)]
     other_board = with_reference(board, f"optimised without {row.name}", texts)
     if not metric.takes_best_reference and metric.needs_corpus:
         return np.asarray(bench.scores(metric, [row], board=other_board)[0])
@@ -80,8 +80,8 @@ def _without(bench: Bench, optimised: Optimised, metric: Metric, row: Outputs, k
 def equivalence(own: Floats, pseudo: PseudoScores, weights: Floats) -> Equivalence:
     """The correlation of the metric's system scores (machines × instances) with those against its own output."""
     metric = weighted_means(own, weights)
-    found = correlations(metric, weighted_means(pseudo.left_out, weights))
-    value, interval = value_and_interval(found)
+    resampled = correlations(metric, weighted_means(pseudo.left_out, weights))
+    value, interval = value_and_interval(resampled)
     with_own = None
     if pseudo.with_own is not None:
         with_own = value_and_interval(correlations(metric[:1], weighted_means(pseudo.with_own, weights[:1])))[0]
@@ -105,17 +105,19 @@ def kinship(
     if not pseudo or not quality:
         return Kinship(None, None, ())
     metric = weighted_means(own, weights)
-    likeness = _mean_of([weighted_means(one.left_out, weights) for one in pseudo])
+    likeness = _mean_of([weighted_means(scores.left_out, weights) for scores in pseudo])
     good = _mean_of([weighted_means(judge.scores, weights) for judge in quality])
-    known = np.isfinite(metric[0]) & np.isfinite(likeness[0]) & np.isfinite(good[0])
-    if known.sum() < 5:
+    measured = np.isfinite(metric[0]) & np.isfinite(likeness[0]) & np.isfinite(good[0])
+    if measured.sum() < 5:
         return Kinship(None, None, ())
-    value, interval = value_and_interval(partial_correlations(metric[:, known], likeness[:, known], good[:, known]))
-    left = residuals(metric[0, known], good[0, known])
-    columns = (standardised(likeness[0, known]), standardised(good[0, known]), left)
-    kept = [name for name, there in zip(names, known, strict=True) if there]
+    value, interval = value_and_interval(
+        partial_correlations(metric[:, measured], likeness[:, measured], good[:, measured])
+    )
+    left = residuals(metric[0, measured], good[0, measured])
+    columns = (standardised(likeness[0, measured]), standardised(good[0, measured]), left)
+    kept = [name for name, is_measured in zip(names, measured, strict=True) if is_measured]
     relatives = [Relative(name, *map(float, row)) for name, *row in zip(kept, *columns, strict=True)]
-    return Kinship(value, interval, tuple(sorted(relatives, key=lambda one: -one.similarity)))
+    return Kinship(value, interval, tuple(sorted(relatives, key=lambda relative: -relative.similarity)))
 
 
 def _mean_of(columns: Sequence[Floats]) -> Floats:

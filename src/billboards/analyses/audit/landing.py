@@ -77,8 +77,8 @@ def _scores_of(field: Field, optimised: Optimised, judge: Judge, without: int | 
     inside = None if without is None or field.rows[without] not in pool.rows else pool.rows.index(field.rows[without])
     best = pool.best(inside)
     chosen = np.array([place[row] for row in pool.rows])[best]
-    found = judge.scores[chosen, np.arange(len(best))]
-    return np.where(best >= 0, found, np.nan)
+    scores = judge.scores[chosen, np.arange(len(best))]
+    return np.where(best >= 0, scores, np.nan)
 
 
 def is_comparable(compared: Compared) -> bool:
@@ -114,7 +114,7 @@ def attack_score(
     """How much more the optimised output beats under its metric than under the others, with an interval."""
     if not judges:
         return None, None
-    others = np.mean([_shares(one, weights) for one in judges], axis=0)
+    others = np.mean([_shares(judge, weights) for judge in judges], axis=0)
     return value_and_interval(_shares(own, weights) - others)
 
 

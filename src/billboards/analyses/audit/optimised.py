@@ -55,9 +55,9 @@ class Pool:
 
 
 def _best(values: Floats) -> Indices:
-    there = np.isfinite(values)
-    chosen: Indices = np.where(there, values, -np.inf).argmax(axis=0)
-    return np.where(there.any(axis=0), chosen, -1)
+    scored = np.isfinite(values)
+    chosen: Indices = np.where(scored, values, -np.inf).argmax(axis=0)
+    return np.where(scored.any(axis=0), chosen, -1)
 
 
 @dataclass(frozen=True)

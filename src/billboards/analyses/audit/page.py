@@ -21,7 +21,7 @@ def audit_html(audits: Sequence[MetricAudit]) -> str:
         title=f"{one_line(first.board)}: audit",
         board=first.board,
         summary=audits_table(audits),
-        audits=[audit_section(one) for one in audits],
+        audits=[audit_section(audit) for audit in audits],
         settings=_settings(first),
     )
 
@@ -36,7 +36,7 @@ def audit_section(audit: MetricAudit) -> Mapping[str, Any]:
         "landing": landing_table(audit).without(["best_mean", "n"]),
         "tables": tables,
         "pictures": _pictures(audit),
-        "gallery": [_as_read(one, audit) for one in audit.gallery],
+        "gallery": [_as_read(exhibit, audit) for exhibit in audit.gallery],
     }
 
 
@@ -61,15 +61,16 @@ def _swaps(audit: MetricAudit, judge: str) -> Picture:
     return picture(lambda theme: audit_swaps(audit, judge, theme=theme))
 
 
-def _as_read(one: Exhibit, audit: MetricAudit) -> dict[str, str]:
-    scores = f"{value_text(one.optimised_score, 3)} against {value_text(one.reference_score, 3)}"
+def _as_read(exhibit: Exhibit, audit: MetricAudit) -> dict[str, str]:
+    scores = f"{value_text(exhibit.optimised_score, 3)} against {value_text(exhibit.reference_score, 3)}"
     return {
-        "said": f"{one_line(audit.metric)} {scores}",
-        "where": f"{one_line(one.instance)}: better than {one.standing:.0%} of the machines, as others judge it",
-        "optimised": clipped(one.optimised, READ),
-        "person": one_line(one.person),
-        "reference": clipped(one.reference, READ),
-        "input": clipped(one.input, READ),
+        "scores": f"{one_line(audit.metric)} {scores}",
+        "where": f"{one_line(exhibit.instance)}: better than {exhibit.standing:.0%} of the machines, "
+        "as others judge it",
+        "optimised": clipped(exhibit.optimised, READ),
+        "person": one_line(exhibit.person),
+        "reference": clipped(exhibit.reference, READ),
+        "input": clipped(exhibit.input, READ),
     }
 
 

@@ -46,8 +46,8 @@ class Perturbation:
         """The spoilt text; None where it can't be spoilt in this way, or would stay as it is."""
         if self.languages is not None and original.code not in self.languages:
             return None
-        found = self.spoil(original)
-        return None if found is None or found.split() == original.text.split() else found
+        spoilt = self.spoil(original)
+        return None if spoilt is None or spoilt.split() == original.text.split() else spoilt
 
 
 #: In each language: what a negation follows (or precedes), the negation, and whether it comes after.
@@ -89,9 +89,9 @@ def negate(original: Original) -> str | None:
 
 def change_number(original: Original) -> str | None:
     """Another number of as many digits, or another number word."""
-    found = list(_NUMBER.finditer(original.text))
-    if found:
-        chosen = original.random.choice(found)
+    numbers = list(_NUMBER.finditer(original.text))
+    if numbers:
+        chosen = original.random.choice(numbers)
         return _put(original.text, chosen.span(), _other_number(chosen[0], original.random))
     words = list(re.finditer(rf"\b(?:{'|'.join(_NUMBER_WORDS)})\b", original.text)) if original.code == "en" else []
     if not words:
@@ -108,9 +108,9 @@ def _other_number(number: str, draw: random.Random) -> str:
 
 def change_entity(original: Original) -> str | None:
     """A name within a sentence becomes a name from elsewhere on the board."""
-    found = names_in(original.text)
+    names = names_in(original.text)
     others = [name for name in original.names if name not in original.text]
-    if not found or not others:
+    if not names or not others:
         return None
     chosen = original.random.choice(list(_NAME.finditer(original.text)))
     return _put(original.text, chosen.span(), original.random.choice(others))
@@ -118,7 +118,7 @@ def change_entity(original: Original) -> str | None:
 
 def names_in(text: str) -> list[str]:
     """Capitalised words that don't begin a sentence."""
-    return [found[0] for found in _NAME.finditer(text)]
+    return [match[0] for match in _NAME.finditer(text)]
 
 
 def shuffle(original: Original) -> str | None:

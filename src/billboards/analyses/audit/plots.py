@@ -55,7 +55,7 @@ def audit_swaps(audit: MetricAudit, judge: str, *, theme: Theme = "light") -> al
         .encode(x, y=alt.value(0), text="label:N")
     )
     chart = layers.properties(width=WIDTH, height=HEIGHT)
-    landing = next(one for one in audit.judges if one.judge == judge)
+    landing = next(landing for landing in audit.judges if landing.judge == judge)
     title = (
         f"What {one_line(audit.metric)} likes best ranks {audit.own.rank} there and "
         f"{landing.rank} of {landing.machines + 1} under {one_line(judge)}"
@@ -63,8 +63,8 @@ def audit_swaps(audit: MetricAudit, judge: str, *, theme: Theme = "light") -> al
     crosses = " Crosses: human references." if marks else ""
     people = " Dashed: people." if any(end["role"] == "people" for end in ends) else ""
     subtitle = f"Means in standard deviations between machines. Blue and thick: made for the metric.{people}{crosses}"
-    told = "; ".join(f"{point['name']} {point['value']:.2f}" for point in ends if point["side"] == 1)
-    return themed(chart, theme, title, subtitle, told)
+    description = "; ".join(f"{point['name']} {point['value']:.2f}" for point in ends if point["side"] == 1)
+    return themed(chart, theme, title, subtitle, description)
 
 
 def _ends(audit: MetricAudit, judge: str) -> Points:
@@ -94,13 +94,13 @@ def _scale(values: list[float]) -> tuple[float, float]:
 
 def _human_marks(audit: MetricAudit) -> Points:
     """References under the audited metric, where they are not generators of the board."""
-    known = {one.name for one in audit.systems}
+    names = {system.name for system in audit.systems}
     means = [float(s.means[audit.metric] or 0.0) for s in audit.systems if s.kind == "machine"]
     centre, spread = _scale(means)
     return [
         {"side": 1, "value": round((place.mean - centre) / spread, 4)}
         for place in audit.bias
-        if place.judge == audit.metric and place.person not in known
+        if place.judge == audit.metric and place.person not in names
     ]
 
 
@@ -115,15 +115,15 @@ def _labels(ends: Points) -> Points:
     """Names of the optimised output, of people, and of the first and last machine at each side, kept apart."""
     from billboards.show.plot import apart
 
-    found: Points = []
+    labels: Points = []
     for side in (0, 1):
         mine = sorted((e for e in ends if e["side"] == side), key=lambda e: float(e["value"]))
         machines = [e for e in mine if e["role"] == "machine"]
-        told = [e for e in mine if e["role"] != "machine" or e in (machines[0], machines[-1])]
+        named = [e for e in mine if e["role"] != "machine" or e in (machines[0], machines[-1])]
         span = max(e["value"] for e in mine) - min(e["value"] for e in mine)
-        places = apart([e["value"] for e in told], 0.06 * (span or 1.0))
-        found += [{**e, "value": place} for e, place in zip(told, places, strict=True)]
-    return found
+        places = apart([e["value"] for e in named], 0.06 * (span or 1.0))
+        labels += [{**e, "value": place} for e, place in zip(named, places, strict=True)]
+    return labels
 
 
 def relatives_scatter(audit: MetricAudit, *, theme: Theme = "light") -> alt.LayerChart:
@@ -136,8 +136,8 @@ def relatives_scatter(audit: MetricAudit, *, theme: Theme = "light") -> alt.Laye
         raise NotEnoughData(f"{audit.metric}: too few machines with a likeness and a quality; nothing to draw")
     colours = PALETTES[theme]
     points: Points = [
-        {"x": round(one.similarity, 4), "y": round(one.residual, 4), "name": one_line(one.name)}
-        for one in audit.relatives
+        {"x": round(relative.similarity, 4), "y": round(relative.residual, 4), "name": one_line(relative.name)}
+        for relative in audit.relatives
     ]
     x = alt.X("x:Q", title="likeness to what it likes best", axis=alt.Axis(tickCount=6))
     y = alt.Y("y:Q", title=f"{one_line(audit.metric)} beyond quality", axis=alt.Axis(grid=True))
@@ -149,5 +149,5 @@ def relatives_scatter(audit: MetricAudit, *, theme: Theme = "light") -> alt.Laye
     chart = (dots + words).properties(width=WIDTH + 90, height=HEIGHT - 40)
     title = f"{one_line(audit.metric)} and likeness to its own output at equal quality: {value_text(audit.kinship, 2)}"
     subtitle = f"One point per machine, in standard deviations; quality by {one_line(audit.quality)}."
-    told = "; ".join(f"{p['name']} {p['x']:.2f}, {p['y']:.2f}" for p in points)
-    return themed(chart, theme, title, subtitle, told)
+    description = "; ".join(f"{p['name']} {p['x']:.2f}, {p['y']:.2f}" for p in points)
+    return themed(chart, theme, title, subtitle, description)

@@ -108,7 +108,7 @@ def read_candidates(path: Path, board: Board) -> Reranking:
         raw = path.read_bytes()
     except OSError as error:
         raise InvalidInput(f"{path}: can't be read: {error.strerror or error}") from error
-    found: list[list[str]] = [[] for _ in board.instances]
+    candidates: list[list[str]] = [[] for _ in board.instances]
     for line, item in json_lines(raw, path.name, problems):
         texts = item.get("texts", [item["text"]] if "text" in item else None)
         instance = item.get("instance")
@@ -117,12 +117,12 @@ def read_candidates(path: Path, board: Board) -> Reranking:
         elif not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
             problems.error(path.name, line, 'needs "text", or "texts" as a list of texts in quotes')
         else:
-            found[board.position[instance]] += texts
+            candidates[board.position[instance]] += texts
     for problem in problems.errors:
         raise InvalidInput(f"{problem}; give lines of instance and texts")
-    if not any(found):
+    if not any(candidates):
         raise InvalidInput(f"{path}: holds no candidates; give lines of instance and texts")
-    return Reranking(tuple(map(tuple, found)), f"candidates of {path.name}")
+    return Reranking(tuple(map(tuple, candidates)), f"candidates of {path.name}")
 
 
 def model_candidates(bench: Bench, model: str, *, beams: int, longest: int) -> Reranking:
@@ -135,6 +135,6 @@ def model_candidates(bench: Bench, model: str, *, beams: int, longest: int) -> R
 
     device = find_devices(Where.from_environment().devices)[0]
     loaded = language_model(locate(model), "encoder-decoder", "fp32", device)
-    inputs = [given_text(one) for one in bench.board.instances]
-    found = beam_search(loaded, inputs, beams=beams, longest=longest)
-    return Reranking(found, f"beams of {Path(model).name}")
+    inputs = [given_text(instance) for instance in bench.board.instances]
+    candidates = beam_search(loaded, inputs, beams=beams, longest=longest)
+    return Reranking(candidates, f"beams of {Path(model).name}")

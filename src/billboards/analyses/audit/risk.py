@@ -46,12 +46,12 @@ def _utility(bench: Bench, metric: Metric, rows: list[int]) -> Floats:
     """Scores of every generator with every other as the reference: outputs × references × instances."""
     board = bench.board
     own = [board.rows[k] for k in rows]
-    found = []
+    by_reference = []
     for done, row in enumerate(own):
         # Named as the row is, so that nobody is compared with itself.
-        found.append(bench.scores(metric, own, board=with_reference(board, row.name, row.texts)))
+        by_reference.append(bench.scores(metric, own, board=with_reference(board, row.name, row.texts)))
         bench.show(done + 1, len(own), f"{metric.name} · every output against {row.name}")
-    return np.stack(found, axis=1)
+    return np.stack(by_reference, axis=1)
 
 
 def _expected(utility: Floats, without: int | None = None) -> Floats:

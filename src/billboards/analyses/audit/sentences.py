@@ -25,12 +25,12 @@ _LAST_WORD = re.compile(r"[\w.]+$")
 def split_sentences(text: str) -> tuple[str, ...]:
     """The sentences of a text, in order."""
     starts, pieces = 0, []
-    for found in _END.finditer(text):
-        if found[1] and not _ends(text[starts : found.start()], found[1], found[4]):
+    for match in _END.finditer(text):
+        if match[1] and not _ends(text[starts : match.start()], match[1], match[4]):
             continue
-        pieces.append(text[starts : found.end()])
-        starts = found.end()
-    return tuple(piece for piece in (one.strip() for one in (*pieces, text[starts:])) if piece)
+        pieces.append(text[starts : match.end()])
+        starts = match.end()
+    return tuple(piece for piece in (raw.strip() for raw in (*pieces, text[starts:])) if piece)
 
 
 def _ends(before: str, mark: str, following: str) -> bool:

@@ -29,8 +29,10 @@ def audits_table(audits: Sequence[MetricAudit]) -> Table:
         TableColumn("kinship", "kinship", digits=2, priority=1),
         TableColumn("signature", "signature", "left", visible=False),
     )
-    rows = tuple(_audit_row(one) for one in audits)
-    free = (f"{REFERENCE_FREE} uses no references: diagnostic",) if any(one.reference_free for one in audits) else ()
+    rows = tuple(_audit_row(audit) for audit in audits)
+    free = (
+        (f"{REFERENCE_FREE} uses no references: diagnostic",) if any(audit.reference_free for audit in audits) else ()
+    )
     notes = (
         DEFINITION,
         "margin: to the best machine, in standard deviations between machines. kinship: correlation of score and "
@@ -41,7 +43,7 @@ def audits_table(audits: Sequence[MetricAudit]) -> Table:
 
 
 def _audit_row(audit: MetricAudit) -> Mapping[str, object]:
-    elsewhere = ", ".join(f"{one.judge} {one.rank}/{one.machines + 1}" for one in audit.judges)
+    elsewhere = ", ".join(f"{landing.judge} {landing.rank}/{landing.machines + 1}" for landing in audit.judges)
     return {
         "name": audit.metric,
         "mark": REFERENCE_FREE if audit.reference_free else "",
@@ -61,8 +63,8 @@ def _audit_row(audit: MetricAudit) -> Mapping[str, object]:
 def audit_tables(audit: MetricAudit) -> tuple[Table, ...]:
     """Everything behind one verdict."""
     landing = landing_table(audit)
-    said = replace(landing, notes=(audit.words, *landing.notes))
-    tables = (said, equivalence_table(audit), people_table(audit), relatives_table(audit))
+    with_verdict = replace(landing, notes=(audit.words, *landing.notes))
+    tables = (with_verdict, equivalence_table(audit), people_table(audit), relatives_table(audit))
     return tuple(table for table in tables if table.rows)
 
 
@@ -106,8 +108,8 @@ def people_table(audit: MetricAudit) -> Table:
         TableColumn("above", "machines above", digits=2),
         TableColumn("range", "over the texts", digits=2, kind="interval"),
     )
-    judges = dict.fromkeys(one.judge for one in audit.bias)
-    rows = tuple(_people_row(judge, [one for one in audit.bias if one.judge == judge]) for judge in judges)
+    judges = dict.fromkeys(place.judge for place in audit.bias)
+    rows = tuple(_people_row(judge, [place for place in audit.bias if place.judge == judge]) for judge in judges)
     notes = ["machines above: share with a higher mean than the human text. References are scored without themselves."]
     if audit.overrating is not None and audit.overrating_interval is not None:
         low, high = audit.overrating_interval
@@ -116,7 +118,7 @@ def people_table(audit: MetricAudit) -> Table:
 
 
 def _people_row(judge: str, places: Sequence[HumanPlace]) -> Mapping[str, object]:
-    shares = [one.above for one in places]
+    shares = [place.above for place in places]
     mean = sum(shares) / len(shares)
     return {"judge": judge, "texts": len(places), "above": mean, "range": (min(shares), max(shares))}
 
@@ -132,15 +134,15 @@ def equivalence_table(audit: MetricAudit) -> Table:
     )
     rows = tuple(
         {
-            "judge": one.judge,
-            "correlation": one.correlation,
-            "interval": one.interval,
-            "with_own": one.with_own,
-            "systems": one.systems,
+            "judge": equivalence.judge,
+            "correlation": equivalence.correlation,
+            "interval": equivalence.interval,
+            "with_own": equivalence.with_own,
+            "systems": equivalence.systems,
         }
-        for one in audit.equivalence
+        for equivalence in audit.equivalence
     )
-    left_out = any(one.leaving_out for one in audit.equivalence)
+    left_out = any(equivalence.leaving_out for equivalence in audit.equivalence)
     note = ("r leaves the scored machine out of the pool; `with own outputs` doesn't.",) if left_out else ()
     table = Table(f"{audit.metric}: the same as comparing with its own output?", columns, rows, note)
     return table if left_out else table.without(["with_own"])
@@ -155,8 +157,13 @@ def relatives_table(audit: MetricAudit) -> Table:
         TableColumn("residual", "beyond quality", digits=2),
     )
     rows = tuple(
-        {"name": one.name, "similarity": one.similarity, "quality": one.quality, "residual": one.residual}
-        for one in audit.relatives
+        {
+            "name": relative.name,
+            "similarity": relative.similarity,
+            "quality": relative.quality,
+            "residual": relative.residual,
+        }
+        for relative in audit.relatives
     )
     notes = (f"All in standard deviations between machines; quality by {audit.quality}.",)
     return Table(f"{audit.metric}: does it reward its relatives?", columns, rows, notes)
@@ -164,9 +171,9 @@ def relatives_table(audit: MetricAudit) -> Table:
 
 def challenge_tables(report: ChallengeReport) -> tuple[Table, Table]:
     """Shares of pairs ordered right, metrics × ways of spoiling; and every number behind them."""
-    kinds = list(dict.fromkeys(one.perturbation for one in report.results))
-    cells = {(one.metric, one.perturbation): one for one in report.results}
-    metrics = list(dict.fromkeys(one.metric for one in report.results))
+    kinds = list(dict.fromkeys(result.perturbation for result in report.results))
+    cells = {(result.metric, result.perturbation): result for result in report.results}
+    metrics = list(dict.fromkeys(result.metric for result in report.results))
     columns = (
         TableColumn("metric", "metric", "left", kind="name"),
         *(TableColumn(kind, kind, digits=2) for kind in kinds),
@@ -201,13 +208,13 @@ def _challenge_details(report: ChallengeReport) -> Table:
     )
     rows = tuple(
         {
-            "metric": one.metric,
-            "perturbation": one.perturbation,
-            "share": one.share,
-            "interval": one.interval,
-            "tied": one.tied,
-            "pairs": one.pairs,
+            "metric": result.metric,
+            "perturbation": result.perturbation,
+            "share": result.share,
+            "interval": result.interval,
+            "tied": result.tied,
+            "pairs": result.pairs,
         }
-        for one in report.results
+        for result in report.results
     )
     return Table(f"{report.board}: every challenge", columns, rows)

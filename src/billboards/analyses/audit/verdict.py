@@ -61,7 +61,7 @@ def verdict_words(
     level: Level,
 ) -> str:
     """The verdict as a paragraph with its numbers."""
-    said = [
+    sentences = [
         {"clear": f"Nothing speaks against {metric} here.", "suspect": f"{metric} is suspect.", "flagged": ""}[level]
         or f"{metric} is flagged: a high score here is no sign of quality.",
         _landing_words(metric, how, own, judges),
@@ -70,7 +70,7 @@ def verdict_words(
         _equivalence_words(equivalences),
         _kinship_words(kinship),
     ]
-    return " ".join(filter(None, said))
+    return " ".join(filter(None, sentences))
 
 
 def share_above(bias: Sequence[HumanPlace], judge: str) -> float | None:
@@ -87,9 +87,9 @@ def _others(bias: Sequence[HumanPlace], metric: str) -> float | None:
 
 def _landing_words(metric: str, how: str, own: Landing, judges: Sequence[Landing]) -> str:
     margin = "" if own.margin is None else f" ({own.margin:+.1f} standard deviations from the best machine)"
-    elsewhere = "; ".join(f"{one.rank} of {one.machines + 1} under {one.judge}" for one in judges)
-    there = f", and {elsewhere}" if elsewhere else ""
-    return f"Outputs made for it by {how} rank {own.rank} of {own.machines + 1} under {metric}{margin}{there}."
+    elsewhere = "; ".join(f"{landing.rank} of {landing.machines + 1} under {landing.judge}" for landing in judges)
+    ranks = f", and {elsewhere}" if elsewhere else ""
+    return f"Outputs made for it by {how} rank {own.rank} of {own.machines + 1} under {metric}{margin}{ranks}."
 
 
 def _attack_words(attack: float | None, interval: Interval | None) -> str:
@@ -108,10 +108,10 @@ def _bias_words(bias: Sequence[HumanPlace], metric: str) -> str:
 
 
 def _equivalence_words(equivalences: Sequence[Equivalence]) -> str:
-    known = [one for one in equivalences if one.correlation is not None]
-    if not known:
+    measured = [equivalence for equivalence in equivalences if equivalence.correlation is not None]
+    if not measured:
         return ""
-    listed = ", ".join(f"{one.judge} r = {one.correlation:.2f}" for one in known)
+    listed = ", ".join(f"{equivalence.judge} r = {equivalence.correlation:.2f}" for equivalence in measured)
     return f"Its system scores against those of reference-based metrics with its own output as the reference: {listed}."
 
 

@@ -125,7 +125,7 @@ def _of_board(board: Board, dimension: str, value: Floats) -> RatingColumns:
     for k, detail in judgments.details.items():
         if "time" in detail:
             time[k] = seconds(detail["time"])
-    numbered = {row.name: k for k, row in enumerate(one for one in board.rows if one.generator is not None)}
+    numbered = {row.name: k for k, row in enumerate(output for output in board.rows if output.generator is not None)}
     of_row = np.array([numbered.get(row.name, UNKNOWN) for row in board.rows], np.int64)
     return RatingColumns(
         source=board.name,
@@ -154,10 +154,10 @@ def table_ratings(path: Path, columns: TableColumns) -> dict[str, RatingColumns]
     refuse_errors(problems)
     if not rows:
         raise ImportRefused(f"{path}: no row has a rating; is {columns.value} the right column?")
-    found: dict[str, list[_Row]] = {}
+    by_dimension: dict[str, list[_Row]] = {}
     for row in rows:
-        found.setdefault(row.dimension, []).append(row)
-    return {name: _last_words(_of_rows(path, name, some, columns)) for name, some in found.items()}
+        by_dimension.setdefault(row.dimension, []).append(row)
+    return {name: _last_words(_of_rows(path, name, some, columns)) for name, some in by_dimension.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +201,7 @@ def _of_rows(path: Path, name: str, rows: Sequence[_Row], columns: TableColumns)
     low, high = columns.range or (float(values.min()), float(values.max()))
     if values.min() < low or values.max() > high:
         raise InvalidInput(f"{path}: {name} runs from {values.min():g} to {values.max():g}, beyond {low:g} to {high:g}")
-    generators, annotators = (sorted({one for one in names if one is not None}) for names in _names(rows))
+    generators, annotators = (sorted({cell for cell in column if cell is not None}) for column in _names(rows))
     instance, output = _codes([row.item for row in rows]), _codes([(row.generator, row.item) for row in rows])
     return RatingColumns(
         source=path.name,
@@ -228,8 +228,8 @@ def _names(rows: Sequence[_Row]) -> tuple[list[str | None], list[str | None]]:
     return [row.generator for row in rows], [row.annotator for row in rows]
 
 
-def _numbers(names: Sequence[str | None], known: Sequence[str]) -> Ints:
-    number = {name: k for k, name in enumerate(known)}
+def _numbers(names: Sequence[str | None], distinct: Sequence[str]) -> Ints:
+    number = {name: k for k, name in enumerate(distinct)}
     return np.array([UNKNOWN if name is None else number[name] for name in names], np.int64)
 
 

@@ -110,12 +110,12 @@ def study_annotators(
     for columns in sources:
         kappas = pairwise_kappas(columns.ratings, weights=weights, at_least=AT_LEAST)
         dimensions.append(_measured(columns, "all", kappas, level, resamples, seed))
-        pairs += [_pair(columns, one) for one in kappas]
+        pairs += [_pair(columns, kappa) for kappa in kappas]
         if by is not None:
-            found = list(_populations(columns, by))
-            if not found:
+            parts = list(_populations(columns, by))
+            if not parts:
                 missing[columns.dimension.name] = f"no rating says its {by}"
-            for name, part in found:
+            for name, part in parts:
                 some = pairwise_kappas(part.ratings, weights=weights, at_least=AT_LEAST)
                 populations.append(_measured(part, name, some, level, resamples, seed))
     return AnnotatorAgreementStudy(
@@ -127,7 +127,7 @@ def study_annotators(
         seed,
         tuple(dimensions),
         tuple(populations),
-        tuple(sorted(pairs, key=lambda one: (one.dimension, -one.outputs, one.first, one.second))),
+        tuple(sorted(pairs, key=lambda pair: (pair.dimension, -pair.outputs, pair.first, pair.second))),
         missing,
     )
 
@@ -149,7 +149,7 @@ def _measured(
     score, low, high = bootstrap_mean(columns.on_100, groups=columns.output, resamples=resamples, seed=seed)
     counts = np.unique(columns.output, return_counts=True)[1]
     alpha, icc, of_mean = _reliabilities(columns, level, resamples, seed)
-    known = [one.kappa for one in kappas if not np.isnan(one.kappa)]
+    values = [pair.kappa for pair in kappas if not np.isnan(pair.kappa)]
     return AnnotatorAgreement(
         dimension=columns.dimension.name,
         population=population,
@@ -164,8 +164,8 @@ def _measured(
         icc=_value(icc),
         icc_interval=_interval(icc),
         icc_of_mean=of_mean,
-        kappa=float(np.mean(known)) if known else None,
-        pairs=len(known),
+        kappa=float(np.mean(values)) if values else None,
+        pairs=len(values),
     )
 
 
@@ -181,18 +181,18 @@ def _reliabilities(
     return alpha, icc.single, None if np.isnan(icc.average) else icc.average
 
 
-def _pair(columns: RatingColumns, one: PairKappa) -> AnnotatorPair:
+def _pair(columns: RatingColumns, pair: PairKappa) -> AnnotatorPair:
     names = columns.annotators
-    kappa = None if np.isnan(one.kappa) else one.kappa
-    return AnnotatorPair(columns.dimension.name, names[one.first], names[one.second], kappa, one.units)
+    kappa = None if np.isnan(pair.kappa) else pair.kappa
+    return AnnotatorPair(columns.dimension.name, names[pair.first], names[pair.second], kappa, pair.units)
 
 
-def _value(found: Reliability | None) -> float | None:
-    return None if found is None or np.isnan(found.value) else found.value
+def _value(reliability: Reliability | None) -> float | None:
+    return None if reliability is None or np.isnan(reliability.value) else reliability.value
 
 
-def _interval(found: Reliability | None) -> Interval | None:
-    return None if found is None or np.isnan(found.low) else (found.low, found.high)
+def _interval(reliability: Reliability | None) -> Interval | None:
+    return None if reliability is None or np.isnan(reliability.low) else (reliability.low, reliability.high)
 
 
 #: Rows of lists that go on and on; the rest is in the JSON document.
@@ -240,8 +240,8 @@ def _agreement_table(title: str, lines: Sequence[AnnotatorAgreement], notes: tup
 def _spread_notes(lines: Sequence[AnnotatorAgreement], by: str) -> tuple[str, ...]:
     """How far apart the populations' scores lie, dimension by dimension."""
     notes = []
-    for name in dict.fromkeys(one.dimension for one in lines):
-        scores = [one.score for one in lines if one.dimension == name]
+    for name in dict.fromkeys(line.dimension for line in lines):
+        scores = [line.score for line in lines if line.dimension == name]
         if len(scores) > 1:
             notes.append(f"{name}: scores of {len(scores)} {by}s from {min(scores):.2f} to {max(scores):.2f}.")
     return tuple(notes)
@@ -301,14 +301,14 @@ def population_scores(study: AnnotatorAgreementStudy, *, theme: Theme = "light")
     colours = PALETTES[theme]
     rows = [
         {
-            "name": one_line(f"{one.dimension}, {one.population}"),
-            "score": one.score,
-            "low": one.score_interval[0],
-            "high": one.score_interval[1],
-            "role": "all labels" if one.population == "all" else f"one {study.by}",
+            "name": one_line(f"{agreement.dimension}, {agreement.population}"),
+            "score": agreement.score,
+            "low": agreement.score_interval[0],
+            "high": agreement.score_interval[1],
+            "role": "all labels" if agreement.population == "all" else f"one {study.by}",
         }
         for whole in study.dimensions
-        for one in (whole, *(part for part in study.populations if part.dimension == whole.dimension))
+        for agreement in (whole, *(part for part in study.populations if part.dimension == whole.dimension))
     ]
     names = [row["name"] for row in rows]
     roles = role_colour({"all labels": colours.accent, f"one {study.by}": colours.people})

@@ -62,57 +62,63 @@ def study_consensus(
     shared = np.bincount(columns.output)[columns.output] > 1
     if not shared.any():
         raise NotEnoughData(f"{columns.source}: no output has two labels on {columns.dimension.name}; take their mean")
-    known = columns.only(shared)
-    found, left_out = _aggregated(known, METHODS if methods is None else methods, seed, strict=methods is not None)
-    first = np.unique(known.output, return_index=True)[1]
-    generator = known.generator[first]
+    selection = columns.only(shared)
+    by_method, left_out = _aggregated(
+        selection, METHODS if methods is None else methods, seed, strict=methods is not None
+    )
+    first = np.unique(selection.output, return_index=True)[1]
+    generator = selection.generator[first]
     return ConsensusStudy(
         source=columns.source,
         dimension=columns.dimension.name,
-        methods=tuple(found),
+        methods=tuple(by_method),
         seed=seed,
         generators=tuple(
             ConsensusMean(
-                "all outputs" if k == UNKNOWN else known.generators[k],
+                "all outputs" if k == UNKNOWN else selection.generators[k],
                 int((generator == k).sum()),
-                {method: float(one.value[generator == k].mean()) for method, one in found.items()},
+                {method: float(consensus.value[generator == k].mean()) for method, consensus in by_method.items()},
             )
             for k in np.unique(generator).tolist()
         ),
-        skill={name: _skills(known, one) for name, one in found.items() if np.isfinite(one.skill).any()},
+        skill={
+            name: _skills(selection, consensus)
+            for name, consensus in by_method.items()
+            if np.isfinite(consensus.skill).any()
+        },
         left_out=left_out,
     )
 
 
 def _aggregated(
-    known: RatingColumns, methods: Sequence[Method], seed: int, *, strict: bool
+    columns: RatingColumns, methods: Sequence[Method], seed: int, *, strict: bool
 ) -> tuple[dict[str, Consensus], dict[str, str]]:
     """The consensus by every method, and why some have none; `strict` raises instead."""
-    ratings = Ratings(np.unique(known.output, return_inverse=True)[1], known.annotator, known.on_100)
-    found: dict[str, Consensus] = {}
+    ratings = Ratings(np.unique(columns.output, return_inverse=True)[1], columns.annotator, columns.on_100)
+    by_method: dict[str, Consensus] = {}
     left_out: dict[str, str] = {}
     for method in methods:
         try:
-            _check_categories(known, method)
-            found[method] = aggregate_ratings(ratings, method, seed=seed)
+            _check_categories(columns, method)
+            by_method[method] = aggregate_ratings(ratings, method, seed=seed)
         except (NotEnoughData, MissingPart) as error:
             if strict:
                 raise
             left_out[method] = str(error)
-    return found, left_out
+    return by_method, left_out
 
 
-def _check_categories(known: RatingColumns, method: Method) -> None:
-    values = len(np.unique(known.value))
+def _check_categories(columns: RatingColumns, method: Method) -> None:
+    values = len(np.unique(columns.value))
     if method in ("dawid-skene", "mace") and values > MOST_VALUES:
         raise NotEnoughData(
-            f"{known.dimension.name} has {values} different values, and a model of categories can take {MOST_VALUES}"
+            f"{columns.dimension.name} has {values} different values, and a model of categories can take {MOST_VALUES}"
         )
 
 
-def _skills(known: RatingColumns, found: Consensus) -> dict[str, float | None]:
-    people = np.unique(known.annotator).tolist()
-    return {known.annotators[k]: float(found.skill[k]) for k in people}
+def _skills(columns: RatingColumns, consensus: Consensus) -> dict[str, float | None]:
+    people = np.unique(columns.annotator).tolist()
+    return {columns.annotators[k]: float(consensus.skill[k]) for k in people}
 
 
 def consensus_tables(study: ConsensusStudy) -> tuple[Table, ...]:
@@ -124,8 +130,8 @@ def consensus_tables(study: ConsensusStudy) -> tuple[Table, ...]:
         TableColumn("dimension", "dimension", visible=False),
     )
     rows = tuple(
-        {"generator": one.generator, "outputs": one.outputs, "dimension": study.dimension, **one.means}
-        for one in study.generators
+        {"generator": entry.generator, "outputs": entry.outputs, "dimension": study.dimension, **entry.means}
+        for entry in study.generators
     )
     notes = reason_notes("Left out:", study.left_out)
     shown = [Table(f"{study.source}: {study.dimension}, several labels made one", columns, rows, notes)]
@@ -134,15 +140,15 @@ def consensus_tables(study: ConsensusStudy) -> tuple[Table, ...]:
             TableColumn("annotator", "annotator", "left"),
             *(TableColumn(method, method, digits=3) for method in study.skill),
         )
-        names = sorted({name for one in study.skill.values() for name in one}, key=lambda name: _skill(study, name))
-        people = tuple({"annotator": name, **{m: one[name] for m, one in study.skill.items()}} for name in names)
+        names = sorted({name for skill in study.skill.values() for name in skill}, key=lambda name: _skill(study, name))
+        people = tuple({"annotator": name, **{m: skill[name] for m, skill in study.skill.items()}} for name in names)
         note = "Dawid-Skene: how often the right value was said. MACE: chance of not guessing. Least trusted first."
         shown.append(Table(f"{study.source}: annotators as the models see them", skills, people, (note,)))
     return tuple(shown)
 
 
 def _skill(study: ConsensusStudy, name: str) -> float:
-    return sum(one[name] or 0.0 for one in study.skill.values())
+    return sum(skill[name] or 0.0 for skill in study.skill.values())
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -80,24 +80,26 @@ def study_designs(
     sources: Iterable[RatingColumns], *, several: int = 3, rounds: int = 500, seed: int = 0
 ) -> DesignStudy:
     """Designs compared on each dimension of a source, from the outputs that have at least `several` labels."""
-    given = [(one, _labels(one, several)) for one in sources]
-    if not given:
+    labelled = [(columns, _labels(columns, several)) for columns in sources]
+    if not labelled:
         raise NotEnoughData("designs are compared on a dimension or more; name one that people have rated")
     standings: list[DesignStanding] = []
-    for columns, labels in given:
-        found = compare_designs(labels, several=several, rounds=rounds, seed=seed)
-        standings += [_standing(columns.dimension.name, one) for one in map(asdict, found)]
+    for columns, labels in labelled:
+        designs = compare_designs(labels, several=several, rounds=rounds, seed=seed)
+        standings += [_standing(columns.dimension.name, design) for design in map(asdict, designs)]
     return DesignStudy(
-        source=given[0][0].source,
+        source=labelled[0][0].source,
         several=several,
-        half=min(halved(labels, several) for _, labels in given),
+        half=min(halved(labels, several) for _, labels in labelled),
         rounds=rounds,
         seed=seed,
-        items={one.dimension.name: len(labels.group) for one, labels in given},
-        labels={one.dimension.name: int(labels.counts.sum()) for one, labels in given},
-        groups=max(int(labels.group.max()) + 1 for _, labels in given),
+        items={columns.dimension.name: len(labels.group) for columns, labels in labelled},
+        labels={columns.dimension.name: int(labels.counts.sum()) for columns, labels in labelled},
+        groups=max(int(labels.group.max()) + 1 for _, labels in labelled),
         designs=tuple(standings),
-        findings=tuple(finding for one, _ in given for finding in _findings(one.dimension.name, standings, several)),
+        findings=tuple(
+            finding for columns, _ in labelled for finding in _findings(columns.dimension.name, standings, several)
+        ),
     )
 
 
@@ -110,23 +112,27 @@ def _labels(columns: RatingColumns, several: int) -> Labels:
 
 def _standing(dimension: str, values: Mapping[str, Any]) -> DesignStanding:
     plain: dict[str, Any] = {
-        key: None if isinstance(one, float) and np.isnan(one) else one for key, one in values.items()
+        key: None if isinstance(value, float) and np.isnan(value) else value for key, value in values.items()
     }
     return DesignStanding(dimension=dimension, **plain)
 
 
 def _findings(dimension: str, standings: Sequence[DesignStanding], several: int) -> list[DesignFinding]:
     """The paper's conclusions on the figures of one dimension."""
-    mine = {(one.scale, one.aggregation, one.labels): one for one in standings if one.dimension == dimension}
-    scales = list(dict.fromkeys(one.scale for one in mine.values()))
+    mine = {
+        (standing.scale, standing.aggregation, standing.labels): standing
+        for standing in standings
+        if standing.dimension == dimension
+    }
+    scales = list(dict.fromkeys(standing.scale for standing in mine.values()))
     alone = [mine[scale, "mean", 1].sd for scale in scales]
     shared = [mine[scale, "mean", several].sd for scale in scales]
-    five, best = mine["five-level", "mean", 1], min(mine.values(), key=lambda one: one.sd)
-    found = [
+    five, best = mine["five-level", "mean", 1], min(mine.values(), key=lambda standing: standing.sd)
+    findings = [
         DesignFinding(
             dimension,
             f"1 label of every item varies less than {several} of 1/{several} of them",
-            all(one < other for one, other in zip(alone, shared, strict=True)),
+            all(a < b for a, b in zip(alone, shared, strict=True)),
             ", ".join(
                 f"{s}: {a:.3f} < {b:.3f}" if a < b else f"{s}: {a:.3f} ≥ {b:.3f}"
                 for s, a, b in zip(scales, alone, shared, strict=True)
@@ -135,7 +141,7 @@ def _findings(dimension: str, standings: Sequence[DesignStanding], several: int)
         DesignFinding(
             dimension,
             "five levels, 1 label vary least of all binary and five-level designs",
-            five.sd <= min(one.sd for one in mine.values() if one.scale != "as given"),
+            five.sd <= min(standing.sd for standing in mine.values() if standing.scale != "as given"),
             f"{five.sd:.3f}; least: {best.scale}, {best.aggregation}, {best.labels} ({best.sd:.3f})",
         ),
         DesignFinding(
@@ -146,12 +152,12 @@ def _findings(dimension: str, standings: Sequence[DesignStanding], several: int)
             f"{mine['binary', 'mean', 1].days:.3f} and {mine['binary', 'mean', several].days:.3f}",
         ),
     ]
-    return [*found, *_telling_apart(dimension, mine)]
+    return [*findings, *_telling_apart(dimension, mine)]
 
 
 def _steadiest(mine: Mapping[tuple[str, str, int], DesignStanding], labels: int) -> bool:
     """Whether five levels and the mean differ least between halves, among two and five levels with so many labels."""
-    others = [one.days for (scale, _, count), one in mine.items() if count == labels and scale != "as given"]
+    others = [standing.days for (scale, _, count), standing in mine.items() if count == labels and scale != "as given"]
     return mine["five-level", "mean", labels].days <= min(others)
 
 
@@ -193,23 +199,25 @@ def design_tables(study: DesignStudy) -> tuple[Table, Table]:
         f"({study.half} an item where several are).",
         *_separation_note(study),
     )
-    told = (
+    claim_columns = (
         TableColumn("dimension", "dimension", "left"),
         TableColumn("claim", "the paper's conclusion", "left"),
         TableColumn("holds", "holds", "left"),
         TableColumn("figures", "figures", "left", priority=1),
     )
-    designs = tuple({**asdict(one), "design": design_words(one)} for one in study.designs)
-    findings = tuple({**asdict(one), "holds": "yes" if one.holds else "no"} for one in study.findings)
+    designs = tuple({**asdict(standing), "design": design_words(standing)} for standing in study.designs)
+    findings = tuple({**asdict(finding), "holds": "yes" if finding.holds else "no"} for finding in study.findings)
     return (
         Table(f"{study.source}: which design is steadiest?", columns, designs, notes),
-        Table(f"{study.source}: GENIE's conclusions here", told, findings),
+        Table(f"{study.source}: GENIE's conclusions here", claim_columns, findings),
     )
 
 
-def design_words(one: DesignStanding) -> str:
+def design_words(design: DesignStanding) -> str:
     """A design in a few words; a single label needs no aggregation."""
-    return f"{one.scale}, 1 label" if one.labels == 1 else f"{one.scale}, {one.aggregation} of {one.labels}"
+    return (
+        f"{design.scale}, 1 label" if design.labels == 1 else f"{design.scale}, {design.aggregation} of {design.labels}"
+    )
 
 
 def _separation_note(study: DesignStudy) -> tuple[str, ...]:
@@ -229,11 +237,11 @@ def design_spread(study: DesignStudy, *, theme: Theme = "light") -> alt.LayerCha
 
     colours = PALETTES[theme]
     points = []
-    for one in study.designs:
-        name = one_line(f"{one.dimension}: {design_words(one)}")
+    for design in study.designs:
+        name = one_line(f"{design.dimension}: {design_words(design)}")
         points += [
-            {"name": name, "sd": one.sd, "role": "items and labels drawn"},
-            {"name": name, "sd": one.days, "role": "between halves"},
+            {"name": name, "sd": design.sd, "role": "items and labels drawn"},
+            {"name": name, "sd": design.days, "role": "between halves"},
         ]
     names = list(dict.fromkeys(point["name"] for point in points))
     roles = role_colour({"items and labels drawn": colours.accent, "between halves": colours.people})
@@ -245,7 +253,7 @@ def design_spread(study: DesignStudy, *, theme: Theme = "light") -> alt.LayerCha
         x, y, roles, alt.Shape("role:N", scale=shapes, legend=None)
     )
     chart = alt.layer(dots).properties(width=WIDTH, height=ROW * len(names))
-    least = min(study.designs, key=lambda one: one.sd)
+    least = min(study.designs, key=lambda design: design.sd)
     title = f"{study.source}, {least.dimension}: steadiest is {design_words(least)}"
     subtitle = "Circles: items and labels drawn anew. Diamonds: two halves of the labels on the same items."
     return themed(chart, theme, title, subtitle, "; ".join(f"{p['name']} {p['sd']:.3f}" for p in points))

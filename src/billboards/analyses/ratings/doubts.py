@@ -151,8 +151,13 @@ def implausible_table(study: ImplausibleStudy) -> Table:
         TableColumn("input", "input", "left", visible=False),
     )
     rows = tuple(
-        {**asdict(one), "output": clipped(one.output), "reference": clipped(one.reference), "input": clipped(one.input)}
-        for one in study.implausible
+        {
+            **asdict(rating),
+            "output": clipped(rating.output),
+            "reference": clipped(rating.reference),
+            "input": clipped(rating.input),
+        }
+        for rating in study.implausible
     )
     notes = (
         f"{study.beyond:,} of {study.ratings:,} ratings lie more than 3 standard deviations from what {study.metric} "

@@ -87,27 +87,27 @@ def study_severity(columns: RatingColumns, *, drift: bool = True) -> SeverityStu
 
     Drift needs to know when each rating was given: the order of a file is often that of generators, not of work.
     """
-    known = columns.only((columns.annotator != UNKNOWN) & (columns.generator != UNKNOWN))
-    if not len(known):
+    ratings = columns.only((columns.annotator != UNKNOWN) & (columns.generator != UNKNOWN))
+    if not len(ratings):
         raise NotEnoughData(
             f"{columns.source}: severity needs ratings by known annotators of known generators, and none of "
             f"{columns.dimension.name} is"
         )
     (generators, generator), (annotators, annotator) = (
-        np.unique(one, return_inverse=True) for one in (known.generator, known.annotator)
+        np.unique(codes, return_inverse=True) for codes in (ratings.generator, ratings.annotator)
     )
-    counts = np.unique(known.output, return_counts=True)[1]
-    labelled_often = len(known) > 1.5 * len(counts)
-    group = np.unique(known.output if labelled_often else known.instance, return_inverse=True)[1]
-    drift = drift and bool(np.isfinite(known.time).all())
-    time = known.time if drift else np.zeros(len(known))
-    fit = correct_severity(known.on_100, generator, group, annotator, time=time, drift=drift)
+    counts = np.unique(ratings.output, return_counts=True)[1]
+    labelled_often = len(ratings) > 1.5 * len(counts)
+    group = np.unique(ratings.output if labelled_often else ratings.instance, return_inverse=True)[1]
+    drift = drift and bool(np.isfinite(ratings.time).all())
+    time = ratings.time if drift else np.zeros(len(ratings))
+    fit = correct_severity(ratings.on_100, generator, group, annotator, time=time, drift=drift)
     return SeverityStudy(
         source=columns.source,
         dimension=columns.dimension.name,
         drift=drift,
-        generators=_means(fit, known, generator, [known.generators[k] for k in generators], annotator),
-        annotators=_annotators(fit, np.bincount(annotator), [known.annotators[k] for k in annotators]),
+        generators=_means(fit, ratings, generator, [ratings.generators[k] for k in generators], annotator),
+        annotators=_annotators(fit, np.bincount(annotator), [ratings.annotators[k] for k in annotators]),
         parts=int(fit.part.max()) + 1,
         outputs=len(counts),
         shared=int((counts > 1).sum()),
@@ -119,10 +119,10 @@ def study_severity(columns: RatingColumns, *, drift: bool = True) -> SeverityStu
 
 
 def _means(
-    fit: SeverityFit, known: RatingColumns, generator: Ints, names: list[str], annotator: Ints
+    fit: SeverityFit, ratings: RatingColumns, generator: Ints, names: list[str], annotator: Ints
 ) -> tuple[CorrectedMean, ...]:
     labels = np.bincount(generator)
-    standardised = np.bincount(generator, _standardised(known.on_100, annotator)) / labels
+    standardised = np.bincount(generator, _standardised(ratings.on_100, annotator)) / labels
     means = [
         CorrectedMean(
             name,
@@ -136,11 +136,11 @@ def _means(
         )
         for k, name in enumerate(names)
     ]
-    return tuple(sorted(means, key=lambda one: -one.corrected))
+    return tuple(sorted(means, key=lambda mean: -mean.corrected))
 
 
 def _annotators(fit: SeverityFit, labels: Ints, names: list[str]) -> tuple[AnnotatorSeverity, ...]:
-    found = [
+    severities = [
         AnnotatorSeverity(
             name,
             int(labels[k]),
@@ -151,7 +151,7 @@ def _annotators(fit: SeverityFit, labels: Ints, names: list[str]) -> tuple[Annot
         )
         for k, name in enumerate(names)
     ]
-    return tuple(sorted(found, key=lambda one: -one.severity))
+    return tuple(sorted(severities, key=lambda annotator: -annotator.severity))
 
 
 def _standardised(values: Floats, annotator: Ints) -> Floats:
