@@ -49,17 +49,17 @@ def plan_qualification(board: Board, template: Template, plan: CampaignPlan, ins
 
 def _pool(board: Board, instances: Sequence[str]) -> list[Slot]:
     """References of instances, one each and each text once: a text that fits two instances is wrong for neither."""
-    found: dict[str, Slot] = {}
+    slots: dict[str, Slot] = {}
     for instance in instances:
         slot = reference_of(board, instance)
         if slot is not None:
-            found.setdefault(slot.text, slot)
-    if len(found) < 2:
+            slots.setdefault(slot.text, slot)
+    if len(slots) < 2:
         raise InvalidInput(
-            f"board {board.name} has {len(found)} different references to make test questions of; "
+            f"board {board.name} has {len(slots)} different references to make test questions of; "
             "ask for none (positive = 0, negative = 0, qualification = 0), or add references"
         )
-    return list(found.values())
+    return list(slots.values())
 
 
 def _question(board: Board, template: Template, pool: Sequence[Slot], k: int, test: Test, purpose: Purpose) -> Item:
@@ -86,13 +86,13 @@ def _positive(pool: Sequence[Slot], k: int, outputs: int) -> list[Slot]:
 
 def _negative(board: Board, own: Slot, other: Slot, outputs: int) -> list[Slot]:
     """Another instance's reference beside the own one, and beside real outputs where more are compared."""
-    found = [other, own]
+    slots = [other, own]
     for row in board.rows:
-        slot = output_slot(board, row, own.instance) if len(found) < outputs else None
-        found += [slot] if slot is not None and slot.text not in (own.text, other.text) else []
-    while len(found) < outputs:
-        found.append(own)
-    return found
+        slot = output_slot(board, row, own.instance) if len(slots) < outputs else None
+        slots += [slot] if slot is not None and slot.text not in (own.text, other.text) else []
+    while len(slots) < outputs:
+        slots.append(own)
+    return slots
 
 
 def places_of_tests(plan: CampaignPlan, annotator: str, block: int) -> dict[int, Test]:

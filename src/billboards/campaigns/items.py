@@ -62,26 +62,28 @@ def chance(seed: int, *words: object) -> random.Random:
 def shuffled(ids: Iterable[str], seed: int, what: str) -> list[str]:
     """Ids in a random order that stays the same for those there when others are added."""
 
-    def place(one: str) -> bytes:
-        return hashlib.sha256(f"{seed}\0{what}\0{one}".encode("utf-8", "surrogatepass")).digest()
+    def place(key: str) -> bytes:
+        return hashlib.sha256(f"{seed}\0{what}\0{key}".encode("utf-8", "surrogatepass")).digest()
 
     return sorted(ids, key=place)
 
 
 def eligible(board: Board, template: Template) -> list[str]:
     """The instances that have all that a template shows."""
-    found = board.instances
+    instances = board.instances
     if template.shows("reference") or template.compares == "reference":
-        found = tuple(one for one in found if reference_of(board, one.id) is not None)
+        instances = tuple(instance for instance in instances if reference_of(board, instance.id) is not None)
     if template.shows("input"):
-        found = tuple(one for one in found if one.input is not None or one.image is not None)
-    if not found:
+        instances = tuple(
+            instance for instance in instances if instance.input is not None or instance.image is not None
+        )
+    if not instances:
         needs = [word for word in ("input", "reference") if template.shows(word) or template.compares == word]
         raise InvalidInput(
             f"no instance of board {board.name} has {' and '.join(needs)}, which template {template.name} shows; "
             "choose another template"
         )
-    return [one.id for one in found]
+    return [instance.id for instance in instances]
 
 
 def sample(board: Board, template: Template, plan: CampaignPlan) -> tuple[str, ...]:
@@ -92,8 +94,10 @@ def sample(board: Board, template: Template, plan: CampaignPlan) -> tuple[str, .
 def reference_of(board: Board, instance: str, k: int = 0) -> Slot | None:
     """The k-th of an instance's references among those the board uses."""
     names = set(board.references)
-    found = [reference for reference in board.instances[board.position[instance]].references if reference.name in names]
-    return Slot("reference", found[k].name, instance, found[k].text) if k < len(found) else None
+    references = [
+        reference for reference in board.instances[board.position[instance]].references if reference.name in names
+    ]
+    return Slot("reference", references[k].name, instance, references[k].text) if k < len(references) else None
 
 
 def output_slot(board: Board, row: Outputs, instance: str) -> Slot | None:
@@ -191,7 +195,7 @@ class Candidate:
 def choose(candidates: Iterable[Candidate], seen: Collection[str], judged: Mapping[str, int]) -> Candidate | None:
     """The best item for who has seen these instances and judged each generator so often; None where there is none."""
 
-    def cost(one: Candidate) -> tuple[bool, int, int]:
-        return one.instance in seen, judged.get(one.row, 0), one.place
+    def cost(candidate: Candidate) -> tuple[bool, int, int]:
+        return candidate.instance in seen, judged.get(candidate.row, 0), candidate.place
 
     return min(candidates, key=cost, default=None)

@@ -30,8 +30,8 @@ def _shown(template: Template, word: str, example: Example | None) -> Iterator[s
         texts = [f"(output {k + 1})" for k in range(template.outputs)] if example is None else example.outputs
         yield from (f"  {name}: {text}" for name, text in zip(template.output_names, texts, strict=True))
         return
-    given = {} if example is None else {"input": example.input, "reference": example.reference}
-    yield f"  {_WORDS[word]}: {given.get(word) or f'(the {word}, where there is one)'}"
+    fields = {} if example is None else {"input": example.input, "reference": example.reference}
+    yield f"  {_WORDS[word]}: {fields.get(word) or f'(the {word}, where there is one)'}"
 
 
 def _asked(question: Question) -> Iterator[str]:

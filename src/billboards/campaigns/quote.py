@@ -80,15 +80,17 @@ def quote(
 
 
 def _warnings(plan: CampaignPlan, instances: int, cost: float, hourly: float | None) -> list[str]:
-    said = []
+    warnings = []
     if instances < plan.instances:
-        said.append(f"the board has {instances} instances to judge, fewer than the {plan.instances} asked for")
+        warnings.append(f"the board has {instances} instances to judge, fewer than the {plan.instances} asked for")
     if plan.pay and hourly is None:
-        said.append("no hourly wage can be told yet; say how long an item takes (seconds_per_item)")
+        warnings.append("no hourly wage can be told yet; say how long an item takes (seconds_per_item)")
     if plan.pay and hourly is not None and hourly < plan.hourly:
-        said.append(f"an hour would be paid {hourly:.2f} {plan.currency}, less than {plan.hourly:.2f}")
+        warnings.append(f"an hour would be paid {hourly:.2f} {plan.currency}, less than {plan.hourly:.2f}")
     if plan.budget is not None and cost > plan.budget:
-        said.append(f"the budget of {plan.budget:.2f} {plan.currency} ends before everything is labelled ({cost:.2f})")
+        warnings.append(
+            f"the budget of {plan.budget:.2f} {plan.currency} ends before everything is labelled ({cost:.2f})"
+        )
     if not plan.positive or not plan.negative:
-        said.append("without test questions of both kinds nobody can tell who answers at random")
-    return said
+        warnings.append("without test questions of both kinds nobody can tell who answers at random")
+    return warnings

@@ -127,8 +127,8 @@ class Template:
 
     def names_of(self, outputs: int) -> tuple[str, ...]:
         """What so many outputs are called on the page."""
-        given = self.output_names[:outputs]
-        return (*given, *(f"Output {k + 1}" for k in range(len(given), outputs)))
+        names = self.output_names[:outputs]
+        return (*names, *(f"Output {k + 1}" for k in range(len(names), outputs)))
 
     def answers_in_words(self, example: Example) -> dict[str, str]:
         """An example's answers as people read them, by dimension."""

@@ -54,18 +54,18 @@ def answer(arguments: Namespace, asked: Analysis[Any, Any]) -> Result[Any]:
         chosen["aggregate"] = arguments.aggregate
     if "part" in asked.view:
         chosen["part"] = options.chosen_slice(arguments)
-    board, given = open_board(arguments.board), given_options(arguments, asked.options)
+    board, settings = open_board(arguments.board), given_options(arguments, asked.options)
     with scoring_progress() as watch:
         scoring = Scoring(jobs=arguments.jobs, on_progress=watch) if asked.scores else None
         view = look_at(board, scoring=scoring, **chosen)
         save = asked.keeps and not arguments.no_save
         try:
-            return asked.run(view, save=save, **given)
+            return asked.run(view, save=save, **settings)
         except StoreFailed as error:
             if not save:
                 raise
             note(f"the answer was not kept: {error}")
-            return asked.run(view, save=False, **given)
+            return asked.run(view, save=False, **settings)
 
 
 def show(arguments: Namespace, result: Result[Any]) -> None:

@@ -152,7 +152,7 @@ def _baseline(arguments: Namespace) -> int:
 def _match(arguments: Namespace) -> int:
     from billboards.metrics.neural.heatmap import match
 
-    found = match(
+    heatmap = match(
         arguments.output,
         arguments.reference,
         model=arguments.model,
@@ -160,7 +160,7 @@ def _match(arguments: Namespace) -> int:
         precision=arguments.precision,
     )
     if arguments.out is None:
-        print(found.svg())
+        print(heatmap.svg())
     else:
-        arguments.out.write_text(found.svg() + "\n", encoding="utf-8")
+        arguments.out.write_text(heatmap.svg() + "\n", encoding="utf-8")
     return 0

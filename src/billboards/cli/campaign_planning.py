@@ -51,10 +51,10 @@ def add_plan(parser: ArgumentParser) -> None:
 
 def _moment(text: str) -> float:
     try:
-        found = datetime.fromisoformat(text)
+        moment = datetime.fromisoformat(text)
     except ValueError as error:
         raise ArgumentTypeError(f"{text!r} is no time; write it as in 2026-05-01T12:00Z") from error
-    return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
 
 
 def _hours(text: str) -> tuple[float, float]:
@@ -71,13 +71,13 @@ def chosen_plan(arguments: Namespace) -> CampaignPlan:
     """The preset with everything that was said beside it."""
     from billboards.campaigns.plan import PRESETS, read_plan
 
-    found: dict[str, Any] = PRESETS[arguments.preset].document()
+    plan: dict[str, Any] = PRESETS[arguments.preset].document()
     asked = ("instances", "labels", "overlap", "positive", "negative", "qualification", "pass_mark")
     paid = ("pay", "fee", "currency", "hourly", "budget", "opens", "closes", "zone", "seed")
-    found |= {word: getattr(arguments, word) for word in (*asked, *paid) if getattr(arguments, word) is not None}
-    found |= {} if arguments.minutes is None else {"lease_seconds": 60 * arguments.minutes}
-    found |= {} if arguments.seconds is None else {"seconds_per_item": arguments.seconds}
-    found |= {} if arguments.days is None else {"days": [day.strip() for day in arguments.days.split(",")]}
+    plan |= {word: getattr(arguments, word) for word in (*asked, *paid) if getattr(arguments, word) is not None}
+    plan |= {} if arguments.minutes is None else {"lease_seconds": 60 * arguments.minutes}
+    plan |= {} if arguments.seconds is None else {"seconds_per_item": arguments.seconds}
+    plan |= {} if arguments.days is None else {"days": [day.strip() for day in arguments.days.split(",")]}
     if arguments.hours is not None:
-        found["from_hour"], found["until_hour"] = arguments.hours
-    return read_plan(found)
+        plan["from_hour"], plan["until_hour"] = arguments.hours
+    return read_plan(plan)

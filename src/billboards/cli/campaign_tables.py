@@ -26,24 +26,24 @@ def _money(amount: float | None, currency: str) -> str | None:
     return None if amount is None else f"{amount:,.2f} {currency}"
 
 
-def quote_table(name: str, found: Quote) -> Table:
+def quote_table(name: str, quote: Quote) -> Table:
     """What a campaign will cost, and what that buys."""
     facts: list[tuple[str, object]] = [
-        ("generators", found.generators),
-        ("instances", found.instances),
-        ("labels", f"{found.labels:,}"),
-        ("test questions", f"{found.test_answers:,}"),
-        ("answers to be paid", f"{found.answers:,}"),
-        ("cost", _money(found.cost, found.currency)),
-        ("per generator", _money(found.cost_per_generator, found.currency)),
-        ("of that, fees", _money(found.fees, found.currency)),
-        ("worst-case standard error", f"{100 * found.worst_se:.2f} of 100"),
-        ("an hour is paid", _money(found.hourly, found.currency)),
+        ("generators", quote.generators),
+        ("instances", quote.instances),
+        ("labels", f"{quote.labels:,}"),
+        ("test questions", f"{quote.test_answers:,}"),
+        ("answers to be paid", f"{quote.answers:,}"),
+        ("cost", _money(quote.cost, quote.currency)),
+        ("per generator", _money(quote.cost_per_generator, quote.currency)),
+        ("of that, fees", _money(quote.fees, quote.currency)),
+        ("worst-case standard error", f"{100 * quote.worst_se:.2f} of 100"),
+        ("an hour is paid", _money(quote.hourly, quote.currency)),
     ]
-    return _facts(f"{name}: quote", facts, [f"careful: {warning}" for warning in found.warnings])
+    return _facts(f"{name}: quote", facts, [f"careful: {warning}" for warning in quote.warnings])
 
 
-def campaigns_table(found: Sequence[Campaign]) -> Table:
+def campaigns_table(campaigns: Sequence[Campaign]) -> Table:
     columns = (
         TableColumn("name", "campaign", "left", kind="name"),
         TableColumn("board", "board", "left"),
@@ -56,16 +56,16 @@ def campaigns_table(found: Sequence[Campaign]) -> Table:
     )
     rows = tuple(
         {
-            "name": one.name,
-            "board": one.board,
-            "state": one.state,
-            "template": one.template.name,
-            "generators": len(one.generators),
-            "instances": len(one.instances),
-            "rolling": "yes" if one.rolling else "no",
-            "id": one.id,
+            "name": campaign.name,
+            "board": campaign.board,
+            "state": campaign.state,
+            "template": campaign.template.name,
+            "generators": len(campaign.generators),
+            "instances": len(campaign.instances),
+            "rolling": "yes" if campaign.rolling else "no",
+            "id": campaign.id,
         }
-        for one in found
+        for campaign in campaigns
     )
     return Table("campaigns", columns, rows)
 
@@ -140,16 +140,16 @@ def annotators_table(name: str, lines: Sequence[AnnotatorLine]) -> Table:
     )
     rows = tuple(
         {
-            "name": one.pseudonym,
-            "state": one.state,
-            "answers": one.answers,
-            "seconds": one.median_seconds,
-            "positive": f"{one.positive.right} of {one.positive.right + one.positive.wrong}",
-            "negative": f"{one.negative.right} of {one.negative.right + one.negative.wrong}",
-            "noisy": max((p for p in (one.positive.noisy, one.negative.noisy) if p is not None), default=None),
-            "reason": one.reason,
+            "name": line.pseudonym,
+            "state": line.state,
+            "answers": line.answers,
+            "seconds": line.median_seconds,
+            "positive": f"{line.positive.right} of {line.positive.right + line.positive.wrong}",
+            "negative": f"{line.negative.right} of {line.negative.right + line.negative.wrong}",
+            "noisy": max((p for p in (line.positive.noisy, line.negative.noisy) if p is not None), default=None),
+            "reason": line.reason,
         }
-        for one in lines
+        for line in lines
     )
     return Table(f"{name}: annotators", columns, rows)
 
@@ -161,7 +161,10 @@ def links_table(name: str, base: str, links: Sequence[Invitation]) -> Table:
         TableColumn("pseudonym", "pseudonym", "left"),
         TableColumn("link", "link", "left"),
     )
-    rows = tuple({"name": one.name, "pseudonym": one.pseudonym, "link": f"{base}{one.path}"} for one in links)
+    rows = tuple(
+        {"name": invitation.name, "pseudonym": invitation.pseudonym, "link": f"{base}{invitation.path}"}
+        for invitation in links
+    )
     return Table(f"{name}: links (shown once)", columns, rows)
 
 
@@ -176,12 +179,12 @@ def meta_table(name: str, corners: Sequence[Corner]) -> Table:
     )
     rows = tuple(
         {
-            "higher": one.higher,
-            "judged": one.judged,
-            "good": one.good,
-            "interval": (one.low, one.high),
-            "sides_with": one.sides_with,
+            "higher": corner.higher,
+            "judged": corner.judged,
+            "good": corner.good,
+            "interval": (corner.low, corner.high),
+            "sides_with": corner.sides_with,
         }
-        for one in corners
+        for corner in corners
     )
     return Table(f"{name}: blind checks", columns, rows)

@@ -63,8 +63,10 @@ def list_all(arguments: Namespace, site: Site, owner: Viewer) -> int:
     from billboards.cli.output import emit
     from billboards.site.campaigns.lifecycle import list_campaigns
 
-    found = list_campaigns(site, owner)
-    emit(arguments, [campaigns_table(found)], lambda: {"campaigns": [_document(one) for one in found]})
+    campaigns = list_campaigns(site, owner)
+    emit(
+        arguments, [campaigns_table(campaigns)], lambda: {"campaigns": [_document(campaign) for campaign in campaigns]}
+    )
     return 0
 
 
@@ -78,8 +80,8 @@ def _show_quote(arguments: Namespace, site: Site, owner: Viewer, campaign: Campa
     from billboards.cli.output import emit
     from billboards.site.campaigns.lifecycle import quote_campaign
 
-    found = quote_campaign(site, owner, campaign.id)
-    emit(arguments, [quote_table(campaign.name, found)], lambda: {"campaign": campaign.name, "quote": asdict(found)})
+    quote = quote_campaign(site, owner, campaign.id)
+    emit(arguments, [quote_table(campaign.name, quote)], lambda: {"campaign": campaign.name, "quote": asdict(quote)})
     return 0
 
 
@@ -90,9 +92,9 @@ def advance(arguments: Namespace, site: Site, owner: Viewer) -> int:
 
     campaign = _named(arguments, site)
     if arguments.action in ("open", "resume") and campaign.plan.pay and not arguments.confirm:
-        found = campaigns.quote_campaign(site, owner, campaign.id)
-        most = found.cost if campaign.plan.budget is None else min(found.cost, campaign.plan.budget)
-        note(f"this may cost {most:,.2f} {found.currency}; nothing was done: say --confirm to spend it")
+        quote = campaigns.quote_campaign(site, owner, campaign.id)
+        most = quote.cost if campaign.plan.budget is None else min(quote.cost, campaign.plan.budget)
+        note(f"this may cost {most:,.2f} {quote.currency}; nothing was done: say --confirm to spend it")
         return 1
     verbs = {"open": campaigns.open_campaign, "pause": campaigns.pause_campaign}
     verbs |= {"resume": campaigns.resume_campaign, "close": campaigns.close_campaign}
@@ -133,7 +135,10 @@ def invite(arguments: Namespace, site: Site, owner: Viewer) -> int:
     if not base:
         note("put your site's address before each link; with base_url in site.toml it is there already")
     arguments.wide = True
-    links = [{"name": one.name, "pseudonym": one.pseudonym, "link": f"{base}{one.path}"} for one in made]
+    links = [
+        {"name": invitation.name, "pseudonym": invitation.pseudonym, "link": f"{base}{invitation.path}"}
+        for invitation in made
+    ]
     emit(arguments, [links_table(campaign.name, base, made)], lambda: {"campaign": campaign.name, "links": links})
     return 0
 
@@ -144,8 +149,8 @@ def status(arguments: Namespace, site: Site, owner: Viewer) -> int:
     from billboards.cli.output import emit
     from billboards.site.campaigns.status import campaign_status
 
-    found = campaign_status(site, owner, _named(arguments, site).id)
-    emit(arguments, status_tables(found), lambda: {**asdict(found), "campaign": _document(found.campaign)})
+    standing = campaign_status(site, owner, _named(arguments, site).id)
+    emit(arguments, status_tables(standing), lambda: {**asdict(standing), "campaign": _document(standing.campaign)})
     return 0
 
 
@@ -159,8 +164,8 @@ def results(arguments: Namespace, site: Site, owner: Viewer) -> int:
     campaign = _named(arguments, site)
     if campaign.kind == "meta":
         corners = meta_results(site, owner, campaign.id)
-        told = {"campaign": campaign.name, "corners": [asdict(one) for one in corners]}
-        emit(arguments, [meta_table(campaign.name, corners)], lambda: told)
+        corner_document = {"campaign": campaign.name, "corners": [asdict(corner) for corner in corners]}
+        emit(arguments, [meta_table(campaign.name, corners)], lambda: corner_document)
         return 0
     without, with_all = both_results(site, owner, campaign.id)
     tables = [results_table(without)]
@@ -182,11 +187,11 @@ def annotators(arguments: Namespace, site: Site, owner: Viewer) -> int:
 
     campaign = _named(arguments, site)
     lines = annotator_lines(site, owner, campaign.id)
-    told = [{key: value for key, value in asdict(one).items() if key != "name"} for one in lines]
+    entries = [{key: value for key, value in asdict(line).items() if key != "name"} for line in lines]
     emit(
         arguments,
         [annotators_table(campaign.name, lines)],
-        lambda: {"campaign": campaign.name, "annotators": told},
+        lambda: {"campaign": campaign.name, "annotators": entries},
     )
     return 0
 
@@ -212,8 +217,8 @@ def _document(campaign: Campaign) -> dict[str, Any]:
     """A campaign for programs: what was decided, without the texts of its template."""
     words = ("id", "board", "name", "kind", "state", "generators", "rolling", "ranks", "joins", "reason")
     times = ("created", "changed", "opened", "closed")
-    found: dict[str, Any] = {word: getattr(campaign, word) for word in (*words, *times)}
-    return {**found, "template": campaign.template.signature, "plan": campaign.plan.document()}
+    facts: dict[str, Any] = {word: getattr(campaign, word) for word in (*words, *times)}
+    return {**facts, "template": campaign.template.signature, "plan": campaign.plan.document()}
 
 
 VERBS = {

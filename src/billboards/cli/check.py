@@ -55,16 +55,16 @@ def _recompute(arguments: Namespace) -> tuple[tuple[Recomputed, ...], tuple[str,
     from billboards.cli.output import note
     from billboards.metrics.discovery import metric, metric_names
 
-    def known(name: str) -> Metric | None:
+    def usable_metric(name: str) -> Metric | None:
         return metric(name) if name in metric_names() and _is_usable(metric(name)) else None
 
     board = open_board(arguments.board)
     everything = [*map(metric, metric_names()), metric("METEOR", early_nltk=True)]
-    quick = [one for one in everything if one.card.needs_references and not one.card.slow]
+    quick = [candidate for candidate in everything if candidate.card.needs_references and not candidate.card.slow]
     alternatives = list(filter(_is_usable, quick))
     return recompute(
         board,
-        known,
+        usable_metric,
         alternatives,
         sample=arguments.sample,
         seed=arguments.seed,

@@ -149,10 +149,14 @@ def _end(site: Site, viewer: Viewer, platform: Prolific, arguments: Namespace) -
 def _review(site: Site, viewer: Viewer, platform: Prolific, arguments: Namespace) -> int:
     from billboards.site.campaigns.crowd import review_works
 
-    found = review_works(site, viewer, arguments.study, platform)
-    for one in found:
-        print(json.dumps({"work": one.work.id, "proposal": one.verdict, "answers": one.answers, "reason": one.reason}))
-    if not found:
+    reviews = review_works(site, viewer, arguments.study, platform)
+    for review in reviews:
+        print(
+            json.dumps(
+                {"work": review.work.id, "proposal": review.verdict, "answers": review.answers, "reason": review.reason}
+            )
+        )
+    if not reviews:
         _say("no work waits for review")
     return 0
 
@@ -179,9 +183,9 @@ def _bonus(site: Site, viewer: Viewer, platform: Prolific, arguments: Namespace)
     from billboards.site.campaigns.crowd import prepare_bonuses
 
     pairs = [word.rpartition("=") for word in arguments.amounts]
-    found = {who: decimal_number(amount) for who, _, amount in pairs}
-    amounts = {who: round(amount * 100) for who, amount in found.items() if amount is not None}
-    if len(amounts) < len(found):
+    bonuses = {who: decimal_number(amount) for who, _, amount in pairs}
+    amounts = {who: round(amount * 100) for who, amount in bonuses.items() if amount is not None}
+    if len(amounts) < len(bonuses):
         raise InvalidInput(f"write bonuses as WHO=AMOUNT, such as 5f0c=1.50; found {' '.join(arguments.amounts)}")
     print(prepare_bonuses(site, viewer, arguments.study, platform, amounts).id)
     _say("nothing is paid yet; `billboards crowd pay` pays it")
@@ -198,8 +202,8 @@ def _pay(site: Site, viewer: Viewer, platform: Prolific, arguments: Namespace) -
 def _settle(site: Site, viewer: Viewer, arguments: Namespace) -> int:
     from billboards.site.campaigns.crowd import settle_payment
 
-    found = settle_payment(site, viewer, arguments.payment, was_paid=arguments.paid, reason=arguments.reason)
-    _say(f"payment {found.id} is {found.state}")
+    payment = settle_payment(site, viewer, arguments.payment, was_paid=arguments.paid, reason=arguments.reason)
+    _say(f"payment {payment.id} is {payment.state}")
     return 0
 
 

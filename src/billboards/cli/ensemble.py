@@ -67,10 +67,10 @@ def _apply(arguments: Namespace) -> int:
 
     home = open_home(arguments.board)
     ensemble = home.archive.named(arguments.signature)
-    given = read_metric_scores(arguments.scores, home.board, ensemble) if arguments.scores else {}
+    scores = read_metric_scores(arguments.scores, home.board, ensemble) if arguments.scores else {}
     with scoring_progress() as show:
         applied = apply_ensemble(
-            ensemble, home.board, arguments.outputs, executor(arguments.jobs), given=given, on_progress=show
+            ensemble, home.board, arguments.outputs, executor(arguments.jobs), given=scores, on_progress=show
         )
     if arguments.json:
         print(json.dumps(applied.document(), indent=1, ensure_ascii=False))

@@ -35,12 +35,12 @@ def run(arguments: Namespace) -> int:
     options.check_site(arguments.data)
     with closing(open_site(arguments.data)) as site:
         if arguments.confirm:
-            found = forget(site, arguments.account, actor=f"{getuser()} at the command line")
+            forgotten = forget(site, arguments.account, actor=f"{getuser()} at the command line")
         else:
-            found = plan_forgetting(site, arguments.account)
-    table = forgotten_table(found)
-    document = {"kind": "forgotten", "done": found.done, "pseudonym": found.pseudonym, "counts": records(table)}
+            forgotten = plan_forgetting(site, arguments.account)
+    table = forgotten_table(forgotten)
+    document = {"kind": "forgotten", "done": forgotten.done, "pseudonym": forgotten.pseudonym, "counts": records(table)}
     emit(arguments, [table], lambda: document)
-    if not found.done:
+    if not forgotten.done:
         note("nothing was deleted; add --confirm to do it")
     return 0

@@ -47,8 +47,8 @@ def _print_totals(answers: Answers) -> None:
 
     prices = Prices.from_environment()
     for spent in answers.spent():
-        said = tokens_in_words(spent.tokens_in, spent.tokens_out, spent.uncounted, prices)
-        print(f"{spent.model} at {spent.endpoint}: {spent.answers:,} answers; {said}")
+        tokens = tokens_in_words(spent.tokens_in, spent.tokens_out, spent.uncounted, prices)
+        print(f"{spent.model} at {spent.endpoint}: {spent.answers:,} answers; {tokens}")
 
 
 def _cost(spent: Spent) -> float | None:

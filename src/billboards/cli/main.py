@@ -196,8 +196,8 @@ def _refuse_endless(arguments: Namespace) -> None:
 
     from billboards.errors import InvalidInput
 
-    given = [one for value in vars(arguments).values() for one in (value if isinstance(value, list) else [value])]
-    for path in given:
+    values = [item for value in vars(arguments).values() for item in (value if isinstance(value, list) else [value])]
+    for path in values:
         if not isinstance(path, os.PathLike) or str(path).startswith(OPENED):
             continue
         try:

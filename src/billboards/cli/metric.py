@@ -41,21 +41,21 @@ def run(arguments: Namespace) -> int:
     from billboards.cli.progress import scoring_progress
 
     suite = _suite(arguments)
-    with scoring_progress() as told:
-        found = suite.report_metric(
+    with scoring_progress() as watch:
+        result = suite.report_metric(
             arguments.name,
             metrics=arguments.metric,
             jobs=arguments.jobs,
             draws=arguments.draws,
             seed=arguments.seed,
             shown=arguments.failures,
-            on_progress=told,
+            on_progress=watch,
         )
     if arguments.html is not None:
         arguments.html.parent.mkdir(parents=True, exist_ok=True)
-        arguments.html.write_text(metric_report_html(found.value), encoding="utf-8")
+        arguments.html.write_text(metric_report_html(result.value), encoding="utf-8")
         note(f"wrote {arguments.html}")
-    return show(arguments, found)
+    return show(arguments, result)
 
 
 def _suite(arguments: Namespace) -> OpenSuite:

@@ -25,15 +25,15 @@ def run(arguments: Namespace) -> int:
 
     chosen = [metric(name) for name in ([arguments.name] if arguments.name else metric_names())]
     if arguments.json:
-        print(json.dumps([_document(one) for one in chosen], indent=1, ensure_ascii=False))
+        print(json.dumps([_document(entry) for entry in chosen], indent=1, ensure_ascii=False))
     elif arguments.markdown:
         print(markdown(chosen), end="")
     elif arguments.name:
         _print_card(chosen[0])
     else:
         # No signatures here: asking for one may load the library behind a metric.
-        for one in chosen:
-            print(f"{one.card.name:16}{one.card.summary}")
+        for entry in chosen:
+            print(f"{entry.card.name:16}{entry.card.summary}")
     return 0
 
 
@@ -41,8 +41,8 @@ def _print_card(metric: Metric) -> None:
     from billboards.metrics.cards import card_facts
 
     signature, absent = _signature(metric)
-    for fact, said in {"name": metric.name, **card_facts(metric)}.items():
-        print(f"{fact:20}{said}")
+    for fact, value in {"name": metric.name, **card_facts(metric)}.items():
+        print(f"{fact:20}{value}")
     print(f"{'signature':20}{signature}" if signature else f"{'can not run here':20}{absent}")
 
 

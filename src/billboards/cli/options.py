@@ -168,33 +168,33 @@ def add_seed(parser: ArgumentParser) -> None:
 def positive(text: str) -> int:
     from billboards.reading import whole_number
 
-    if not (found := whole_number(text)):
+    if not (number := whole_number(text)):
         raise ArgumentTypeError(f"{text!r} is not a whole number above 0")
-    return found
+    return number
 
 
 def none_or_more(text: str) -> int:
     from billboards.reading import whole_number
 
-    if (found := whole_number(text)) is None:
+    if (number := whole_number(text)) is None:
         raise ArgumentTypeError(f"{text!r} is not a whole number of 0 or more")
-    return found
+    return number
 
 
 def port(text: str) -> int:
     from billboards.reading import whole_number
 
-    if (found := whole_number(text)) is None or found > 65535:
+    if (number := whole_number(text)) is None or number > 65535:
         raise ArgumentTypeError(f"{text!r} is no port; choose a number from 0 to 65535")
-    return found
+    return number
 
 
 def non_negative(text: str) -> float:
     from billboards.reading import decimal_number
 
-    if (found := decimal_number(text)) is None or found < 0:
+    if (number := decimal_number(text)) is None or number < 0:
         raise ArgumentTypeError(f"{text!r} is not a number of 0 or more")
-    return found
+    return number
 
 
 def chosen_view(arguments: Namespace, *others: str) -> dict[str, Any]:

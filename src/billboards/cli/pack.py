@@ -74,12 +74,12 @@ def _check(arguments: Namespace) -> int:
     board = open_board(arguments.board)
     program = open_pack(arguments.folder, home=arguments.home)
     batch = _trial_batch(board, program, arguments.generator)
-    found = try_program(program, batch, rows=len(board.rows))
-    if found.problem is not None:
-        note(found.problem)
+    trial = try_program(program, batch, rows=len(board.rows))
+    if trial.problem is not None:
+        note(trial.problem)
         return 1
-    low, high = found.estimate
-    print(f"passed: {', '.join(f'{score:.4g}' for score in found.scores)}")
+    low, high = trial.estimate
+    print(f"passed: {', '.join(f'{score:.4g}' for score in trial.scores)}")
     print(f"the whole board may take {low:.0f} to {high:.0f} seconds")
     print(f"signature: {program.signature}")
     return 0

@@ -54,10 +54,10 @@ def _of_table(arguments: Namespace, study: Analysis[Any, Any]) -> Any:
     """A study of the ratings in a file."""
     from billboards.analyses.ratings._ratings import studying
 
-    given = given_options(arguments, study.options)
-    given.pop("dimension", None)
-    given.pop("campaign", None)
-    return studying(_columns(arguments), study, given)
+    chosen = given_options(arguments, study.options)
+    chosen.pop("dimension", None)
+    chosen.pop("campaign", None)
+    return studying(_columns(arguments), study, chosen)
 
 
 def _add_source(parser: ArgumentParser) -> None:
@@ -97,8 +97,8 @@ def _columns(arguments: Namespace) -> list[RatingColumns]:
         raise InvalidInput(
             f"{arguments.board} is no board folder; of a table, name the columns with --item and --value"
         )
-    given = (arguments.annotator, arguments.generator, arguments.dimensions, arguments.time, arguments.range)
-    columns = table_ratings(arguments.board, TableColumns(arguments.item, arguments.value, *given))
+    optional = (arguments.annotator, arguments.generator, arguments.dimensions, arguments.time, arguments.range)
+    columns = table_ratings(arguments.board, TableColumns(arguments.item, arguments.value, *optional))
     chosen = getattr(arguments, "dimension", None) or columns
     for name in chosen:
         if name not in columns:

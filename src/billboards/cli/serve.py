@@ -146,9 +146,9 @@ def _say_sandbox() -> None:
     from billboards.cli.output import note
     from billboards.run.sandbox import sandbox_available
 
-    found = sandbox_available()
-    if not found:
-        note(f"submitted metrics run only if you mark them as trusted: {found.reason}")
+    sandbox = sandbox_available()
+    if not sandbox:
+        note(f"submitted metrics run only if you mark them as trusted: {sandbox.reason}")
 
 
 def _open(address: str) -> None:

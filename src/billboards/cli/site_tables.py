@@ -25,23 +25,25 @@ def content_table(title: str, content: Content) -> Table:
     return Table(title, columns, ({column.key: getattr(content, column.key) for column in columns},))
 
 
-def forgotten_table(found: Forgotten) -> Table:
+def forgotten_table(forgotten: Forgotten) -> Table:
     """What was deleted, or would be."""
     columns = (TableColumn("what", "", "left"), TableColumn("count", "", "right"))
-    counts = {"submissions": found.submissions, "annotators' names": found.annotators, **found.deleted}
+    counts = {"submissions": forgotten.submissions, "annotators' names": forgotten.annotators, **forgotten.deleted}
     rows = tuple({"what": what, "count": count} for what, count in counts.items())
-    title = f"{found.name}: {'deleted' if found.done else 'would be deleted'}"
+    title = f"{forgotten.name}: {'deleted' if forgotten.done else 'would be deleted'}"
     notes = [
-        f"the account stays as {found.pseudonym}, without address, tokens and log-ins" if found.pseudonym else "",
-        f"{found.files_kept} files stay: somebody else sent the same, or within two minutes"
-        if found.files_kept
+        f"the account stays as {forgotten.pseudonym}, without address, tokens and log-ins"
+        if forgotten.pseudonym
+        else "",
+        f"{forgotten.files_kept} files stay: somebody else sent the same, or within two minutes"
+        if forgotten.files_kept
         else "",
         "scores, places in past rankings and answers stay under names drawn for them; backups are not changed",
     ]
     return Table(title, columns, rows, tuple(filter(None, notes)))
 
 
-def tidied_table(data: str, found: Tidied) -> Table:
+def tidied_table(data: str, tidied: Tidied) -> Table:
     """What went, or would go, with the setting that says so; what has no value is kept for ever."""
     columns = (
         TableColumn("what", "", "left"),
@@ -50,11 +52,11 @@ def tidied_table(data: str, found: Tidied) -> Table:
         TableColumn("count", "count"),
         TableColumn("bytes", "bytes"),
     )
-    rows = tuple(_tidied_row(chore, found.amounts[chore.what]) for chore in found.chores)
-    title = f"{'Deleted' if found.done else 'Would be deleted'} from {data}"
-    unset = any(chore.setting and chore.days is None for chore in found.chores)
+    rows = tuple(_tidied_row(chore, tidied.amounts[chore.what]) for chore in tidied.chores)
+    title = f"{'Deleted' if tidied.done else 'Would be deleted'} from {data}"
+    unset = any(chore.setting and chore.days is None for chore in tidied.chores)
     kept = ("what has no days is kept for ever; [retention] in site.toml sets them",) if unset else ()
-    return Table(title, columns, rows, (*found.notes, *kept))
+    return Table(title, columns, rows, (*tidied.notes, *kept))
 
 
 def _tidied_row(chore: Chore, amount: Amount | None) -> dict[str, str | int | None]:

@@ -60,14 +60,14 @@ def run(arguments: Namespace) -> int:
 
     with Client(arguments.to, os.environ.get(TOKEN)) as site:
         send = site.submit_generator if arguments.kind == "generator" else site.submit_metric
-        said = _said(arguments) | _declared(arguments)
-        sent = send(arguments.board, arguments.name or arguments.path.stem, arguments.path, **said)
+        details = _details(arguments) | _declared(arguments)
+        sent = send(arguments.board, arguments.name or arguments.path.stem, arguments.path, **details)
         print(f"received as {sent['id']}; {_page(arguments.to, sent['id'])} shows how it goes", file=sys.stderr)
-        found = site.wait(sent["id"], on_progress=_Teller()) if arguments.wait else sent
-        return _report(site, found, arguments)
+        submission = site.wait(sent["id"], on_progress=_Teller()) if arguments.wait else sent
+        return _report(site, submission, arguments)
 
 
-def _said(arguments: Namespace) -> dict[str, Any]:
+def _details(arguments: Namespace) -> dict[str, Any]:
     words = ("description", "paper", "url")
     entry = "contrastive" if arguments.contrastive else "primary"
     return {**{word: getattr(arguments, word) for word in words}, "anonymous": arguments.anonymous, "entry": entry}
@@ -99,23 +99,23 @@ class _Teller:
     def __init__(self) -> None:
         self.last: Any = None
 
-    def __call__(self, found: dict[str, Any]) -> None:
-        progress = found.get("progress") or {}
+    def __call__(self, submission: dict[str, Any]) -> None:
+        progress = submission.get("progress") or {}
         cells = f", {progress['done']} of {progress['total']} cells" if progress.get("total") else ""
-        said = f"{found['state']}{cells}"
-        if said != self.last:
-            print(said, file=sys.stderr)
-            self.last = said
+        line = f"{submission['state']}{cells}"
+        if line != self.last:
+            print(line, file=sys.stderr)
+            self.last = line
 
 
-def _report(site: Client, found: dict[str, Any], arguments: Namespace) -> int:
+def _report(site: Client, submission: dict[str, Any], arguments: Namespace) -> int:
     if arguments.json:
-        print(json.dumps(found, indent=1, ensure_ascii=False))
-    elif found["state"] == "scored":
-        print(f"{found['name']} is on the board: {arguments.to.rstrip('/')}/boards/{arguments.board}")
-    elif found["reason"]:
-        print(f"{found['state']}: {found['reason']}")
-    if found["state"] == "failed":
-        for line in site.log(found["id"]):
+        print(json.dumps(submission, indent=1, ensure_ascii=False))
+    elif submission["state"] == "scored":
+        print(f"{submission['name']} is on the board: {arguments.to.rstrip('/')}/boards/{arguments.board}")
+    elif submission["reason"]:
+        print(f"{submission['state']}: {submission['reason']}")
+    if submission["state"] == "failed":
+        for line in site.log(submission["id"]):
             print(line["text"].rstrip("\n"), file=sys.stderr)
-    return {"rejected": 2, "failed": 1, "cancelled": 1, "withdrawn": 1}.get(found["state"], 0)
+    return {"rejected": 2, "failed": 1, "cancelled": 1, "withdrawn": 1}.get(submission["state"], 0)

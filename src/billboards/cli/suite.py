@@ -115,11 +115,11 @@ def _run(arguments: Namespace) -> int:
 
     suite = _judged(arguments)
     with scoring_progress() as show:
-        found = suite.run(jobs=arguments.jobs, on_progress=show, **_how(arguments))
-    done = found.value
+        result = suite.run(jobs=arguments.jobs, on_progress=show, **_how(arguments))
+    done = result.value
     note(f"{done.scoring.computed} cells computed, {done.scoring.present} were there already")
     tables = suite_tables(done.kept.result, arguments.statistic, arguments.show)
-    emit(arguments, (*tables, *map(suite_ranking_table, done.kept.rankings)), lambda: found.document)
+    emit(arguments, (*tables, *map(suite_ranking_table, done.kept.rankings)), lambda: result.document)
     if arguments.html is not None:
         arguments.html.parent.mkdir(parents=True, exist_ok=True)
         arguments.html.write_text(suite_html(done.kept.result, done.kept.rankings), encoding="utf-8")

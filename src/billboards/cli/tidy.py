@@ -38,10 +38,10 @@ def run(arguments: Namespace) -> int:
 
     options.check_site(arguments.data)
     with closing(open_site(arguments.data)) as site:
-        found = tidy(site, actor=f"{getuser()} at the command line") if arguments.confirm else plan_tidying(site)
-    table = tidied_table(str(arguments.data), found)
-    document = {"kind": "tidied", "done": found.done, "kinds": records(table), "notes": list(found.notes)}
+        tidied = tidy(site, actor=f"{getuser()} at the command line") if arguments.confirm else plan_tidying(site)
+    table = tidied_table(str(arguments.data), tidied)
+    document = {"kind": "tidied", "done": tidied.done, "kinds": records(table), "notes": list(tidied.notes)}
     emit(arguments, [table], lambda: document)
-    if not found.done:
+    if not tidied.done:
         note("nothing was deleted; add --confirm to do it")
     return 0

@@ -39,8 +39,8 @@ _LIKELY = {
 
 def write_stumbler(text: str) -> str:
     """Every fact, in templates that know no plural, one article and one form of each verb."""
-    said = by_domain(facts_of(text), _stumbler_weather, _stumbler_travel, _stumbler_events)
-    return " ".join(map(sentence, said))
+    clauses = by_domain(facts_of(text), _stumbler_weather, _stumbler_travel, _stumbler_events)
+    return " ".join(map(sentence, clauses))
 
 
 def write_skimmer(text: str) -> str:
@@ -57,19 +57,19 @@ def write_skimmer(text: str) -> str:
 def write_embroiderer(text: str) -> str:
     """Good sentences about most of the facts, then, more often than not, something that nobody said."""
     facts = facts_of(text)
-    said = " ".join(map(sentence, by_domain(facts, _tell_weather, _tell_travel, _tell_events)))
+    sentences = " ".join(map(sentence, by_domain(facts, _tell_weather, _tell_travel, _tell_events)))
     if pick(facts, range(4), "plain") == 0:
-        return said
-    return f"{said} {pick(facts, _LIKELY[domain_of(facts)], 'likely')}"
+        return sentences
+    return f"{sentences} {pick(facts, _LIKELY[domain_of(facts)], 'likely')}"
 
 
 def _stumbler_weather(facts: Facts) -> list[str]:
-    said = [
+    clauses = [
         f"on {facts['day']} {facts['place']} have a {facts['sky']} weather",
         f"the temperature are between {facts['low']} and {facts['high']} degree with {wind(facts)}",
         f"there is {rain(facts)}",
     ]
-    return [*said, f"attention to the {facts['warning']}"] if "warning" in facts else said
+    return [*clauses, f"attention to the {facts['warning']}"] if "warning" in facts else clauses
 
 
 def _stumbler_travel(facts: Facts) -> list[str]:
@@ -79,18 +79,18 @@ def _stumbler_travel(facts: Facts) -> list[str]:
         "moved": f"leave now from {facts.get('stop')}",
         "extra": f"are a extra {facts['service']}",
     }[facts["status"]]
-    said = [f"the {service(facts)} on {facts['day']} {change}", f"the reason are {facts['reason']}"]
-    said += [f"next {facts['service']} go at {facts['next']}"] if "next" in facts else []
-    return [*said, f"the ticket are {facts['tickets']}"] if "tickets" in facts else said
+    clauses = [f"the {service(facts)} on {facts['day']} {change}", f"the reason are {facts['reason']}"]
+    clauses += [f"next {facts['service']} go at {facts['next']}"] if "next" in facts else []
+    return [*clauses, f"the ticket are {facts['tickets']}"] if "tickets" in facts else clauses
 
 
 def _stumbler_events(facts: Facts) -> list[str]:
     cost = "are free" if facts["price"] == "free" else f"cost {facts['price'].removesuffix('s')}"
-    said = [
+    clauses = [
         f"the {facts['event']} take place on {facts['day']} in {facts['place']} {hours(facts)}",
         f"it {cost} and for {facts['for']}",
     ]
-    return [*said, f"you must brings {facts['bring']}"] if "bring" in facts else said
+    return [*clauses, f"you must brings {facts['bring']}"] if "bring" in facts else clauses
 
 
 def _skim_weather(facts: Facts) -> list[str]:
@@ -115,11 +115,11 @@ def _skim_events(facts: Facts) -> list[str]:
 
 
 def _tell_weather(facts: Facts) -> list[str]:
-    told = [
+    clauses = [
         f"{facts['day']} looks {facts['sky']} {where(facts['place'])}, and temperatures reach {facts['high']} degrees",
         f"expect {wind(facts)} and {rain(facts)}",
     ]
-    return [*told, f"take care because of {facts['warning']}"] if "warning" in facts else told
+    return [*clauses, f"take care because of {facts['warning']}"] if "warning" in facts else clauses
 
 
 def _tell_travel(facts: Facts) -> list[str]:
@@ -129,10 +129,10 @@ def _tell_travel(facts: Facts) -> list[str]:
         "moved": f"leaves from {facts.get('stop')}",
         "extra": f"is an extra {facts['service']}",
     }[facts["status"]]
-    told = [f"because of {facts['reason']}, the {service(facts)} {change} on {facts['day']}"]
-    return [*told, f"another {facts['service']} leaves at {facts['next']}"] if "next" in facts else told
+    clauses = [f"because of {facts['reason']}, the {service(facts)} {change} on {facts['day']}"]
+    return [*clauses, f"another {facts['service']} leaves at {facts['next']}"] if "next" in facts else clauses
 
 
 def _tell_events(facts: Facts) -> list[str]:
-    told = f"come to {facts['place']} on {facts['day']} for the {facts['event']} {hours(facts)}"
-    return [told, f"it is meant for {facts['for']} and {price(facts)}"]
+    invitation = f"come to {facts['place']} on {facts['day']} for the {facts['event']} {hours(facts)}"
+    return [invitation, f"it is meant for {facts['for']} and {price(facts)}"]

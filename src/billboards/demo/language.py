@@ -102,13 +102,13 @@ _ADDRESS = re.compile(r"\b(?:you|your|yourselves|because|so|when|while|where|if|
 
 def flaws_of(text: str) -> dict[str, float]:
     """The marks of bad language in a text, each with its price."""
-    found = {flaw.name: min(flaw.limit, flaw.price * len(flaw.pattern.findall(text))) for flaw in FLAWS}
+    prices = {flaw.name: min(flaw.limit, flaw.price * len(flaw.pattern.findall(text))) for flaw in FLAWS}
     sentences = [s.lower() for s in re.split(r"(?<=[.!?])\s+(?=[A-Z])", text)]
-    found["no verb"] = min(2.0, float(sum(not _VERB.search(s) for s in sentences)))
-    found["run-on"] = min(2.8, 1.4 * sum(_surplus_verbs(s) for s in sentences))
-    found["overlong"] = 0.4 * (len(text.split()) > 45)
-    found["stiff"] = 0.0 if _ADDRESS.search(text.lower()) else 0.4
-    return {name: price for name, price in found.items() if price}
+    prices["no verb"] = min(2.0, float(sum(not _VERB.search(s) for s in sentences)))
+    prices["run-on"] = min(2.8, 1.4 * sum(_surplus_verbs(s) for s in sentences))
+    prices["overlong"] = 0.4 * (len(text.split()) > 45)
+    prices["stiff"] = 0.0 if _ADDRESS.search(text.lower()) else 0.4
+    return {name: price for name, price in prices.items() if price}
 
 
 def _surplus_verbs(sentence: str) -> int:

@@ -50,7 +50,7 @@ class Babbler:
         facts = facts_of(text)
         dice = random.Random(zlib.crc32(text.encode()))
         chains = [self._chain(facts, dice) for _ in range(self._tries)]
-        return _spelled(max(chains, key=_told), facts)
+        return _spelled(max(chains, key=_facts_stated), facts)
 
     def _chain(self, facts: Facts, dice: random.Random) -> list[str]:
         """One walk from start to end that only enters gaps the facts can fill."""
@@ -85,7 +85,7 @@ def _drawn(possible: Mapping[str, int], dice: random.Random) -> str:
     return tickets[int(dice.random() * len(tickets))]
 
 
-def _told(chain: Sequence[str]) -> int:
+def _facts_stated(chain: Sequence[str]) -> int:
     """How many facts a chain states, less those that it states again."""
     gaps = [token for token in chain if token.startswith("<")]
     return 2 * len(set(gaps)) - len(gaps)
@@ -95,4 +95,4 @@ def _spelled(chain: Sequence[str], facts: Facts) -> str:
     """A chain as text: gaps filled, punctuation attached, sentences with capital letters."""
     words = (facts[token[1:-1]] if token.startswith("<") else token for token in chain)
     text = re.sub(r" (?=[,.;:!?]|'s\b)", "", " ".join(words))
-    return re.sub(r"(?:^|(?<=[.!?] ))[a-z]", lambda found: found[0].upper(), text)
+    return re.sub(r"(?:^|(?<=[.!?] ))[a-z]", lambda match: match[0].upper(), text)

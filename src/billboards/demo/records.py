@@ -50,8 +50,8 @@ def _split_wind(value: str) -> dict[str, str]:
 
 
 def _split_rain(value: str) -> dict[str, str]:
-    found = _RAIN.fullmatch(value)
-    return {"rain": value} if found is None else found.groupdict()
+    match = _RAIN.fullmatch(value)
+    return {"rain": value} if match is None else match.groupdict()
 
 
 def _split_departure(value: str) -> dict[str, str]:

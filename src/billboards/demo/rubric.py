@@ -41,10 +41,10 @@ class Rubric:
     def __init__(self, inputs: Iterable[str], wordings: Sequence[Wording]) -> None:
         self._wordings = {(w.field, w.value): w for w in wordings}
         claims = [(w.field, w.value) for w in wordings if w.field == "claim"]
-        known: dict[str, set[tuple[str, str]]] = {}
+        domain_facts: dict[str, set[tuple[str, str]]] = {}
         for facts in map(facts_of, inputs):
-            known.setdefault(domain_of(facts), set(claims)).update(facts.items())
-        self._signs = {domain: self._signs_of(facts) for domain, facts in known.items()}
+            domain_facts.setdefault(domain_of(facts), set(claims)).update(facts.items())
+        self._signs = {domain: self._signs_of(facts) for domain, facts in domain_facts.items()}
 
     def _signs_of(self, facts: Iterable[tuple[str, str]]) -> dict[str, list[re.Pattern[str]]]:
         """What gives a stated fact away, by the fact's value; numbers are looked for by themselves."""
@@ -67,8 +67,8 @@ class Rubric:
         ways = [(way, name) for name, value in facts.items() for way in self._ways(name, value)]
         kept = set()
         for way, name in sorted(ways, key=lambda pair: (-len(pair[0]), pair)):
-            text, found = _pattern(way).subn("_", text)
-            if found:
+            text, count = _pattern(way).subn("_", text)
+            if count:
                 kept.add(name)
         return kept, text
 
@@ -83,7 +83,7 @@ class Rubric:
     def _sure_ways(self, name: str, value: str) -> set[str]:
         """The ways to state a fact that can mean no other fact."""
         wording = self._wordings.get((name, value))
-        said = set(map(_normal, wording.said)) if wording else set()
+        ways = set(map(_normal, wording.phrases)) if wording else set()
         if name == "day":
             return {value.lower(), f"{value.lower()}s"}
         if ":" in value:
@@ -91,11 +91,11 @@ class Rubric:
         if value.endswith(" crowns"):
             return {value, value.removesuffix("s")}
         plain = re.sub(r"^(?:the|an?) ", "", _normal(value))
-        return said if name in ("sky", "when", "bring", "claim") and said else {plain, *said}
+        return ways if name in ("sky", "when", "bring", "claim") and ways else {plain, *ways}
 
     def _invented(self, facts: Facts, rest: str) -> tuple[str, ...]:
         """What a text states beside its record: numbers, and facts that are true of other records only."""
-        invented = {found[0]: None for found in _NUMBER.finditer(rest)}
+        invented = {match[0]: None for match in _NUMBER.finditer(rest)}
         own = set(facts.values())
         for value, signs in self._signs[domain_of(facts)].items():
             if value not in own and any(sign.search(rest) for sign in signs):
@@ -111,7 +111,7 @@ def _normal(text: str) -> str:
         text = re.sub(rf"\b{words} past ({_HOUR})\b", rf"\1:{minutes}", text)
     text = re.sub(rf"\b({_HOUR}) o'clock", r"\1:00", text)
     text = re.sub(r"\bone(?=:\d)", "1", text).replace("noon", "12:00")
-    return re.sub(rf"\b(?:{'|'.join(_SPELLED)})\b", lambda found: _SPELLED[found[0]], text)
+    return re.sub(rf"\b(?:{'|'.join(_SPELLED)})\b", lambda match: _SPELLED[match[0]], text)
 
 
 def _clock(time: str) -> set[str]:

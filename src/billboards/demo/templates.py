@@ -48,9 +48,9 @@ def _almanac_travel(facts: Facts) -> str:
         "moved": f"{on} will leave from {facts.get('stop')} {why} {facts['reason']}",
         "extra": f"on {facts['day']}, there is an extra {service(facts)} {why} {facts['reason']}",
     }
-    said = [f"the next {facts['service']} leaves at {facts['next']}"] if "next" in facts else []
-    said += [f"tickets are {facts['tickets']}"] if "tickets" in facts else []
-    more = f" {sentence(' and '.join(said))}" if said else ""
+    clauses = [f"the next {facts['service']} leaves at {facts['next']}"] if "next" in facts else []
+    clauses += [f"tickets are {facts['tickets']}"] if "tickets" in facts else []
+    more = f" {sentence(' and '.join(clauses))}" if clauses else ""
     return sentence(happens[facts["status"]]) + more
 
 
@@ -96,14 +96,14 @@ def _telegram_events(facts: Facts) -> str:
 
 
 def _crier_weather(facts: Facts) -> str:
-    said = [
+    clauses = [
         f"please be informed that on {facts['day']} the sky over {facts['place']} is going to be {facts['sky']}",
         f"as regards the temperature, {facts['low']} to {facts['high']} degrees are expected, with {wind(facts)}",
         f"please note that there will be {rain(facts)}",
     ]
     if "warning" in facts:
-        said.append(f"we kindly ask you to beware of {facts['warning']}")
-    return " ".join(map(sentence, said))
+        clauses.append(f"we kindly ask you to beware of {facts['warning']}")
+    return " ".join(map(sentence, clauses))
 
 
 def _crier_travel(facts: Facts) -> str:
@@ -113,24 +113,24 @@ def _crier_travel(facts: Facts) -> str:
         "moved": f"has been moved to {facts.get('stop')}",
         "extra": f"will run as an extra {facts['service']}",
     }[facts["status"]]
-    said = [
+    clauses = [
         f"passengers are kindly informed that the {service(facts)} on {facts['day']} {change}",
         f"the reason for this measure is {facts['reason']}",
     ]
     if "next" in facts:
-        said.append(f"please note that the next {facts['service']} is the {facts['service']} at {facts['next']}")
+        clauses.append(f"please note that the next {facts['service']} is the {facts['service']} at {facts['next']}")
     if "tickets" in facts:
-        said.append(f"as regards tickets, they are {facts['tickets']}")
-    return " ".join(map(sentence, [*said, "we thank you for your kind understanding"]))
+        clauses.append(f"as regards tickets, they are {facts['tickets']}")
+    return " ".join(map(sentence, [*clauses, "we thank you for your kind understanding"]))
 
 
 def _crier_events(facts: Facts) -> str:
     event, audience = facts["event"], facts["for"]
-    said = [
+    clauses = [
         f"it is with great pleasure that we announce the {event} {where(facts['place'])}",
         f"the {event} will be held on {facts['day']} {hours(facts)}",
         f"as regards the price, please note that it {price(facts)} and that {audience} {verb(audience)} welcome",
     ]
     if "bring" in facts:
-        said.append(f"you are kindly asked to bring {facts['bring']}")
-    return " ".join(map(sentence, said))
+        clauses.append(f"you are kindly asked to bring {facts['bring']}")
+    return " ".join(map(sentence, clauses))

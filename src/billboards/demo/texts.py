@@ -25,11 +25,11 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """How people put a fact: `said` names it beyond doubt, `hints` do so only where the fact is known to be there."""
+    """How people put a fact: `phrases` name it beyond doubt, `hints` do so only where the fact is known to be there."""
 
     field: str
     value: str
-    said: tuple[str, ...]
+    phrases: tuple[str, ...]
     hints: tuple[str, ...]
 
 

@@ -38,9 +38,9 @@ def suite_averages(columns: Sequence[SuiteColumn], rows: Sequence[SuiteRow], cel
             fitting = [c for c in columns if _fits(c, statistic) and _used(cells, some, c, statistic)]
             for row in some if len(fitting) > 1 else ():
                 values = [_value(cells, row, column, statistic) for column in fitting]
-                there = [value for value in values if value is not None]
-                if len(there) == len(fitting):
-                    mean = float(np.average(there, weights=[column.weight for column in fitting]))
+                present = [value for value in values if value is not None]
+                if len(present) == len(fitting):
+                    mean = float(np.average(present, weights=[column.weight for column in fitting]))
                     keys = tuple(column.key for column in fitting)
                     yield SuiteAverage(row.metric, block, statistic, mean, keys)
 
@@ -57,8 +57,8 @@ def _used(cells: Cells, rows: Sequence[SuiteRow], column: SuiteColumn, statistic
 
 def _value(cells: Cells, row: SuiteRow, column: SuiteColumn, statistic: SuiteStatistic) -> float | None:
     cell = cells.get((row.block, row.metric, column.key))
-    found = None if cell is None else cell.measures.get(statistic if column.given == "values" else "preferences")
-    return None if found is None else found.value
+    measure = None if cell is None else cell.measures.get(statistic if column.given == "values" else "preferences")
+    return None if measure is None else measure.value
 
 
 def family_points(suite: Suite, columns: Sequence[SuiteColumn], cells: Cells) -> Iterator[FamilyPoint]:
@@ -66,7 +66,7 @@ def family_points(suite: Suite, columns: Sequence[SuiteColumn], cells: Cells) ->
     placed = [column for column in columns if column.difficulty is not None and column.role == "correctness"]
     for column in sorted(placed, key=lambda column: column.difficulty or 0.0):
         for family, metrics in suite.families.items():
-            found = {metric: _value(cells, SuiteRow(metric, "all"), column, "pearson") for metric in metrics}
-            there = {metric: value for metric, value in found.items() if value is not None}
-            if there:
-                yield FamilyPoint(family, column.key, float(np.mean(list(there.values()))), tuple(there))
+            values = {metric: _value(cells, SuiteRow(metric, "all"), column, "pearson") for metric in metrics}
+            present = {metric: value for metric, value in values.items() if value is not None}
+            if present:
+                yield FamilyPoint(family, column.key, float(np.mean(list(present.values()))), tuple(present))

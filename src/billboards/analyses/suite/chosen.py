@@ -67,40 +67,44 @@ def _chosen(asked: Spec, boards: Sequence[OpenBoard]) -> Chosen:
     made: dict[str, Metric] = {}
     on: dict[str, Metric] = {}
     missing: dict[str, str] = {}
-    for one in boards:
-        spec = _spec(name, one) if is_named else name
+    for member in boards:
+        spec = _spec(name, member) if is_named else name
         stands_in = base if spec == name else made.setdefault(spec, metric(spec))
-        reason = language_mistake(stands_in, one.board.output_language) or _unfit(stands_in, one) or _absent(stands_in)
+        reason = (
+            language_mistake(stands_in, member.board.output_language) or _unfit(stands_in, member) or _absent(stands_in)
+        )
         if reason is None:
-            on[one.board.name] = stands_in
+            on[member.board.name] = stands_in
         else:
-            missing[one.board.name] = reason
+            missing[member.board.name] = reason
     return Chosen(name, on, missing, base.card.is_statistic, base.card.needs_references)
 
 
 def _only_imported(name: str, boards: Sequence[OpenBoard]) -> Chosen | None:
     """A metric that nobody can run here, but whose scores came with a board."""
-    columns = [column for one in boards for column in one.board.imported if name in (column.name, column.source_name)]
+    columns = [
+        column for member in boards for column in member.board.imported if name in (column.name, column.source_name)
+    ]
     if name in metric_names() or not columns:
         return None
-    missing = dict.fromkeys((one.board.name for one in boards), "it came with other boards and can't be run here")
+    missing = dict.fromkeys((member.board.name for member in boards), "it came with other boards and can't be run here")
     return Chosen(name, {}, missing, columns[0].is_statistic, columns[0].needs_references)
 
 
-def _spec(asked: str, one: OpenBoard) -> str:
-    return one.said.instead.get(asked) or spec_for(canonical(asked), one.board.output_language)
+def _spec(asked: str, member: OpenBoard) -> str:
+    return member.entry.instead.get(asked) or spec_for(canonical(asked), member.board.output_language)
 
 
-def _unfit(metric: Metric, one: OpenBoard) -> str | None:
+def _unfit(metric: Metric, member: OpenBoard) -> str | None:
     """Why a statistic of the input's words says nothing on a board: it has none to count."""
-    instances = one.board.instances
+    instances = member.board.instances
     if metric.card.is_statistic and metric.card.needs_input and not any(i.input is not None for i in instances):
-        return "counts words of the input, and there the inputs are " + _kind(one)
+        return "counts words of the input, and there the inputs are " + _kind(member)
     return None
 
 
-def _kind(one: OpenBoard) -> str:
-    return "images" if any(i.image is not None for i in one.board.instances) else "not given"
+def _kind(member: OpenBoard) -> str:
+    return "images" if any(i.image is not None for i in member.board.instances) else "not given"
 
 
 def _absent(metric: Metric) -> str | None:

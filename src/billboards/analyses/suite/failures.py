@@ -19,12 +19,12 @@ Floats = NDArray[np.float64]
 
 
 def worst_failures(
-    one: OpenBoard, scores: Floats, dimension: str, shown: int
+    member: OpenBoard, scores: Floats, dimension: str, shown: int
 ) -> tuple[tuple[FailedOutput, ...], tuple[FailedOutput, ...]]:
     """Outputs that a metric (rows × instances) places too high, and too low, the worst first."""
-    if one.given(dimension) == "preferences":
-        return _wrong_pairs(one, scores, one.pairs(dimension), shown), ()
-    human = people_say(one, dimension)
+    if member.given(dimension) == "preferences":
+        return _wrong_pairs(member, scores, member.pairs(dimension), shown), ()
+    human = people_say(member, dimension)
     used = np.isfinite(scores) & np.isfinite(human)
     row, instance = np.nonzero(used)
     by_metric, by_people = _places(scores[used]), _places(human[used])
@@ -32,7 +32,7 @@ def worst_failures(
     order = np.argsort(gap, kind="stable")
 
     def failed(k: int) -> FailedOutput:
-        return _failed(one, int(row[k]), int(instance[k]), float(by_metric[k]), float(by_people[k]))
+        return _failed(member, int(row[k]), int(instance[k]), float(by_metric[k]), float(by_people[k]))
 
     high = tuple(failed(int(k)) for k in order[::-1][:shown] if gap[k] > 0)
     return high, tuple(failed(int(k)) for k in order[:shown] if gap[k] < 0)
@@ -46,28 +46,28 @@ def _places(values: Floats) -> Floats:
     return places
 
 
-def _wrong_pairs(one: OpenBoard, scores: Floats, pairs: Preferences, shown: int) -> tuple[FailedOutput, ...]:
+def _wrong_pairs(member: OpenBoard, scores: Floats, pairs: Preferences, shown: int) -> tuple[FailedOutput, ...]:
     """Pairs that a metric decides against people, widest margin first; each pair of texts once."""
     place = np.full(scores.shape, np.nan)
-    there = np.isfinite(scores)
-    place[there] = _places(scores[there])
+    scored = np.isfinite(scores)
+    place[scored] = _places(scores[scored])
     margin = place[pairs.worse, pairs.instance] - place[pairs.better, pairs.instance]
-    found: dict[tuple[int, int, int], FailedOutput] = {}
+    failures: dict[tuple[int, int, int], FailedOutput] = {}
     for k in np.argsort(-np.nan_to_num(margin), kind="stable"):
-        if len(found) == shown or not margin[k] > 0:
+        if len(failures) == shown or not margin[k] > 0:
             break
         better, worse, instance = int(pairs.better[k]), int(pairs.worse[k]), int(pairs.instance[k])
-        other = one.board.rows[worse].texts[instance] or ""
+        other = member.board.rows[worse].texts[instance] or ""
         at = float(place[better, instance])
-        failed = _failed(one, better, instance, at, at + float(margin[k]), other)
-        found.setdefault((better, worse, instance), failed)
-    return tuple(found.values())
+        failed = _failed(member, better, instance, at, at + float(margin[k]), other)
+        failures.setdefault((better, worse, instance), failed)
+    return tuple(failures.values())
 
 
 def _failed(
-    one: OpenBoard, row: int, instance: int, metric_place: float, human_place: float, other: str = ""
+    member: OpenBoard, row: int, instance: int, metric_place: float, human_place: float, other: str = ""
 ) -> FailedOutput:
-    board = one.board
+    board = member.board
     example, output = board.instances[instance], board.rows[row]
     return FailedOutput(
         example.id,

@@ -69,6 +69,6 @@ def read_results(suite: Suite) -> Kept | None:
         raise InvalidInput(f"{path}: holds no list of rankings; delete it and run the suite again")
     try:
         tables = result_of(SuiteResult, document.get("tables", {}))
-        return Kept(tables, tuple(result_of(SuiteRanking, one) for one in rankings))
+        return Kept(tables, tuple(result_of(SuiteRanking, ranking) for ranking in rankings))
     except InvalidInput as error:
         raise InvalidInput(f"{path}: {error}") from error

@@ -29,10 +29,10 @@ def spec_for(spec: str, language: str | None) -> str:
 
 def language_mistake(metric: Metric, language: str | None) -> str | None:
     """Why a metric can't judge texts in a language, if it says so itself."""
-    code, known = _code(language), metric.card.languages
-    if code is None or known is None or code in {_code(one) for one in known}:
+    code, languages = _code(language), metric.card.languages
+    if code is None or languages is None or code in {_code(name) for name in languages}:
         return None
-    return f"made for {', '.join(known)}, not for {language}"
+    return f"made for {', '.join(languages)}, not for {language}"
 
 
 def _code(language: str | None) -> str | None:

@@ -47,49 +47,49 @@ class Measured:
     signature: str
 
 
-def load_columns(one: OpenBoard, block: Block, chosen: Sequence[Chosen]) -> Columns:
+def load_columns(member: OpenBoard, block: Block, chosen: Sequence[Chosen]) -> Columns:
     """The scores that there are in a block, own ones first, else those that came with the board under that name."""
     names, signatures, values = [], [], []
     for row in chosen:
-        found = _own(one, row, block) or _imported(one, row, block)
-        if found is not None and np.isfinite(found[1]).any():
+        column = _own(member, row, block) or _imported(member, row, block)
+        if column is not None and np.isfinite(column[1]).any():
             names.append(row.name)
-            signatures.append(found[0])
-            values.append(found[1])
-    shape = len(names), len(one.board.rows), len(one.board.instances)
+            signatures.append(column[0])
+            values.append(column[1])
+    shape = len(names), len(member.board.rows), len(member.board.instances)
     return Columns(tuple(names), tuple(signatures), np.array(values).reshape(shape))
 
 
-def _own(one: OpenBoard, row: Chosen, block: Block) -> tuple[str, Floats] | None:
-    metric, board = row.on.get(one.board.name), one.board
-    if metric is None or (metric.card.needs_references and not one.references(block)):
+def _own(member: OpenBoard, row: Chosen, block: Block) -> tuple[str, Floats] | None:
+    metric, board = row.on.get(member.board.name), member.board
+    if metric is None or (metric.card.needs_references and not member.references(block)):
         return None
-    key = column_key(board, metric, one.references(block))
-    cells = one.home.cells.load(key, (output.version for output in board.rows))
+    key = column_key(board, metric, member.references(block))
+    cells = member.home.cells.load(key, (output.version for output in board.rows))
     rows = {output.name: cells[output.version] for output in board.rows if output.version in cells}
-    return (metric.signature, _laid(one, block, rows)) if rows else None
+    return (metric.signature, _laid(member, block, rows)) if rows else None
 
 
-def _imported(one: OpenBoard, row: Chosen, block: Block) -> tuple[str, Floats] | None:
-    for column in one.board.imported:
-        if row.name in (column.name, column.source_name) and column.references == one.references(block):
-            return column.signature, _laid(one, block, column.values)
+def _imported(member: OpenBoard, row: Chosen, block: Block) -> tuple[str, Floats] | None:
+    for column in member.board.imported:
+        if row.name in (column.name, column.source_name) and column.references == member.references(block):
+            return column.signature, _laid(member, block, column.values)
     return None
 
 
-def _laid(one: OpenBoard, block: Block, rows: Mapping[str, Floats]) -> Floats:
+def _laid(member: OpenBoard, block: Block, rows: Mapping[str, Floats]) -> Floats:
     """Scores by row as rows × instances, NaN where there are none or the row takes no part."""
-    laid = np.full((len(one.board.rows), len(one.board.instances)), np.nan)
-    for k, takes_part in enumerate(one.rows(block)):
-        name = one.board.rows[k].name
+    laid = np.full((len(member.board.rows), len(member.board.instances)), np.nan)
+    for k, takes_part in enumerate(member.rows(block)):
+        name = member.board.rows[k].name
         if takes_part and name in rows:
             laid[k] = rows[name]
     return laid
 
 
-def people_say(one: OpenBoard, dimension: str) -> Floats:
+def people_say(member: OpenBoard, dimension: str) -> Floats:
     """People's values on a dimension, rows × instances, on 0-100, NaN where there are none."""
-    board = one.board
+    board = member.board
     shape = len(board.rows), len(board.instances)
     return human_scores(board.judgments, board.aggregate(dimension), board.dimensions, shape)
 
@@ -100,13 +100,13 @@ def decisions(scores: Floats, pairs: Preferences) -> Floats:
     return np.where(np.isnan(better - worse), np.nan, np.where(better > worse, 1.0, -1.0))
 
 
-def measure(one: OpenBoard, columns: Columns, dimension: str, *, draws: int, seed: int) -> dict[str, Measured]:
+def measure(member: OpenBoard, columns: Columns, dimension: str, *, draws: int, seed: int) -> dict[str, Measured]:
     """Every metric's agreement with people on a dimension; a metric without any has no entry."""
     if not columns.names:
         return {}
-    if one.given(dimension) == "preferences":
-        return _measure_preferences(columns, one.pairs(dimension), draws, seed)
-    return _measure_values(columns, people_say(one, dimension), draws, seed)
+    if member.given(dimension) == "preferences":
+        return _measure_preferences(columns, member.pairs(dimension), draws, seed)
+    return _measure_values(columns, people_say(member, dimension), draws, seed)
 
 
 def _measure_values(columns: Columns, human: Floats, draws: int, seed: int) -> dict[str, Measured]:
@@ -115,7 +115,7 @@ def _measure_values(columns: Columns, human: Floats, draws: int, seed: int) -> d
     sums = instance_sums(columns.values, human)
     drawn = resampled_pearson(sums, draws=draws, seed=seed)
     several = (sums[:, :, 0] > 0).sum(axis=1) > 1
-    found = {}
+    measured = {}
     for k, name in enumerate(columns.names):
         if np.isnan(pearson.value[k]):
             continue
@@ -126,27 +126,29 @@ def _measure_values(columns: Columns, human: Floats, draws: int, seed: int) -> d
             ),
             "kendall": _spread(tau, float(kendall.p[k]), kendall_se(columns.values[k], human) if draws else math.nan),
         }
-        found[name] = Measured(measures, int(pearson.n[k]), columns.signatures[k])
-    return found
+        measured[name] = Measured(measures, int(pearson.n[k]), columns.signatures[k])
+    return measured
 
 
 def _measure_preferences(columns: Columns, pairs: Preferences, draws: int, seed: int) -> dict[str, Measured]:
     decided = decisions(columns.values, pairs)
     instances, place = np.unique(pairs.instance, return_inverse=True)
-    found = {}
+    measured = {}
     weights = resampling_weights(np.random.default_rng(seed), len(instances), draws)
     for k, name in enumerate(columns.names):
-        there = np.isfinite(decided[k])
-        if not there.any():
+        compared = np.isfinite(decided[k])
+        if not compared.any():
             continue
-        balance: Floats = np.bincount(place[there], decided[k][there], len(instances)).astype(np.float64)
-        count = np.bincount(place[there], minlength=len(instances)).astype(float)
+        balance: Floats = np.bincount(place[compared], decided[k][compared], len(instances)).astype(np.float64)
+        count = np.bincount(place[compared], minlength=len(instances)).astype(float)
         with np.errstate(invalid="ignore", divide="ignore"):
             drawn = (weights @ balance) / (weights @ count)
         value, p = float(balance.sum() / count.sum()), _p_of_signs(balance)
         several = drawn if (count > 0).sum() > 1 else drawn[:0]
-        found[name] = Measured({"preferences": _drawn(value, p, several)}, int(there.sum()), columns.signatures[k])
-    return found
+        measured[name] = Measured(
+            {"preferences": _drawn(value, p, several)}, int(compared.sum()), columns.signatures[k]
+        )
+    return measured
 
 
 def _p_of_signs(balance: Floats) -> float:
@@ -157,11 +159,11 @@ def _p_of_signs(balance: Floats) -> float:
 
 def _drawn(value: float, p: float, drawn: Floats) -> Measure:
     """A measure with the spread of its draws, where there are any."""
-    there = drawn[np.isfinite(drawn)]
-    if len(there) < 2:
+    finite = drawn[np.isfinite(drawn)]
+    if len(finite) < 2:
         return Measure(value, _defined(p))
-    low, high = np.quantile(there, (0.025, 0.975)).tolist()
-    return Measure(value, _defined(p), float(there.std(ddof=1)), (low, high))
+    low, high = np.quantile(finite, (0.025, 0.975)).tolist()
+    return Measure(value, _defined(p), float(finite.std(ddof=1)), (low, high))
 
 
 def _spread(value: float, p: float, se: float) -> Measure:

@@ -54,9 +54,9 @@ def report_metric(
     shown: int = SHOWN,
 ) -> MetricReport:
     """The report on one of the chosen metrics."""
-    row = next((one for one in chosen if one.name == name), None)
+    row = next((row for row in chosen if row.name == name), None)
     if row is None:
-        raise UnknownName("metric", name, [one.name for one in chosen])
+        raise UnknownName("metric", name, [row.name for row in chosen])
     if not row.on:
         raise InvalidInput(f"{name} runs on none of the boards: {next(iter(row.missing.values()))}")
     block = row.blocks[0]
@@ -71,7 +71,9 @@ def report_metric(
         0 if overall is None else sum(s.rank is not None for s in overall.standings),
         *_told_apart(overall, name),
         tuple(_on_columns(suite, boards, chosen, row, result, draws, seed)),
-        tuple(_on_board(one, row, row.on[one.board.name], shown) for one in boards if one.board.name in row.on),
+        tuple(
+            _on_board(member, row, row.on[member.board.name], shown) for member in boards if member.board.name in row.on
+        ),
         row.missing,
         draws,
         seed,
@@ -119,27 +121,27 @@ def _on_columns(
             if cell is None or not cell.measures:
                 yield MetricOnColumn(column, block, reason=None if cell is None else cell.reason)
                 continue
-            found = MetricOnColumn(column, block, cell.measures, cell.n)
-            here = _only_boards([one for one, _, _ in parts], chosen)
-            ranking = _try_ranking(suite, [one for one, _, _ in parts], here, block, column.key, draws, seed)
-            found = found if ranking is None else _placed(found, row.name, ranking)
-            yield found if len(parts) > 1 or block == "one" else _firm(found, row, here, parts[0][0])
+            entry = MetricOnColumn(column, block, cell.measures, cell.n)
+            here = _only_boards([member for member, _, _ in parts], chosen)
+            ranking = _try_ranking(suite, [member for member, _, _ in parts], here, block, column.key, draws, seed)
+            entry = entry if ranking is None else _placed(entry, row.name, ranking)
+            yield entry if len(parts) > 1 or block == "one" else _firm(entry, row, here, parts[0][0])
 
 
 def _only_boards(boards: Sequence[OpenBoard], chosen: Sequence[Chosen]) -> list[Chosen]:
     """The metrics that run on every one of these boards."""
-    return [one for one in chosen if all(board.board.name in one.on for board in boards)]
+    return [metric for metric in chosen if all(board.board.name in metric.on for board in boards)]
 
 
-def _placed(found: MetricOnColumn, name: str, ranking: SuiteRanking) -> MetricOnColumn:
+def _placed(entry: MetricOnColumn, name: str, ranking: SuiteRanking) -> MetricOnColumn:
     ranked = [standing for standing in ranking.standings if standing.rank is not None]
     own = next((standing for standing in ranked if standing.metric == name), None)
     if own is None:
-        return found
+        return entry
     beats, beaten_by = _told_apart(ranking, name)
     first = ranked[0]
     return replace(
-        found,
+        entry,
         rank=own.rank,
         of=len(ranked),
         best=first.metric,
@@ -149,20 +151,20 @@ def _placed(found: MetricOnColumn, name: str, ranking: SuiteRanking) -> MetricOn
     )
 
 
-def _firm(found: MetricOnColumn, row: Chosen, chosen: Sequence[Chosen], one: OpenBoard) -> MetricOnColumn:
+def _firm(entry: MetricOnColumn, row: Chosen, chosen: Sequence[Chosen], member: OpenBoard) -> MetricOnColumn:
     """How far the place among these metrics moves under other statistics and without single generators."""
-    if found.column.given == "preferences":
-        return found
-    dimension, board = found.column.dimension, one.board.name
+    if entry.column.given == "preferences":
+        return entry
+    dimension, board = entry.column.dimension, member.board.name
     try:
         conditions = measure_sensitivity(
-            one.board, one.home.cells, aggregate=dimension, draws=SENSITIVITY_DRAWS
+            member.board, member.home.cells, aggregate=dimension, draws=SENSITIVITY_DRAWS
         ).conditions
     except NotEnoughData:
-        return found
+        return entry
     names = {metric.on[board].name for metric in chosen}
     places = [place for condition in conditions if (place := _place(condition, row.on[board].name, names)) is not None]
-    return replace(found, ranks=(min(places), max(places)), conditions=len(places)) if places else found
+    return replace(entry, ranks=(min(places), max(places)), conditions=len(places)) if places else entry
 
 
 def _place(condition: Condition, name: str, names: Collection[str]) -> int | None:
@@ -172,45 +174,45 @@ def _place(condition: Condition, name: str, names: Collection[str]) -> int | Non
     return None if own is None else 1 + sum(value is not None and value > own + 1e-12 for value in others)
 
 
-def _on_board(one: OpenBoard, row: Chosen, metric: Metric, shown: int) -> MetricOnBoard:
+def _on_board(member: OpenBoard, row: Chosen, metric: Metric, shown: int) -> MetricOnBoard:
     block = row.blocks[0]
-    human, estimate = _overrating(one, metric)
-    columns = load_columns(one, block, [row])
-    dimension = (*one.correctness, *one.others)[0]
-    high, low = worst_failures(one, columns.values[0], dimension, shown) if columns.names else ((), ())
-    speed = _speed(one, metric, block)
-    return MetricOnBoard(one.label, metric.name, metric.signature, estimate, human, speed, high, low)
+    human, estimate = _overrating(member, metric)
+    columns = load_columns(member, block, [row])
+    dimension = (*member.correctness, *member.others)[0]
+    high, low = worst_failures(member, columns.values[0], dimension, shown) if columns.names else ((), ())
+    speed = _speed(member, metric, block)
+    return MetricOnBoard(member.label, metric.name, metric.signature, estimate, human, speed, high, low)
 
 
-def _overrating(one: OpenBoard, metric: Metric) -> tuple[str | None, OverratingEstimate | None]:
+def _overrating(member: OpenBoard, metric: Metric) -> tuple[str | None, OverratingEstimate | None]:
     """How much a metric overrates machines over the first judged person, where there is one."""
-    board = one.board
-    dimension = (*one.correctness, *one.others)[0]
-    people = human_generators(board) if one.given(dimension) == "values" and board.ranks is not None else ()
+    board = member.board
+    dimension = (*member.correctness, *member.others)[0]
+    people = human_generators(board) if member.given(dimension) == "values" and board.ranks is not None else ()
     if not people or metric.card.is_statistic:
         return None, None
     human = people[0]
     try:
         references = references_without(board, human, None)
         rows = rows_compared(board, human, dimension)
-        score_board(board, one.home.cells, [metric], InProcess(), references=references, rows=rows)
-        report = measure_overrating(board, one.home.cells, human, references=references, aggregate=dimension)
+        score_board(board, member.home.cells, [metric], InProcess(), references=references, rows=rows)
+        report = measure_overrating(board, member.home.cells, human, references=references, aggregate=dimension)
     except (NotEnoughData, InvalidInput):
         return None, None
     return human, next((estimate for estimate in report.metrics if estimate.name == metric.name), None)
 
 
-def _speed(one: OpenBoard, metric: Metric, block: Block) -> Speed | None:
+def _speed(member: OpenBoard, metric: Metric, block: Block) -> Speed | None:
     """Outputs per second, as it was when they were scored, or else on a sample."""
-    key = column_key(one.board, metric, one.references(block))
-    seconds = one.home.cells.seconds(key)
-    cells = one.home.cells.load(key, seconds)
+    key = column_key(member.board, metric, member.references(block))
+    seconds = member.home.cells.seconds(key)
+    cells = member.home.cells.load(key, seconds)
     outputs = sum(int(np.isfinite(scores).sum()) for scores in cells.values())
     if outputs and sum(seconds.values()) > 0:
         return Speed(outputs / sum(seconds.values()), outputs, "while scoring")
-    if not one.judged_rows:
+    if not member.judged_rows:
         return None
-    batch, _ = cell_batch(one.board, Cell(metric, key, one.judged_rows[0]))
+    batch, _ = cell_batch(member.board, Cell(metric, key, member.judged_rows[0]))
     batch = batch.part(0, SAMPLE)
     start = time.perf_counter()
     score_checked(metric, batch)

@@ -101,15 +101,15 @@ class OpenSuite:
         self, statistic: SuiteStatistic = "pearson", shown: Shown = "values", *, draws: int = DRAWS, seed: int = 0
     ) -> Result[SuiteResult]:
         """Both tables from the scores that there are: correctness, and the other dimensions."""
-        found = measure_suite(self.suite, self.boards, self.chosen, draws=draws, seed=seed)
-        return Result(value=found, tables=suite_tables(found, statistic, shown), document=document_of(found))
+        result = measure_suite(self.suite, self.boards, self.chosen, draws=draws, seed=seed)
+        return Result(value=result, tables=suite_tables(result, statistic, shown), document=document_of(result))
 
     def rank(
         self, role: Role = "correctness", block: Block = "all", *, draws: int = DRAWS, seed: int = 0
     ) -> Result[SuiteRanking]:
         """One ranking of metrics over all boards, with clusters."""
-        found = rank_suite(self.suite, self.boards, self.chosen, role=role, block=block, draws=draws, seed=seed)
-        return Result(value=found, tables=(suite_ranking_table(found),), document=document_of(found))
+        ranking = rank_suite(self.suite, self.boards, self.chosen, role=role, block=block, draws=draws, seed=seed)
+        return Result(value=ranking, tables=(suite_ranking_table(ranking),), document=document_of(ranking))
 
     def rankings(self, *, draws: int = DRAWS, seed: int = 0) -> tuple[SuiteRanking, ...]:
         """The ranking by correctness with all references, where any metric has scores on every board."""
@@ -137,8 +137,8 @@ class OpenSuite:
         if asked not in rows:
             own = replace(own, metrics=(*(own.metrics or rows), asked))
         own.score(jobs=jobs, on_progress=on_progress)
-        found = report_metric(own.suite, own.boards, own.chosen, asked, draws=draws, seed=seed, shown=shown)
-        return Result(value=found, tables=metric_report_tables(found), document=document_of(found))
+        report = report_metric(own.suite, own.boards, own.chosen, asked, draws=draws, seed=seed, shown=shown)
+        return Result(value=report, tables=metric_report_tables(report), document=document_of(report))
 
     def report(self, path: str | Path, *, draws: int = DRAWS, seed: int = 0) -> Path:
         """One self-contained HTML page about the suite, from the scores that there are."""

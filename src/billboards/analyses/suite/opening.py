@@ -27,7 +27,7 @@ Bools = NDArray[np.bool_]
 class OpenBoard:
     """A board of a suite with its store, the dimensions that take part, and the references of each block."""
 
-    said: SuiteBoard
+    entry: SuiteBoard
     home: Home
     label: str
     correctness: tuple[str, ...]
@@ -61,7 +61,7 @@ class OpenBoard:
         every = self.board.references
         if block == "none" or not every:
             return ()
-        return every if block == "all" else (self.said.reference or every[0],)
+        return every if block == "all" else (self.entry.reference or every[0],)
 
     def rows(self, block: Block) -> Bools:
         """The rows that take part in a block: judged, and not among the references there."""
@@ -83,28 +83,28 @@ class OpenBoard:
 
 def open_boards(suite: Suite) -> tuple[OpenBoard, ...]:
     """Every board of a suite; raises with what is wrong with the first that doesn't fit."""
-    opened = tuple(_open(said) for said in suite.boards)
-    twice = [label for label, count in Counter(one.label for one in opened).items() if count > 1]
+    opened = tuple(_open(entry) for entry in suite.boards)
+    twice = [label for label, count in Counter(member.label for member in opened).items() if count > 1]
     if twice:
         raise InvalidInput(f"suite {suite.name}: two boards are labelled {twice[0]!r}; give each a label of its own")
-    names = [name for name, count in Counter(one.board.name for one in opened).items() if count > 1]
+    names = [name for name, count in Counter(member.board.name for member in opened).items() if count > 1]
     if names:
         raise InvalidInput(f"suite {suite.name}: two boards are named {names[0]!r}; rename one in its board.toml")
     return opened
 
 
-def _open(said: SuiteBoard) -> OpenBoard:
-    home = open_home(said.folder)
+def _open(entry: SuiteBoard) -> OpenBoard:
+    home = open_home(entry.folder)
     board = home.board
-    if said.reference is not None and said.reference not in board.references:
-        raise UnknownName(f"reference of board {board.name}", said.reference, board.references)
-    correctness = (board.aggregate().name,) if said.correctness is None else said.correctness
-    others = tuple(_other_dimensions(board, correctness)) if said.others is None else said.others
+    if entry.reference is not None and entry.reference not in board.references:
+        raise UnknownName(f"reference of board {board.name}", entry.reference, board.references)
+    correctness = (board.aggregate().name,) if entry.correctness is None else entry.correctness
+    others = tuple(_other_dimensions(board, correctness)) if entry.others is None else entry.others
     for name in (*correctness, *others):
         board.aggregate(name)
     if not correctness and not others:
         raise InvalidInput(f'board {board.name}: the suite names none of its dimensions; add correctness = "…"')
-    return OpenBoard(said, home, said.label or board.name, correctness, others)
+    return OpenBoard(entry, home, entry.label or board.name, correctness, others)
 
 
 def _other_dimensions(board: Board, correctness: tuple[str, ...]) -> Iterator[str]:

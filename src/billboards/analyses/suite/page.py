@@ -49,10 +49,12 @@ def suite_facts(result: SuiteResult) -> list[tuple[str, str]]:
 
 def signature_table(result: SuiteResult) -> Table:
     """What ran under each name."""
-    found: dict[str, dict[str, None]] = {}
+    signatures: dict[str, dict[str, None]] = {}
     for cell in (*result.cells, *result.parts):
-        found.setdefault(cell.metric, {}).update(dict.fromkeys(cell.signatures))
-    rows = tuple({"name": name, "signature": signature} for name, several in found.items() for signature in several)
+        signatures.setdefault(cell.metric, {}).update(dict.fromkeys(cell.signatures))
+    rows = tuple(
+        {"name": name, "signature": signature} for name, several in signatures.items() for signature in several
+    )
     columns = (TableColumn("name", "metric", "left"), TableColumn("signature", "signature", "left"))
     return Table("Signatures of the metrics", columns, rows)
 

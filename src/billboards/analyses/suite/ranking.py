@@ -42,7 +42,7 @@ class _Draws:
 class _Loaded:
     """The scores of one board in the block that ranks."""
 
-    one: OpenBoard
+    member: OpenBoard
     columns: Columns
     seed: int
 
@@ -64,7 +64,9 @@ def rank_suite(
     """Metrics over the columns of one table, or in one of them; those without references stand beside the block's."""
     if draws < 2:
         raise NotEnoughData(f"ranking a suite is testing its metrics, which needs draws; got {draws}")
-    loaded = {one.board.name: _Loaded(one, _beside(one, block, chosen), seed + k) for k, one in enumerate(boards)}
+    loaded = {
+        member.board.name: _Loaded(member, _beside(member, block, chosen), seed + k) for k, member in enumerate(boards)
+    }
     groups = [
         (column, parts)
         for column, parts in column_groups(boards)
@@ -79,32 +81,34 @@ def rank_suite(
             f"suite {suite.name}: no metric has scores on every board; run `billboards suite run` first"
         )
     names = [row.name for row in ranked]
-    found = [
-        (column, _combined([(_draw(loaded[one.board.name], names, d, draws), w) for one, d, w in parts]))
+    by_column = [
+        (column, _combined([(_draw(loaded[member.board.name], names, d, draws), w) for member, d, w in parts]))
         for column, parts in groups
     ]
-    weights = np.array([column.weight for column, _ in found])
-    overall = _combined([(one, weight) for (_, one), weight in zip(found, weights / weights.sum(), strict=True)])
-    standings = _standings(ranked, found, overall)
+    weights = np.array([column.weight for column, _ in by_column])
+    overall = _combined(
+        [(column_draws, weight) for (_, column_draws), weight in zip(by_column, weights / weights.sum(), strict=True)]
+    )
+    standings = _standings(ranked, by_column, overall)
     out = [_unranked(row, lacking[row.name]) for row in chosen if lacking[row.name]]
     p = _p_values(overall)
     return SuiteRanking(
         suite.name,
         role,
         block,
-        tuple(column for column, _ in found),
+        tuple(column for column, _ in by_column),
         (*standings, *sorted(out, key=lambda standing: standing.metric)),
         {a: {b: _defined(p[i, j]) for j, b in enumerate(names) if i != j} for i, a in enumerate(names)},
-        {column.key: one.n for column, one in found},
+        {column.key: column_draws.n for column, column_draws in by_column},
         draws,
         seed,
     )
 
 
-def _beside(one: OpenBoard, block: Block, chosen: Sequence[Chosen]) -> Columns:
+def _beside(member: OpenBoard, block: Block, chosen: Sequence[Chosen]) -> Columns:
     """The scores of a block's metrics and of those that need no references."""
-    with_references = load_columns(one, block, [row for row in chosen if block in row.blocks])
-    without = load_columns(one, "none", [row for row in chosen if not row.needs_references and block != "none"])
+    with_references = load_columns(member, block, [row for row in chosen if block in row.blocks])
+    without = load_columns(member, "none", [row for row in chosen if not row.needs_references and block != "none"])
     return Columns(
         (*with_references.names, *without.names),
         (*with_references.signatures, *without.signatures),
@@ -118,33 +122,38 @@ _Groups = Sequence[tuple[SuiteColumn, Sequence[tuple[OpenBoard, str, float]]]]
 def _lacking(name: str, groups: _Groups, loaded: Mapping[str, _Loaded]) -> Iterator[str]:
     """The boards on which a metric has no scores."""
     labels = {
-        one.label for _, parts in groups for one, _, _ in parts if name not in loaded[one.board.name].columns.names
+        member.label
+        for _, parts in groups
+        for member, _, _ in parts
+        if name not in loaded[member.board.name].columns.names
     }
     yield from sorted(labels)
 
 
 def _draw(loaded: _Loaded, names: Sequence[str], dimension: str, draws: int) -> _Draws:
     scores, seed = loaded.of(names), loaded.seed
-    if loaded.one.given(dimension) == "preferences":
-        return _draw_preferences(loaded.one, scores, dimension, draws, seed)
-    human = people_say(loaded.one, dimension)
+    if loaded.member.given(dimension) == "preferences":
+        return _draw_preferences(loaded.member, scores, dimension, draws, seed)
+    human = people_say(loaded.member, dimension)
     shared = np.isfinite(scores).all(axis=0) & np.isfinite(human)
     scores = np.where(shared, scores, np.nan)
     sums = instance_sums(scores, human)
     exchanged = exchange_correlations(scores, human, draws=draws, seed=seed)
     if not len(exchanged.drawn):
-        raise NotEnoughData(f"{loaded.one.label}: fewer than three outputs have a judgment and a score of every metric")
+        raise NotEnoughData(
+            f"{loaded.member.label}: fewer than three outputs have a judgment and a score of every metric"
+        )
     values = pearson_of_sums(sums.sum(axis=1))
     return _Draws(values, resampled_pearson(sums, draws=draws, seed=seed), exchanged.drawn, exchanged.n)
 
 
-def _draw_preferences(one: OpenBoard, scores: Floats, dimension: str, draws: int, seed: int) -> _Draws:
+def _draw_preferences(member: OpenBoard, scores: Floats, dimension: str, draws: int, seed: int) -> _Draws:
     """Draws over instances: all pairs of an instance are drawn, or exchanged, together."""
-    pairs = one.pairs(dimension)
+    pairs = member.pairs(dimension)
     decided = decisions(scores, pairs)
     shared = np.isfinite(decided).all(axis=0)
     if not shared.any():
-        raise NotEnoughData(f"{one.label}: no pair of outputs has a preference and scores of every metric")
+        raise NotEnoughData(f"{member.label}: no pair of outputs has a preference and scores of every metric")
     _, place = np.unique(pairs.instance[shared], return_inverse=True)
     balance = np.array([np.bincount(place, metric) for metric in decided[:, shared]])
     count = np.bincount(place).astype(float)
@@ -160,10 +169,10 @@ def _combined(parts: Sequence[tuple[_Draws, float]]) -> _Draws:
     """The weighted mean over boards or columns, draw by draw."""
 
     def mean(of: str) -> Floats:
-        total: Floats = np.sum([weight * getattr(one, of) for one, weight in parts], axis=0)
+        total: Floats = np.sum([weight * getattr(part, of) for part, weight in parts], axis=0)
         return total
 
-    return _Draws(mean("values"), mean("drawn"), mean("exchanged"), sum(one.n for one, _ in parts))
+    return _Draws(mean("values"), mean("drawn"), mean("exchanged"), sum(part.n for part, _ in parts))
 
 
 def _p_values(overall: _Draws) -> Floats:
@@ -175,7 +184,7 @@ def _p_values(overall: _Draws) -> Floats:
 
 
 def _standings(
-    ranked: Sequence[Chosen], found: Sequence[tuple[SuiteColumn, _Draws]], overall: _Draws
+    ranked: Sequence[Chosen], by_column: Sequence[tuple[SuiteColumn, _Draws]], overall: _Draws
 ) -> tuple[SuiteStanding, ...]:
     order, ranks, clusters = places(overall.values, _p_values(overall))
     low, high = np.full((2, len(ranked)), np.nan)
@@ -189,13 +198,13 @@ def _standings(
             _defined(overall.values[k]),
             (float(low[k]), float(high[k])) if varies[k] else None,
             clusters.get(k),
-            {column.key: _defined(one.values[k]) for column, one in found},
+            {column.key: _defined(column_draws.values[k]) for column, column_draws in by_column},
             row.is_statistic,
             not row.needs_references,
         )
         for k, row in enumerate(ranked)
     ]
-    rest = [replace(one, reason="the scores don't vary") for one in standings if one.rank is None]
+    rest = [replace(standing, reason="the scores don't vary") for standing in standings if standing.rank is None]
     return (*(standings[k] for k in order), *rest)
 
 

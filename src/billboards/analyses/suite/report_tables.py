@@ -23,7 +23,7 @@ def metric_report_tables(report: MetricReport) -> tuple[Table, ...]:
 
 def columns_table(report: MetricReport) -> Table:
     """A line per column and block."""
-    rows = tuple(_column_row(one) for one in report.columns if one.measures or one.reason)
+    rows = tuple(_column_row(entry) for entry in report.columns if entry.measures or entry.reason)
     columns = (
         TableColumn("column", "column", "left"),
         TableColumn("dimension", "dimension", "left", visible=False),
@@ -44,25 +44,29 @@ def columns_table(report: MetricReport) -> Table:
     return Table(title, columns, rows, tuple(_column_notes(report)))
 
 
-def _column_row(one: MetricOnColumn) -> dict[str, object]:
-    shown = one.measures.get("pearson") or one.measures.get("preferences")
-    tau = one.measures.get("kendall")
-    best = None if one.best is None or one.best_value is None else f"{one.best} {value_text(100 * one.best_value, 1)}"
+def _column_row(entry: MetricOnColumn) -> dict[str, object]:
+    shown = entry.measures.get("pearson") or entry.measures.get("preferences")
+    tau = entry.measures.get("kendall")
+    best = (
+        None
+        if entry.best is None or entry.best_value is None
+        else f"{entry.best} {value_text(100 * entry.best_value, 1)}"
+    )
     return {
-        "column": column_header(one.column),
-        "dimension": one.column.dimension,
-        "block": one.block,
+        "column": column_header(entry.column),
+        "dimension": entry.column.dimension,
+        "block": entry.block,
         "value": None if shown is None else 100 * shown.value,
         "interval": _ends(shown),
         "p": None if shown is None else shown.p,
         "kendall": None if tau is None else 100 * tau.value,
-        "n": one.n or None,
-        "place": None if one.rank is None else f"{one.rank} of {one.of}",
+        "n": entry.n or None,
+        "place": None if entry.rank is None else f"{entry.rank} of {entry.of}",
         "best": best,
-        "ranks": None if one.ranks is None else f"{one.ranks[0]} to {one.ranks[1]}",
-        "beats": one.beats,
-        "beaten_by": one.beaten_by,
-        "reason": one.reason,
+        "ranks": None if entry.ranks is None else f"{entry.ranks[0]} to {entry.ranks[1]}",
+        "beats": entry.beats,
+        "beaten_by": entry.beaten_by,
+        "reason": entry.reason,
     }
 
 
@@ -74,9 +78,9 @@ def _ends(measure: Measure | None) -> tuple[float, float] | None:
 
 def _column_notes(report: MetricReport) -> Iterator[str]:
     yield overall_words(report)
-    if any(one.ranks for one in report.columns):
+    if any(entry.ranks for entry in report.columns):
         yield "Places otherwise: best and worst under other statistics, dimensions, and without single generators."
-    compared = {one.column.label for one in report.columns if one.column.given == "preferences"}
+    compared = {entry.column.label for entry in report.columns if entry.column.given == "preferences"}
     if compared:
         yield f"{listed(sorted(compared))}: people gave preferences; (C − D)/(C + D) over pairs."
     for board, reason in report.missing.items():
@@ -98,17 +102,17 @@ def boards_table(report: MetricReport) -> Table:
     """Speed and overrating, board by board."""
     rows = tuple(
         {
-            "board": one.board,
-            "metric": one.metric if one.metric != report.metric else None,
-            "speed": None if one.speed is None else one.speed.per_second,
-            "measured": None if one.speed is None else one.speed.measured,
-            "human": one.human,
-            "overrating": None if one.overrating is None else one.overrating.beta0,
-            "interval90": None if one.overrating is None else one.overrating.interval90,
-            "verdict": None if one.overrating is None else verdict(one.overrating),
-            "signature": one.signature,
+            "board": entry.board,
+            "metric": entry.metric if entry.metric != report.metric else None,
+            "speed": None if entry.speed is None else entry.speed.per_second,
+            "measured": None if entry.speed is None else entry.speed.measured,
+            "human": entry.human,
+            "overrating": None if entry.overrating is None else entry.overrating.beta0,
+            "interval90": None if entry.overrating is None else entry.overrating.interval90,
+            "verdict": None if entry.overrating is None else verdict(entry.overrating),
+            "signature": entry.signature,
         }
-        for one in report.boards
+        for entry in report.boards
     )
     judged = any(row["overrating"] is not None for row in rows)
     columns = (
@@ -125,9 +129,9 @@ def boards_table(report: MetricReport) -> Table:
     return Table(f"{one_line(report.metric)}: speed and overrating", columns, rows)
 
 
-def failures_table(one: MetricOnBoard) -> Table:
+def failures_table(entry: MetricOnBoard) -> Table:
     """The outputs that a metric places furthest from where people do."""
-    rows = tuple(_failure_row(failed) for failed in (*one.too_high, *one.too_low))
+    rows = tuple(_failure_row(failed) for failed in (*entry.too_high, *entry.too_low))
     compared = any(row["other"] for row in rows)
     columns = (
         TableColumn("metric_place", "its place" if compared else "metric", digits=2),
@@ -140,7 +144,7 @@ def failures_table(one: MetricOnBoard) -> Table:
     )
     by = "by the metric" if compared else "by the metric and by people"
     note = f"Places among the judged outputs {by}: 0 is the worst, 1 the best."
-    return Table(f"{one_line(one.board)}: where {one_line(one.metric)} fails worst", columns, rows, (note,))
+    return Table(f"{one_line(entry.board)}: where {one_line(entry.metric)} fails worst", columns, rows, (note,))
 
 
 def _failure_row(failed: FailedOutput) -> dict[str, object]:
@@ -172,7 +176,7 @@ def metric_report_html(report: MetricReport) -> str:
             ("seed", str(report.seed)),
             ("billboards", metadata.version("billboards")),
         ],
-        signatures=[(one.board, one.signature) for one in report.boards],
+        signatures=[(entry.board, entry.signature) for entry in report.boards],
         download=data_uri("application/json", dumps(document_of(report))),
     )
 
@@ -181,12 +185,12 @@ def _rivals(report: MetricReport) -> tuple[tuple[str, tuple[str, ...]], ...]:
     return ("beats, over all boards", report.beats), ("is beaten by, over all boards", report.beaten_by)
 
 
-def _failures(one: MetricOnBoard) -> dict[str, object]:
-    compared = any(failed.other for failed in one.too_high)
+def _failures(entry: MetricOnBoard) -> dict[str, object]:
+    compared = any(failed.other for failed in entry.too_high)
     first = "Decided the wrong way" if compared else "Placed too high"
-    sides = [(first, one.too_high), ("Placed too low", one.too_low)]
+    sides = [(first, entry.too_high), ("Placed too low", entry.too_low)]
     return {
-        "board": one_line(one.board),
+        "board": one_line(entry.board),
         "sides": [(title, [_as_read(f) for f in some]) for title, some in sides if some],
     }
 
@@ -194,7 +198,7 @@ def _failures(one: MetricOnBoard) -> dict[str, object]:
 def _as_read(failed: FailedOutput) -> dict[str, str]:
     places = f"metric {value_text(failed.metric_place, 2)}, people {value_text(failed.human_place, 2)}"
     return {
-        "said": "" if failed.other else places,
+        "places": "" if failed.other else places,
         "where": " · ".join(filter(None, (one_line(failed.instance), one_line(failed.generator)))),
         "output": clipped(failed.output, READ),
         "other": clipped(failed.other, READ),

@@ -36,18 +36,18 @@ def score_suite(
 ) -> SuiteScoring:
     """Compute and save every cell that the tables need and that is missing, board by board."""
     report, work = SuiteScoring(), []
-    for one in boards:
-        cells, present = _missing(one, chosen)
+    for member in boards:
+        cells, present = _missing(member, chosen)
         report.present += present
-        work.append((one, cells))
-    total = sum(len(cells) * len(one.board.instances) for one, cells in work)
+        work.append((member, cells))
+    total = sum(len(cells) * len(member.board.instances) for member, cells in work)
     before = 0
-    for one, cells in work:
-        told = None if on_progress is None else _across(on_progress, one.label, before, total)
-        done = compute_cells(one.board, one.home.cells, cells, executor, on_progress=told)
+    for member, cells in work:
+        board_progress = None if on_progress is None else _across(on_progress, member.label, before, total)
+        done = compute_cells(member.board, member.home.cells, cells, executor, on_progress=board_progress)
         report.computed += done.computed
-        report.failures |= {f"{metric} on {one.label}": reason for metric, reason in done.failures.items()}
-        before += len(cells) * len(one.board.instances)
+        report.failures |= {f"{metric} on {member.label}": reason for metric, reason in done.failures.items()}
+        before += len(cells) * len(member.board.instances)
     return report
 
 
@@ -56,24 +56,24 @@ def _across(tell: Callable[[Progress], None], label: str, before: int, total: in
     return lambda now: tell(Progress(before + now.done, total, f"{label} · {now.cell}"))
 
 
-def _missing(one: OpenBoard, chosen: Sequence[Chosen]) -> tuple[list[Cell[Metric]], int]:
+def _missing(member: OpenBoard, chosen: Sequence[Chosen]) -> tuple[list[Cell[Metric]], int]:
     """The cells of one board that are missing, in whichever block; a board with one reference has each once."""
     cells: list[Cell[Metric]] = []
     present = 0
-    for references in _reference_sets(one):
-        metrics = _needing(one, chosen, references)
-        some, there = missing_cells(one.board, one.home.cells, metrics, references, one.judged_rows)
+    for references in _reference_sets(member):
+        metrics = _needing(member, chosen, references)
+        some, count = missing_cells(member.board, member.home.cells, metrics, references, member.judged_rows)
         cells += some
-        present += there
+        present += count
     return cells, present
 
 
-def _reference_sets(one: OpenBoard) -> tuple[ReferenceSet, ...]:
+def _reference_sets(member: OpenBoard) -> tuple[ReferenceSet, ...]:
     """The reference sets of all blocks, each once."""
-    return tuple(dict.fromkeys(one.references(block) for block in ("all", "one", "none")))
+    return tuple(dict.fromkeys(member.references(block) for block in ("all", "one", "none")))
 
 
-def _needing(one: OpenBoard, chosen: Sequence[Chosen], references: ReferenceSet) -> list[Metric]:
+def _needing(member: OpenBoard, chosen: Sequence[Chosen], references: ReferenceSet) -> list[Metric]:
     """The metrics that are run against a reference set: those that need one, or those that need none."""
-    here = {metric.signature: metric for row in chosen if (metric := row.on.get(one.board.name)) is not None}
+    here = {metric.signature: metric for row in chosen if (metric := row.on.get(member.board.name)) is not None}
     return [metric for metric in here.values() if metric.card.needs_references == bool(references)]

@@ -94,11 +94,11 @@ def _located(name: str, beside: Path) -> str:
 class _Keys:
     """A table's values by key, each of the kind it must be."""
 
-    def __init__(self, values: Mapping[str, Any], where: str, known: Iterable[str]) -> None:
+    def __init__(self, values: Mapping[str, Any], where: str, allowed: Iterable[str]) -> None:
         self.values, self.where = values, where
-        unknown = [key for key in values if key not in known]
+        unknown = [key for key in values if key not in allowed]
         if unknown:
-            raise InvalidInput(f"{where}: unknown key {unknown[0]!r}; known: {', '.join(known)}")
+            raise InvalidInput(f"{where}: unknown key {unknown[0]!r}; known: {', '.join(allowed)}")
 
     def text(self, key: str) -> str | None:
         value = self.values.get(key)

@@ -44,7 +44,7 @@ def suite_table(result: SuiteResult, role: Role, statistic: SuiteStatistic, show
     averages = {(a.block, a.metric): a for a in result.averages if a.statistic == statistic and role == "correctness"}
     rows = []
     for row in result.rows:
-        cells = {column.key: _found(result, row, column) for column in columns}
+        cells = {column.key: _cell_of(result, row, column) for column in columns}
         if any(cell.measures for cell in cells.values()):
             rows.append(_table_row(row, columns, cells, statistic))
             if average := averages.get((row.block, row.metric)):
@@ -61,7 +61,7 @@ def suite_table(result: SuiteResult, role: Role, statistic: SuiteStatistic, show
     return Table(title, table_columns, tuple(rows), tuple(notes))
 
 
-def _found(result: SuiteResult, row: SuiteRow, column: SuiteColumn) -> SuiteCell:
+def _cell_of(result: SuiteResult, row: SuiteRow, column: SuiteColumn) -> SuiteCell:
     return result.cell(row, column) or SuiteCell(row.metric, column.key, row.block)
 
 
@@ -74,16 +74,16 @@ def _table_row(
     row: SuiteRow, columns: list[SuiteColumn], cells: Mapping[str, SuiteCell], statistic: SuiteStatistic
 ) -> dict[str, object]:
     mark = STATISTIC if row.is_statistic else REFERENCE_FREE if row.block == "none" else ""
-    found: dict[str, object] = {"block": row.block, "name": row.metric, "mark": mark}
+    line: dict[str, object] = {"block": row.block, "name": row.metric, "mark": mark}
     for column in columns:
         cell = cells[column.key]
         measure = measure_of(cell, column, statistic)
         if measure is not None:
             low, high = measure.interval or (None, None)
             ends = None if low is None or high is None else (100 * low, 100 * high)
-            found |= {column.key: 100 * measure.value, f"{column.key} p": measure.p, f"{column.key} 95%": ends}
-            found[f"{column.key} n"] = cell.n
-    return found
+            line |= {column.key: 100 * measure.value, f"{column.key} p": measure.p, f"{column.key} 95%": ends}
+            line[f"{column.key} n"] = cell.n
+    return line
 
 
 def _columns(column: SuiteColumn, shown: Shown, place: int) -> Iterator[TableColumn]:
@@ -136,11 +136,11 @@ def substitute_notes(result: SuiteResult) -> Iterator[str]:
 def _left_out(result: SuiteResult, columns: list[SuiteColumn]) -> dict[str, str | None]:
     """Why a metric that has a row lacks a column."""
     keys = {column.key for column in columns}
-    found: dict[str, str | None] = {}
+    reasons: dict[str, str | None] = {}
     for cell in result.cells:
         if cell.column in keys and cell.reason is not None and cell.metric not in result.missing:
-            found.setdefault(cell.metric, cell.reason)
-    return found
+            reasons.setdefault(cell.metric, cell.reason)
+    return reasons
 
 
 def suite_ranking_table(ranking: SuiteRanking) -> Table:

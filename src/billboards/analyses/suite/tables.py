@@ -33,17 +33,17 @@ DRAWS = 1000
 class _Part:
     """One dimension of one board, and what every metric reached there in every block."""
 
-    one: OpenBoard
+    member: OpenBoard
     dimension: str
     role: Role
-    found: Mapping[Block, Mapping[str, Measured]]
+    measured: Mapping[Block, Mapping[str, Measured]]
 
 
 def measure_suite(
     suite: Suite, boards: Sequence[OpenBoard], chosen: Sequence[Chosen], *, draws: int = DRAWS, seed: int = 0
 ) -> SuiteResult:
     """Both tables of a suite from the scores that there are."""
-    parts = [part for k, one in enumerate(boards) for part in _measured(one, chosen, draws, seed + k)]
+    parts = [part for k, member in enumerate(boards) for part in _measured(member, chosen, draws, seed + k)]
     rows = tuple(_rows(suite, chosen))
     grouped = _grouped(parts)
     columns = tuple(_column(group) for group in grouped)
@@ -68,7 +68,7 @@ def measure_suite(
         tuple(cell for cell in single if cell.measures),
         tuple(suite_averages(columns, rows, placed)),
         tuple(family_points(suite, columns, placed)),
-        {one.label: one.board.version for one in boards},
+        {member.label: member.board.version for member in boards},
         substitutes,
         missing,
         draws,
@@ -76,19 +76,21 @@ def measure_suite(
     )
 
 
-def _measured(one: OpenBoard, chosen: Sequence[Chosen], draws: int, seed: int) -> Iterator[_Part]:
+def _measured(member: OpenBoard, chosen: Sequence[Chosen], draws: int, seed: int) -> Iterator[_Part]:
     """Every dimension of a board; a board with a single reference is measured once for both blocks."""
     columns: dict[Block, Columns] = {}
     for block in BLOCKS:
         rows = [row for row in chosen if block in row.blocks]
-        same = block == "one" and one.references("one") == one.references("all")
-        columns[block] = columns["all"] if same else load_columns(one, block, rows)
-    for dimension, role in one.dimensions:
-        found: dict[Block, Mapping[str, Measured]] = {}
+        same = block == "one" and member.references("one") == member.references("all")
+        columns[block] = columns["all"] if same else load_columns(member, block, rows)
+    for dimension, role in member.dimensions:
+        measured: dict[Block, Mapping[str, Measured]] = {}
         for block in BLOCKS:
             same = block == "one" and columns["one"] is columns["all"]
-            found[block] = found["all"] if same else measure(one, columns[block], dimension, draws=draws, seed=seed)
-        yield _Part(one, dimension, role, found)
+            measured[block] = (
+                measured["all"] if same else measure(member, columns[block], dimension, draws=draws, seed=seed)
+            )
+        yield _Part(member, dimension, role, measured)
 
 
 def _rows(suite: Suite, chosen: Sequence[Chosen]) -> Iterator[SuiteRow]:
@@ -105,74 +107,74 @@ def _is_of(cell: SuiteCell, row: SuiteRow) -> bool:
 
 def column_groups(boards: Sequence[OpenBoard]) -> list[tuple[SuiteColumn, list[tuple[OpenBoard, str, float]]]]:
     """Every column, with the boards and the dimension that make it and how much each board counts there."""
-    parts = [_Part(one, dimension, role, {}) for one in boards for dimension, role in one.dimensions]
-    found = []
+    parts = [_Part(member, dimension, role, {}) for member in boards for dimension, role in member.dimensions]
+    groups = []
     for group in _grouped(parts):
         column = _column(group)
-        found.append((column, [(part.one, part.dimension, column.weights[part.one.label]) for part in group]))
-    return found
+        groups.append((column, [(part.member, part.dimension, column.weights[part.member.label]) for part in group]))
+    return groups
 
 
 def _grouped(parts: Sequence[_Part]) -> list[list[_Part]]:
     """Parts that make one column: the same dimension of the boards of one group."""
     groups: dict[tuple[str, str, str, str], list[_Part]] = {}
     for part in parts:
-        group = part.one.said.group or part.one.label
-        groups.setdefault((part.role, group, part.dimension, part.one.given(part.dimension)), []).append(part)
+        group = part.member.entry.group or part.member.label
+        groups.setdefault((part.role, group, part.dimension, part.member.given(part.dimension)), []).append(part)
     return list(groups.values())
 
 
 def _column(group: Sequence[_Part]) -> SuiteColumn:
     first = group[0]
-    said = first.one.said
-    label = first.one.label if len(group) == 1 else said.group or first.one.label
-    weight = sum(part.one.said.weight for part in group)
+    entry = first.member.entry
+    label = first.member.label if len(group) == 1 else entry.group or first.member.label
+    weight = sum(part.member.entry.weight for part in group)
     return SuiteColumn(
         f"{label}:{first.dimension}",
         label,
         first.dimension,
         first.role,
-        first.one.given(first.dimension),
-        {part.one.label: part.one.said.weight / weight for part in group},
+        first.member.given(first.dimension),
+        {part.member.label: part.member.entry.weight / weight for part in group},
         weight / len(group),
-        said.task,
-        said.difficulty,
+        entry.task,
+        entry.difficulty,
     )
 
 
 def _cell(row: SuiteRow, column: SuiteColumn, group: Sequence[_Part], chosen: Sequence[Chosen]) -> SuiteCell:
     """A row's cell in a column: measured on every board of the column, or empty with the reason."""
-    found = [part.found[row.block].get(row.metric) for part in group]
-    there = [one for one in found if one is not None]
-    if len(there) < len(group):
-        lacking = next(part for part, one in zip(group, found, strict=True) if one is None)
-        reason = _why(row, lacking.one, chosen)
+    measured = [part.measured[row.block].get(row.metric) for part in group]
+    present = [entry for entry in measured if entry is not None]
+    if len(present) < len(group):
+        lacking = next(part for part, entry in zip(group, measured, strict=True) if entry is None)
+        reason = _why(row, lacking.member, chosen)
         return SuiteCell(row.metric, column.key, row.block, reason=reason)
     weights = list(column.weights.values())
-    statistics = there[0].measures
-    measures = {name: _mean([one.measures[name] for one in there], weights) for name in statistics}
-    signatures = tuple(dict.fromkeys(one.signature for one in there))
-    return SuiteCell(row.metric, column.key, row.block, measures, sum(one.n for one in there), signatures)
+    statistics = present[0].measures
+    measures = {name: _mean([entry.measures[name] for entry in present], weights) for name in statistics}
+    signatures = tuple(dict.fromkeys(entry.signature for entry in present))
+    return SuiteCell(row.metric, column.key, row.block, measures, sum(entry.n for entry in present), signatures)
 
 
-def _why(row: SuiteRow, one: OpenBoard, chosen: Sequence[Chosen]) -> str:
+def _why(row: SuiteRow, member: OpenBoard, chosen: Sequence[Chosen]) -> str:
     metric = next(entry for entry in chosen if entry.name == row.metric)
-    if one.board.name in metric.missing:
-        return f"{one.label}: {metric.missing[one.board.name]}"
-    if row.block != "none" and not one.board.references:
-        return f"{one.label} has no references"
-    on = metric.on[one.board.name]
-    if on.card.needs_input and not any(i.input or i.image for i in one.board.instances):
-        return f"{one.label} has no inputs"
-    return f"no scores on {one.label}, or none that vary"
+    if member.board.name in metric.missing:
+        return f"{member.label}: {metric.missing[member.board.name]}"
+    if row.block != "none" and not member.board.references:
+        return f"{member.label} has no references"
+    on = metric.on[member.board.name]
+    if on.card.needs_input and not any(i.input or i.image for i in member.board.instances):
+        return f"{member.label} has no inputs"
+    return f"no scores on {member.label}, or none that vary"
 
 
 def _mean(measures: Sequence[Measure], weights: Sequence[float]) -> Measure:
     """The weighted mean over boards; p and interval from the standard errors of all."""
     if len(measures) == 1:
         return measures[0]
-    value = sum(weight * one.value for weight, one in zip(weights, measures, strict=True))
-    errors = [one.se for one in measures if one.se is not None]
+    value = sum(weight * measure.value for weight, measure in zip(weights, measures, strict=True))
+    errors = [measure.se for measure in measures if measure.se is not None]
     if len(errors) < len(measures):
         return Measure(value)
     se = math.sqrt(sum((weight * error) ** 2 for weight, error in zip(weights, errors, strict=True)))

@@ -64,19 +64,19 @@ class Caller:
     ) -> dict[str, Any]:
         import httpx
 
-        said = ""
+        failure = ""
         for attempt in range(ATTEMPTS):
             if attempt:
                 time.sleep(FIRST_WAIT * 2 ** (attempt - 1))
             try:
                 response = self._http.request(method, self.address + path, json=body, params=query)
             except httpx.RequestError as error:
-                said = str(error) or type(error).__name__
+                failure = str(error) or type(error).__name__
                 continue
             if response.status_code != 429 and response.status_code < 500:
                 return self._read(response, path)
-            said = f"status {response.status_code}"
-        raise PlatformFailed(f"{self.address}{path}: no answer after {ATTEMPTS} attempts, at last: {said}")
+            failure = f"status {response.status_code}"
+        raise PlatformFailed(f"{self.address}{path}: no answer after {ATTEMPTS} attempts, at last: {failure}")
 
     def _read(self, response: httpx.Response, path: str) -> dict[str, Any]:
         if response.status_code in (401, 403):

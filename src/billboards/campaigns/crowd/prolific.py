@@ -114,13 +114,13 @@ class Prolific:
         return _study(self._caller.patch(f"/studies/{study_id}/", {"total_available_places": places}))
 
     def works(self, study_id: str) -> tuple[Work, ...]:
-        found: list[Work] = []
+        works: list[Work] = []
         for page in range(1, 10_000):
             answer = self._caller.get("/submissions/", study=study_id, page=page, page_size=100)
-            found.extend(_work(entry) for entry in _list(answer, "results"))
+            works.extend(_work(entry) for entry in _list(answer, "results"))
             if not _has_more(answer):
                 break
-        return tuple(found)
+        return tuple(works)
 
     def approve(self, work_id: str) -> None:
         self._caller.post(f"/submissions/{work_id}/transition/", {"action": "APPROVE"})
@@ -249,6 +249,6 @@ def _text(document: Mapping[str, Any], key: str) -> str:
 
 def _list(document: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:
     value = document.get(key)
-    if not isinstance(value, list) or not all(isinstance(one, Mapping) for one in value):
+    if not isinstance(value, list) or not all(isinstance(entry, Mapping) for entry in value):
         raise PlatformFailed(f"Prolific answered without a list of {key}: {shown(document)}")
     return value
