@@ -86,7 +86,7 @@ def test_a_metric_that_cannot_run_here_must_be_given(home: Home, tmp_path: Path)
     given = read_metric_scores(table, home.board, foreign)
     np.testing.assert_array_equal(given[name], own)
     expected = next(g.scores["ensemble"] for g in ranking.generators if g.name == "g1")
-    assert apply_ensemble(foreign, home.board, outputs, InProcess(), given=given).mean == pytest.approx(expected)
+    assert apply_ensemble(foreign, home.board, outputs, InProcess(), scores=given).mean == pytest.approx(expected)
 
 
 def test_another_version_of_a_metric_is_refused(home: Home) -> None:

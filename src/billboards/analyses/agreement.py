@@ -85,44 +85,46 @@ def study_agreement(
     part = part or Slice()
     keep = list(board.select(part))
     shape = (len(board.rows), len(board.instances))
-    one, other = (
+    first_scores, second_scores = (
         human_scores(board.judgments, board.aggregate(name), board.dimensions, shape)[:, keep]
         for name in (first, second)
     )
-    if not (np.isfinite(one) & np.isfinite(other)).any():
+    if not (np.isfinite(first_scores) & np.isfinite(second_scores)).any():
         raise NotEnoughData(f"no output has both {first} and {second}, so they can't be compared")
-    found = measure_agreement(one, other)
-    differ = not np.isnan(found.standardised_distance)
-    above, below = disagreement_corners(one, other, k=shown) if differ else (None, None)
+    measured = measure_agreement(first_scores, second_scores)
+    differ = not np.isnan(measured.standardised_distance)
+    above, below = disagreement_corners(first_scores, second_scores, k=shown) if differ else (None, None)
     return AgreementStudy(
         board.name,
         first,
         second,
         str(part),
-        (_level("outputs", found.outputs), *_generators(board, one, other)),
-        found.bias,
-        found.distance,
-        found.standardised_distance if differ else None,
-        _disagreements(board, keep, one, other, above),
-        _disagreements(board, keep, one, other, below),
+        (_level("outputs", measured.outputs), *_generators(board, first_scores, second_scores)),
+        measured.bias,
+        measured.distance,
+        measured.standardised_distance if differ else None,
+        _disagreements(board, keep, first_scores, second_scores, above),
+        _disagreements(board, keep, first_scores, second_scores, below),
     )
 
 
-def _generators(board: Board, one: Floats, other: Floats) -> tuple[AgreementLevel, ...]:
+def _generators(board: Board, first_scores: Floats, second_scores: Floats) -> tuple[AgreementLevel, ...]:
     """Agreement over generators' means; outputs of unknown generators have no place in it."""
     rows = [k for k, row in enumerate(board.rows) if row.generator is not None]
-    if not (np.isfinite(one[rows]) & np.isfinite(other[rows])).any():
+    if not (np.isfinite(first_scores[rows]) & np.isfinite(second_scores[rows])).any():
         return ()
-    return (_level("generators", measure_agreement(one[rows], other[rows]).generators),)
+    return (_level("generators", measure_agreement(first_scores[rows], second_scores[rows]).generators),)
 
 
-def _level(level: Literal["outputs", "generators"], found: Association) -> AgreementLevel:
-    pearson, spearman, kendall = (None if np.isnan(r) else r for r in (found.pearson, found.spearman, found.kendall))
-    return AgreementLevel(level, pearson, spearman, kendall, found.n)
+def _level(level: Literal["outputs", "generators"], association: Association) -> AgreementLevel:
+    pearson, spearman, kendall = (
+        None if np.isnan(r) else r for r in (association.pearson, association.spearman, association.kendall)
+    )
+    return AgreementLevel(level, pearson, spearman, kendall, association.n)
 
 
 def _disagreements(
-    board: Board, keep: list[int], one: Floats, other: Floats, corner: Corner | None
+    board: Board, keep: list[int], first_scores: Floats, second_scores: Floats, corner: Corner | None
 ) -> tuple[Disagreement, ...]:
     if corner is None:
         return ()
@@ -133,8 +135,8 @@ def _disagreements(
             instance.id,
             board.rows[row].name,
             difference,
-            float(one[row, column]),
-            float(other[row, column]),
+            float(first_scores[row, column]),
+            float(second_scores[row, column]),
             board.rows[row].texts[keep[column]] or "",
             instance.input or "",
             instance.references[0].text if instance.references else "",
@@ -153,8 +155,14 @@ def agreement_table(study: AgreementStudy) -> Table:
         TableColumn("n", "n"),
     )
     rows = tuple(
-        {"level": one.level, "pearson": one.pearson, "spearman": one.spearman, "kendall": one.kendall, "n": one.n}
-        for one in study.levels
+        {
+            "level": level.level,
+            "pearson": level.pearson,
+            "spearman": level.spearman,
+            "kendall": level.kendall,
+            "n": level.n,
+        }
+        for level in study.levels
     )
     notes = (
         f"{study.first} is {abs(study.bias):.2f} {'above' if study.bias >= 0 else 'below'} {study.second} on average; "
@@ -186,16 +194,16 @@ def _corner(title: str, outputs: Sequence[Disagreement], names: tuple[str, str])
     )
     rows = tuple(
         {
-            "instance": one.instance,
-            "generator": one.generator,
-            "first": one.first,
-            "second": one.second,
-            "difference": one.difference,
-            "output": clipped(one.output),
-            "reference": clipped(one.reference),
-            "input": clipped(one.input),
+            "instance": output.instance,
+            "generator": output.generator,
+            "first": output.first,
+            "second": output.second,
+            "difference": output.difference,
+            "output": clipped(output.output),
+            "reference": clipped(output.reference),
+            "input": clipped(output.input),
         }
-        for one in outputs
+        for output in outputs
     )
     return Table(title, columns, rows)
 

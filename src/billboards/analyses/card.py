@@ -90,7 +90,9 @@ def _copies(board: Board) -> Copies:
     for row, texts in zip(board.rows, folded, strict=True):
         if not board.is_reference(row, board.reference_names):
             name = LOOSE if row.generator is None else row.name
-            leaking[name] += sum(bool(t) and t in known for t, known in zip(texts, references, strict=True))
+            leaking[name] += sum(
+                bool(t) and t in reference_texts for t, reference_texts in zip(texts, references, strict=True)
+            )
     return Copies(
         inputs=len(inputs) - len(set(inputs)),
         outputs=sum(_again(column) for column in zip(*folded, strict=True)),
@@ -126,14 +128,16 @@ MOST_LEAKING = 4
 
 def card_tables(card: MeasuredCard) -> tuple[Table, ...]:
     """What is stated, and what was counted."""
-    found = [_stated(card), _counted(card), dimension_table(card), length_table(card)]
-    return tuple(table for table in found if table.rows)
+    tables = [_stated(card), _counted(card), dimension_table(card), length_table(card)]
+    return tuple(table for table in tables if table.rows)
 
 
 def stated_facts(card: MeasuredCard) -> list[tuple[str, str]]:
     """The facts that somebody stated, in the order of a card, then those that nobody did."""
-    said = [(f.name, getattr(card.stated, f.name)) for f in fields(card.stated) if f.name not in ("title", "languages")]
-    facts = [("languages", _languages(card)), *((WORDS.get(name, name), text) for name, text in said)]
+    stated = [
+        (f.name, getattr(card.stated, f.name)) for f in fields(card.stated) if f.name not in ("title", "languages")
+    ]
+    facts = [("languages", _languages(card)), *((WORDS.get(name, name), text) for name, text in stated)]
     facts = [(name, text) for name, text in facts if text]
     return facts + ([("not stated", ", ".join(card.missing))] if card.missing else [])
 
@@ -177,8 +181,8 @@ def _campaigns(card: MeasuredCard) -> str:
 
 
 def _with(text: str, more: list[str]) -> str:
-    said = ", ".join(part for part in more if part)
-    return f"{text} ({said})" if said else text
+    additions = ", ".join(part for part in more if part)
+    return f"{text} ({additions})" if additions else text
 
 
 def _references(card: MeasuredCard) -> str:
@@ -201,12 +205,15 @@ def _annotators(card: MeasuredCard) -> str:
 
 def _copies_card_tables(card: MeasuredCard) -> Iterator[tuple[str, str]]:
     copies = card.copies
-    said = {
+    duplicates = {
         "inputs that repeat another": copies.inputs,
         "outputs that are another's for the same instance": copies.outputs,
         "outputs that are their generator's for another input": copies.repeated,
     }
-    yield "duplicates", "; ".join(f"{what}: {value_text(count)}" for what, count in said.items() if count) or "none"
+    yield (
+        "duplicates",
+        "; ".join(f"{what}: {value_text(count)}" for what, count in duplicates.items() if count) or "none",
+    )
     if "references" not in card.hidden and card.references is not None:
         names = [f"{name} {value_text(count)}" for name, count in copies.leaking.items()] if card.machines else []
         whose = f" ({listed(names, MOST_LEAKING)})" if names else ""
@@ -257,11 +264,11 @@ def dimension_table(card: MeasuredCard) -> Table:
         if use.agreement.reason:
             reasons.setdefault(use.agreement.reason, []).append(use.name)
     notes = [f"No alpha for {listed(names)}: {reason}." for reason, names in reasons.items()]
-    said = (
+    alpha_note = (
         "Alpha is Krippendorff's, on the outputs that two or more judged: 1 is full agreement, 0 what chance would "
         "give. Everybody's first judgment of an output counts."
     )
-    return Table(title, columns, rows, (said, *notes))
+    return Table(title, columns, rows, (alpha_note, *notes))
 
 
 def _dimension_row(use: ScaleUse) -> dict[str, object]:
@@ -302,14 +309,14 @@ def length_table(card: MeasuredCard) -> Table:
     )
     rows = tuple(
         {
-            "kind": one.kind,
-            "texts": one.texts,
-            "empty": one.empty,
-            "words": _spread_card_tables(one.words),
-            "characters": _spread_card_tables(one.characters),
+            "kind": lengths.kind,
+            "texts": lengths.texts,
+            "empty": lengths.empty,
+            "words": _spread_card_tables(lengths.words),
+            "characters": _spread_card_tables(lengths.characters),
         }
-        for one in card.lengths
-        if one.texts and one.kind not in card.hidden
+        for lengths in card.lengths
+        if lengths.texts and lengths.kind not in card.hidden
     )
     return Table(f"{card.board}: how long the texts are", columns, rows)
 
@@ -353,13 +360,13 @@ def dimension_lines(use: ScaleUse) -> Iterator[str]:
     yield f"{value_text(use.judgments)} judgments of {value_text(use.outputs)} outputs{who}"
     if words := scale_words(use):
         yield f"use of the scale: {words}"
-    found = use.agreement
-    if found.alpha is None:
-        yield f"agreement can't be measured: {found.reason}"
+    agreement = use.agreement
+    if agreement.alpha is None:
+        yield f"agreement can't be measured: {agreement.reason}"
     else:
-        interval = f" (95% interval {interval_text(found.interval, 2)})" if found.interval else ""
-        units = f"on {value_text(found.units)} outputs judged by two or more"
-        yield f"Krippendorff's alpha ({found.level}): {value_text(found.alpha, 2)}{interval}, {units}"
+        interval = f" (95% interval {interval_text(agreement.interval, 2)})" if agreement.interval else ""
+        units = f"on {value_text(agreement.units)} outputs judged by two or more"
+        yield f"Krippendorff's alpha ({agreement.level}): {value_text(agreement.alpha, 2)}{interval}, {units}"
 
 
 def _markdown_table(table: Table) -> Iterator[str]:

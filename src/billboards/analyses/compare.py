@@ -211,28 +211,28 @@ def compare_on_pairs(
 ) -> MetricComparison:
     """Does the first metric agree with more of people's preferences than the second?"""
     scores, decided = np.stack([view.scores.of(name) for name in names]), pairs.decided
-    said = decisions(scores, decided.better, decided.worse, decided.instance)
-    both = np.isfinite(said[0]) & np.isfinite(said[1])
+    choices = decisions(scores, decided.better, decided.worse, decided.instance)
+    both = np.isfinite(choices[0]) & np.isfinite(choices[1])
     if not both.any():
         raise NotEnoughData(f"{names[0]} and {names[1]} have both scored no pair of outputs that people compared")
-    said, decided = said[:, both], decided.where(both)
+    choices, decided = choices[:, both], decided.where(both)
     units = units_of(board, view.part, decided.instance, resampled)
-    each = preference_correlations(said, units, draws=0).r
-    found = preference_correlations((said[0] - said[1])[None], units, draws=draws, seed=seed)
+    each = preference_correlations(choices, units, draws=0).r
+    difference = preference_correlations((choices[0] - choices[1])[None], units, draws=draws, seed=seed)
     ahead = (0, 1) if each[0] >= each[1] else (1, 0)
     return MetricComparison(
         board.name,
         *names,
         (float(each[0]), float(each[1])),
         None,
-        float(found.r[0]),
-        None if np.isnan(found.low[0]) else (float(found.low[0]), float(found.high[0])),
-        float(exchange_decisions(said, units, draws=draws, seed=seed)[ahead]) if draws else None,
+        float(difference.r[0]),
+        None if np.isnan(difference.low[0]) else (float(difference.low[0]), float(difference.high[0])),
+        float(exchange_decisions(choices, units, draws=draws, seed=seed)[ahead]) if draws else None,
         None,
         len(decided),
         draws,
         seed,
-        _needed(said, decided.instance),
+        _needed(choices, decided.instance),
         *_deciding_pairs(board, view, scores, decided, shown),
         None,
         "instances",
@@ -241,9 +241,9 @@ def compare_on_pairs(
     )
 
 
-def _needed(said: Floats, instance: NDArray[np.int32]) -> int | None:
+def _needed(choices: Floats, instance: NDArray[np.int32]) -> int | None:
     try:
-        needed = tell_preferences_apart(said[0], said[1], instance).needed
+        needed = tell_preferences_apart(choices[0], choices[1], instance).needed
     except NotEnoughData:
         return None
     return int(needed) if math.isfinite(needed) else None
@@ -352,10 +352,10 @@ def _compare_accuracy(pair: Floats, people: Floats, draws: int, seed: int) -> Ac
     """acc_eq of both, and how sure the difference is; None where no instance has a pair of outputs."""
     judged = np.isfinite(people).any(axis=1)
     pair, people = pair[:, judged], people[judged]
-    found = acc_eq(pair, people, most=MOST_PAIRS, seed=seed)
-    if not found.instances[0]:
+    accuracy = acc_eq(pair, people, most=MOST_PAIRS, seed=seed)
+    if not accuracy.instances[0]:
         return None
-    first, second = found.accuracy.tolist()
+    first, second = accuracy.accuracy.tolist()
     ahead = (0, 1) if first >= second else (1, 0)
 
     def p_value(unit: Literal["pairs", "instances"]) -> float | None:
@@ -366,29 +366,29 @@ def _compare_accuracy(pair: Floats, people: Floats, draws: int, seed: int) -> Ac
 
     return AccuracyComparison(
         (first, second),
-        (float(found.epsilon[0]), float(found.epsilon[1])),
+        (float(accuracy.epsilon[0]), float(accuracy.epsilon[1])),
         first - second,
         p_value("pairs"),
         p_value("instances"),
-        int(found.n[0]),
-        int(found.instances[0]),
+        int(accuracy.n[0]),
+        int(accuracy.instances[0]),
     )
 
 
-def _difference_drawn(found: Floats | None) -> Floats | None:
+def _difference_drawn(correlations: Floats | None) -> Floats | None:
     """Differences of the two correlations in the draws that have both, where at least two have."""
-    if found is None:
+    if correlations is None:
         return None
-    there = found[:, 0] - found[:, 1]
-    there = there[np.isfinite(there)]
-    return there if len(there) > 1 else None
+    differences = correlations[:, 0] - correlations[:, 1]
+    differences = differences[np.isfinite(differences)]
+    return differences if len(differences) > 1 else None
 
 
 def _deciding_outputs(
     board: Board, view: JudgedMatrix, pair: Floats, people: Floats, shown: int
 ) -> tuple[tuple[DecidingOutput, ...], tuple[DecidingOutput, ...]]:
     """The outputs that most raise the first correlation above the second, and the reverse."""
-    z = np.stack([_standardised(one) for one in (*pair, people)])
+    z = np.stack([_standardised(values) for values in (*pair, people)])
     weight = z[2] * (z[0] - z[1])
     order = np.argsort(np.where(np.isnan(weight), 0.0, weight), axis=None)
     best = [int(k) for k in order[::-1][:shown] if weight.flat[k] > 0]
@@ -430,22 +430,24 @@ def compare_generators(
     view = judged_matrix(board, store, aggregate=aggregate, part=part)
     rows = [board.row_position[board.generator(name).name] for name in (first, second)]
     columns = {"people": people_of(view, rows)} | {n: view.scores.of(n)[rows] for n in view.scores.names}
-    found, missing = [], {}
+    differences, missing = [], {}
     for name, values in columns.items():
         if np.isfinite(values).all(axis=0).any():
-            found.append(_difference(name, values, draws, seed))
+            differences.append(_difference(name, values, draws, seed))
         else:
             missing[name] = f"no instance is scored for both {first} and {second}"
-    if not found:
+    if not differences:
         raise NotEnoughData(f"{first} and {second} have no scores on a common instance; score the board first")
-    decided_by = by or found[0].name
-    if decided_by not in {one.name for one in found}:
-        raise InvalidInput(f"{decided_by} has no scores of both; choose one of {', '.join(o.name for o in found)}")
+    decided_by = by or differences[0].name
+    if decided_by not in {difference.name for difference in differences}:
+        raise InvalidInput(
+            f"{decided_by} has no scores of both; choose one of {', '.join(o.name for o in differences)}"
+        )
     return GeneratorComparison(
         board.name,
         first,
         second,
-        tuple(found),
+        tuple(differences),
         decided_by,
         _whole(lambda: tell_generators_apart(*columns[decided_by])),
         draws,
@@ -481,10 +483,10 @@ def _difference(name: str, values: Floats, draws: int, seed: int) -> ScoreDiffer
 def _whole(needed: Callable[[], Needed]) -> int | None:
     """A number of instances, where there is a difference to tell."""
     try:
-        found = needed().needed
+        number = needed().needed
     except NotEnoughData:
         return None
-    return math.ceil(found) if math.isfinite(found) else None
+    return math.ceil(number) if math.isfinite(number) else None
 
 
 def _deciding_instances(
@@ -553,20 +555,20 @@ def compare_all_metrics(
 
 def _tests_on_pairs(scores: Floats, decided: Preferences, draws: int, seed: int) -> PairTests:
     """Every two metrics by WMT's Kendall on the pairs that both decide."""
-    said = decisions(scores, decided.better, decided.worse, decided.instance)
-    there = np.isfinite(said)
-    n = there.astype(np.int64) @ there.T
-    sums = np.where(there, said, 0.0) @ there.T
+    choices = decisions(scores, decided.better, decided.worse, decided.instance)
+    is_scored = np.isfinite(choices)
+    n = is_scored.astype(np.int64) @ is_scored.T
+    sums = np.where(is_scored, choices, 0.0) @ is_scored.T
     with np.errstate(invalid="ignore"):
         difference = (sums - sums.T) / n
-    return PairTests(difference, exchange_decisions(said, decided.instance, draws=draws, seed=seed), n)
+    return PairTests(difference, exchange_decisions(choices, decided.instance, draws=draws, seed=seed), n)
 
 
 def _compared(names: tuple[str, ...], tests: PairTests, accuracy: AccuracyTests | None) -> tuple[MetricPair, ...]:
     pairs = [(a, b) if _leads(tests, a, b) else (b, a) for a, b in itertools.combinations(range(len(names)), 2)]
     p = np.array([_two_sided(tests.p, a, b) for a, b in pairs])
     corrected = holm(p), benjamini_hochberg(p)
-    found = [
+    compared = [
         MetricPair(
             names[a],
             names[b],
@@ -579,7 +581,7 @@ def _compared(names: tuple[str, ...], tests: PairTests, accuracy: AccuracyTests 
         )
         for k, (a, b) in enumerate(pairs)
     ]
-    return tuple(sorted(found, key=_surest))
+    return tuple(sorted(compared, key=_surest))
 
 
 def _in_accuracy(tests: AccuracyTests, a: int, b: int) -> tuple[float | None, float | None, int]:
@@ -604,42 +606,47 @@ WMT_KENDALL = "WMT's Kendall"
 _PERMUTED = {"both": "PERM-BOTH", "instances": "PERM-INPUTS", "generators": "PERM-SYSTEMS"}
 
 
-def metric_comparison_table(found: MetricComparison) -> Table:
+def metric_comparison_table(comparison: MetricComparison) -> Table:
     """Two metrics side by side."""
-    if found.statistic == "kendall":
-        return _preference_comparison_table(found)
+    if comparison.statistic == "kendall":
+        return _preference_comparison_table(comparison)
     columns = (TableColumn("what", "", align="left"), TableColumn("value", "value", align="right"))
-    first, second = found.correlations
+    first, second = comparison.correlations
     rows: list[dict[str, object]] = [
-        {"what": f"correlation of {found.first}", "value": value_text(first, 3)},
-        {"what": f"correlation of {found.second}", "value": value_text(second, 3)},
-        {"what": "difference", "value": value_text(found.difference, 3)},
+        {"what": f"correlation of {comparison.first}", "value": value_text(first, 3)},
+        {"what": f"correlation of {comparison.second}", "value": value_text(second, 3)},
+        {"what": "difference", "value": value_text(comparison.difference, 3)},
         {
-            "what": f"95% interval (bootstrap over {resampled_text(found.resampled)})",
-            "value": interval_text(found.interval, 3),
+            "what": f"95% interval (bootstrap over {resampled_text(comparison.resampled)})",
+            "value": interval_text(comparison.interval, 3),
         },
-        {"what": f"p, one-sided ({_PERMUTED[found.unit]})", "value": p_text(found.p_permutation)},
-        {"what": "p, one-sided (Williams)", "value": p_text(found.p_williams)},
-        {"what": "correlation between the two", "value": value_text(found.between, 3)},
-        {"what": "judged outputs", "value": f"{found.n:,}"},
-        {"what": "instances for 80% power", "value": "–" if found.needed is None else f"{found.needed:,}"},
-        *_accuracy_rows(found),
+        {"what": f"p, one-sided ({_PERMUTED[comparison.unit]})", "value": p_text(comparison.p_permutation)},
+        {"what": "p, one-sided (Williams)", "value": p_text(comparison.p_williams)},
+        {"what": "correlation between the two", "value": value_text(comparison.between, 3)},
+        {"what": "judged outputs", "value": f"{comparison.n:,}"},
+        {"what": "instances for 80% power", "value": "–" if comparison.needed is None else f"{comparison.needed:,}"},
+        *_accuracy_rows(comparison),
     ]
-    return Table(f"{found.board}: {found.first} against {found.second}", columns, tuple(rows), _accuracy_notes(found))
+    return Table(
+        f"{comparison.board}: {comparison.first} against {comparison.second}",
+        columns,
+        tuple(rows),
+        _accuracy_notes(comparison),
+    )
 
 
-def _preference_comparison_table(found: MetricComparison) -> Table:
+def _preference_comparison_table(comparison: MetricComparison) -> Table:
     """Two metrics on the pairs that people compared."""
     columns = (TableColumn("what", "", align="left"), TableColumn("value", "value", align="right"))
-    units = resampled_text(found.resampled)
+    units = resampled_text(comparison.resampled)
     rows: tuple[dict[str, object], ...] = (
-        {"what": f"{WMT_KENDALL} of {found.first}", "value": value_text(found.correlations[0], 3)},
-        {"what": f"{WMT_KENDALL} of {found.second}", "value": value_text(found.correlations[1], 3)},
-        {"what": "difference", "value": value_text(found.difference, 3)},
-        {"what": f"95% interval (bootstrap over {units})", "value": interval_text(found.interval, 3)},
-        {"what": f"p, one-sided (whole {units} exchanged)", "value": p_text(found.p_permutation)},
-        {"what": "pairs of outputs that people compared", "value": f"{found.n:,}"},
-        {"what": "instances for 80% power", "value": "–" if found.needed is None else f"{found.needed:,}"},
+        {"what": f"{WMT_KENDALL} of {comparison.first}", "value": value_text(comparison.correlations[0], 3)},
+        {"what": f"{WMT_KENDALL} of {comparison.second}", "value": value_text(comparison.correlations[1], 3)},
+        {"what": "difference", "value": value_text(comparison.difference, 3)},
+        {"what": f"95% interval (bootstrap over {units})", "value": interval_text(comparison.interval, 3)},
+        {"what": f"p, one-sided (whole {units} exchanged)", "value": p_text(comparison.p_permutation)},
+        {"what": "pairs of outputs that people compared", "value": f"{comparison.n:,}"},
+        {"what": "instances for 80% power", "value": "–" if comparison.needed is None else f"{comparison.needed:,}"},
     )
     notes = (
         f"{WMT_KENDALL}: (C - D)/(C + D) over the pairs of which people found one better and that both metrics score; "
@@ -647,18 +654,18 @@ def _preference_comparison_table(found: MetricComparison) -> Table:
         "In the lists of outputs, a metric's number is its score of the output that people preferred less that of the "
         "other: above 0, it agrees with them.",
     )
-    return Table(f"{found.board}: {found.first} against {found.second}", columns, rows, notes)
+    return Table(f"{comparison.board}: {comparison.first} against {comparison.second}", columns, rows, notes)
 
 
-def _accuracy_rows(found: MetricComparison) -> list[dict[str, object]]:
+def _accuracy_rows(comparison: MetricComparison) -> list[dict[str, object]]:
     """acc_eq of both and how sure its difference is, where instances have pairs of judged outputs."""
-    accuracy = found.accuracy
+    accuracy = comparison.accuracy
     if accuracy is None:
         return []
     first, second = accuracy.values
     return [
-        {"what": f"acc_eq of {found.first}", "value": value_text(first, 3)},
-        {"what": f"acc_eq of {found.second}", "value": value_text(second, 3)},
+        {"what": f"acc_eq of {comparison.first}", "value": value_text(first, 3)},
+        {"what": f"acc_eq of {comparison.second}", "value": value_text(second, 3)},
         {"what": "difference in acc_eq", "value": value_text(accuracy.difference, 3)},
         {"what": "p, one-sided (pairs permutation)", "value": p_text(accuracy.p_pairs)},
         {"what": "p, one-sided (whole instances exchanged)", "value": p_text(accuracy.p_instances)},
@@ -666,18 +673,18 @@ def _accuracy_rows(found: MetricComparison) -> list[dict[str, object]]:
     ]
 
 
-def _accuracy_notes(found: MetricComparison) -> tuple[str, ...]:
-    if found.accuracy is None:
+def _accuracy_notes(comparison: MetricComparison) -> tuple[str, ...]:
+    if comparison.accuracy is None:
         return ("acc_eq needs two judged outputs of one instance, and there are none.",)
-    if not any(found.accuracy.epsilons):
+    if not any(comparison.accuracy.epsilons):
         return ("acc_eq: only equal scores count as ties; no epsilon does better on these pairs.",)
-    ties = " and ".join(f"{epsilon:.3g}" for epsilon in found.accuracy.epsilons)
+    ties = " and ".join(f"{epsilon:.3g}" for epsilon in comparison.accuracy.epsilons)
     return (f"acc_eq: differences up to {ties} count as ties, each metric's best epsilon on these pairs.",)
 
 
-def metric_pairs_table(found: MetricPairs) -> Table:
+def metric_pairs_table(study: MetricPairs) -> Table:
     """Every two metrics, with p-values corrected for all of them."""
-    with_accuracy = found.statistic == "pearson"
+    with_accuracy = study.statistic == "pearson"
     columns = (
         TableColumn("first", "ahead", "left"),
         TableColumn("second", "behind", "left"),
@@ -690,25 +697,25 @@ def metric_pairs_table(found: MetricPairs) -> Table:
         TableColumn("p_accuracy", "p (pairs)", kind="p", priority=2, visible=with_accuracy),
         TableColumn("pairs", "pairs", priority=4, visible=with_accuracy),
     )
-    rows = tuple({column.key: getattr(pair, column.key) for column in columns} for pair in found.compared)
+    rows = tuple({column.key: getattr(pair, column.key) for column in columns} for pair in study.compared)
     what = "pooled Pearson" if with_accuracy else f"{WMT_KENDALL} over the n pairs of outputs that people compared"
-    permuted = _PERMUTED[found.unit] if with_accuracy else "whole instances exchanged"
+    permuted = _PERMUTED[study.unit] if with_accuracy else "whole instances exchanged"
     notes = [
-        f"Two-sided p of the difference in {what} ({permuted}, {found.draws:,} draws); Holm and Benjamini-Hochberg "
+        f"Two-sided p of the difference in {what} ({permuted}, {study.draws:,} draws); Holm and Benjamini-Hochberg "
         f"correct it for {len(rows):,} pairs of metrics."
         + (" p (pairs): the pairs permutation for acc_eq." if with_accuracy else ""),
     ]
-    if 2 * len(rows) / (1 + found.draws) > 0.05:
-        notes.append(f"{found.draws:,} draws are too few for any pair to pass Holm's at .05; take {40 * len(rows):,}.")
-    return Table(f"{found.board}: every two metrics ({found.aggregate})", columns, rows, tuple(notes))
+    if 2 * len(rows) / (1 + study.draws) > 0.05:
+        notes.append(f"{study.draws:,} draws are too few for any pair to pass Holm's at .05; take {40 * len(rows):,}.")
+    return Table(f"{study.board}: every two metrics ({study.aggregate})", columns, rows, tuple(notes))
 
 
-def generator_comparison_table(found: GeneratorComparison) -> Table:
+def generator_comparison_table(comparison: GeneratorComparison) -> Table:
     """Two generators under people and every metric."""
     columns = (
         TableColumn("name", "score", align="left"),
-        TableColumn("first", found.first, digits=3),
-        TableColumn("second", found.second, digits=3),
+        TableColumn("first", comparison.first, digits=3),
+        TableColumn("second", comparison.second, digits=3),
         TableColumn("difference", "difference", digits=3),
         TableColumn("p", "p", kind="p"),
         TableColumn("wins", "wins", priority=2),
@@ -728,15 +735,15 @@ def generator_comparison_table(found: GeneratorComparison) -> Table:
             "losses": s.losses,
             "n": s.n,
         }
-        for s in found.scores
+        for s in comparison.scores
     )
-    notes = [f"p: one-sided paired permutation test that the higher one is higher, {found.draws:,} draws."]
-    if found.needed is not None:
-        notes.append(f"By {found.decided_by}, {found.needed:,} instances like these give 80% power.")
-    if found.preferences:
+    notes = [f"p: one-sided paired permutation test that the higher one is higher, {comparison.draws:,} draws."]
+    if comparison.needed is not None:
+        notes.append(f"By {comparison.decided_by}, {comparison.needed:,} instances like these give 80% power.")
+    if comparison.preferences:
         notes.append(f"people: {COMPARISONS_WON}")
-    notes += [f"Not compared: {name}: {reason}" for name, reason in found.missing.items()]
-    return Table(f"{found.board}: {found.first} against {found.second}", columns, rows, tuple(notes))
+    notes += [f"Not compared: {name}: {reason}" for name, reason in comparison.missing.items()]
+    return Table(f"{comparison.board}: {comparison.first} against {comparison.second}", columns, rows, tuple(notes))
 
 
 def deciding_table(title: str, outputs: Sequence[DecidingOutput], names: tuple[str, str]) -> Table:

@@ -323,13 +323,13 @@ def apply_ensemble(
     outputs: Path,
     executor: Executor,
     *,
-    given: Mapping[str, Floats] | None = None,
+    scores: Mapping[str, Floats] | None = None,
     on_progress: Callable[[Progress], None] | None = None,
 ) -> Applied:
     """The ensemble's score of every output in a file."""
-    given = given or {}
+    scores = scores or {}
     row = _read_row(outputs, board)
-    metrics = {name: _metric(ensemble, name) for name in ensemble.weights if name not in given}
+    metrics = {name: _metric(ensemble, name) for name in ensemble.weights if name not in scores}
     store = MemoryCells()
     references = board.check_references(ensemble.references)
     report = score_board(
@@ -338,18 +338,18 @@ def apply_ensemble(
     for name, reason in report.failures.items():
         raise MetricFailed(f"{name}: {reason}")
     own = {
-        name: store.load(column_key(board, one, references), [row.version])[row.version]
-        for name, one in metrics.items()
+        name: store.load(column_key(board, metric, references), [row.version])[row.version]
+        for name, metric in metrics.items()
     }
-    return Applied(ensemble.signature, tuple(i.id for i in board.instances), combine(ensemble, {**given, **own}))
+    return Applied(ensemble.signature, tuple(i.id for i in board.instances), combine(ensemble, {**scores, **own}))
 
 
 def read_metric_scores(path: Path, board: Board, ensemble: Ensemble) -> dict[str, Floats]:
     """Scores of metrics that can't run here: a line per instance, a metric per column, higher is better."""
     problems = Problems()
-    found = read_score_table(_bytes(path), path.name, board.position, ensemble.weights.__contains__, problems)
+    scores = read_score_table(_bytes(path), path.name, board.position, ensemble.weights.__contains__, problems)
     _refuse(problems)
-    return found
+    return scores
 
 
 def _metric(ensemble: Ensemble, name: str) -> Metric:
@@ -359,13 +359,13 @@ def _metric(ensemble: Ensemble, name: str) -> Metric:
             f"{ensemble.signature} uses {name} ({signature}), which can't be computed here; "
             f"compute it where you can and give its scores with --scores FILE.tsv"
         )
-    found = installed_metric(name)
-    if found.signature != signature:
+    metric = installed_metric(name)
+    if metric.signature != signature:
         raise InvalidInput(
-            f"{ensemble.signature} was fitted with {signature}, but this installation has {found.signature}; "
+            f"{ensemble.signature} was fitted with {signature}, but this installation has {metric.signature}; "
             "install that version, or give the scores with --scores FILE.tsv"
         )
-    return found
+    return metric
 
 
 def _read_row(path: Path, board: Board) -> Outputs:

@@ -174,15 +174,15 @@ def estimate_generator(
     check_values(board, aggregate, NO_MEAN)
     view = judged_matrix(board, store, aggregate=aggregate, part=part)
     keep = board.select(view.part)
-    there = np.array([board.rows[row].texts[k] is not None for k in keep], bool)
-    people = view.human[row][there]
-    given = _some(people, labels, generator, seed)
+    has_output = np.array([board.rows[row].texts[k] is not None for k in keep], bool)
+    people = view.human[row][has_output]
+    sample = _some(people, labels, generator, seed)
     scores, fitted_on = control_scores(board, view, row, metric)
-    x = scores[row][there]
-    used, available = int(np.isfinite(given).sum()), int(np.isfinite(people).sum())
+    x = scores[row][has_output]
+    used, available = int(np.isfinite(sample).sum()), int(np.isfinite(people).sum())
     chosen: Target = target or ("population" if used == len(people) else "instances")
-    found = estimate_mean(x, given, target=chosen)
-    plain = estimate_mean(np.full(len(x), np.nan), given, target=chosen)
+    with_metric = estimate_mean(x, sample, target=chosen)
+    plain = estimate_mean(np.full(len(x), np.nan), sample, target=chosen)
     return MeanEstimate(
         board.name,
         generator,
@@ -194,8 +194,8 @@ def estimate_generator(
         available,
         len(people),
         int(np.isfinite(x).sum()),
-        found.weight,
-        mean_of(found),
+        with_metric.weight,
+        mean_of(with_metric),
         mean_of(plain),
         float(people[np.isfinite(people)].mean()),
         seed,
@@ -214,7 +214,11 @@ def control_scores(board: Board, view: JudgedMatrix, row: int, metric: str) -> t
         raise NotEnoughData(
             f"no ensemble without {board.rows[row].name}: {error}; name a metric with --metric (or metric=…)"
         ) from error
-    names = (one.name for one, taken in zip(board.rows, others, strict=True) if taken and one.generator is not None)
+    names = (
+        outputs.name
+        for outputs, taken in zip(board.rows, others, strict=True)
+        if taken and outputs.generator is not None
+    )
     return ensemble_scores(fitted, view.scores), tuple(names)
 
 
@@ -227,16 +231,16 @@ def _some(people: Floats, labels: int | None, generator: str, seed: int) -> Floa
             f"{generator} has {len(available)} labels and {count} are to be used; take 2 or more of those it has"
         )
     chosen = np.random.default_rng(seed).permutation(available)[:count]
-    given = np.full(len(people), np.nan)
-    given[chosen] = people[chosen]
-    return given
+    sample = np.full(len(people), np.nan)
+    sample[chosen] = people[chosen]
+    return sample
 
 
-def mean_of(found: Estimate) -> Mean:
+def mean_of(estimated: Estimate) -> Mean:
     """A mean with its standard error and interval, which labels that are all the same don't have."""
-    if np.isnan(found.se):
-        return Mean(found.mean, None, None, None)
-    return Mean(found.mean, found.se, (found.low, found.high), found.effective)
+    if np.isnan(estimated.se):
+        return Mean(estimated.mean, None, None, None)
+    return Mean(estimated.mean, estimated.se, (estimated.low, estimated.high), estimated.effective)
 
 
 def estimate_generators(
@@ -279,18 +283,18 @@ def _helped(
     board: Board, view: JudgedMatrix, row: int, metric: str, missing: dict[str, str]
 ) -> tuple[Mean, float] | None:
     """The mean with the metric's help and the labels saved; None, with the reason, where the metric can't."""
-    there = _outputs(board, view, row)
-    people = view.human[row][there]
+    has_output = _outputs(board, view, row)
+    people = view.human[row][has_output]
     try:
-        scores = control_scores(board, view, row, metric)[0][row][there]
+        scores = control_scores(board, view, row, metric)[0][row][has_output]
         if not np.isfinite(scores).any():
             return None
         used = int(np.isfinite(people).sum())
-        found = estimate_mean(scores, people, target="population" if used == len(people) else "instances")
+        estimated = estimate_mean(scores, people, target="population" if used == len(people) else "instances")
     except NotEnoughData as error:
         missing[f"{board.rows[row].name}, {view.aggregate}"] = str(error)
         return None
-    return mean_of(found), found.saved
+    return mean_of(estimated), estimated.saved
 
 
 def _estimate(
@@ -403,20 +407,20 @@ def estimate_drawn(
         )
     chances = np.array([probabilities[name] for name in prospect.instances])
     certain = chances >= 1
-    found = estimate_weighted(prospect.labels, chances, prediction=prospect.prediction)
+    estimated = estimate_weighted(prospect.labels, chances, prediction=prospect.prediction)
     if certain.sum() > 2:
         first = estimate_mean(prospect.scores, np.where(certain, prospect.labels, np.nan))
-        found = combine_batches(first.mean, first.se, found)
-    if np.isnan(found.se):
-        return Mean(found.mean, None, None, None)
-    return Mean(found.mean, found.se, (found.low, found.high), None)
+        estimated = combine_batches(first.mean, first.se, estimated)
+    if np.isnan(estimated.se):
+        return Mean(estimated.mean, None, None, None)
+    return Mean(estimated.mean, estimated.se, (estimated.low, estimated.high), None)
 
 
 def _prospect(board: Board, store: CellStore | None, generator: str, metric: str, aggregate: str | None) -> _Prospect:
     row = board.row_position[board.generator(generator).name]
     view = judged_matrix(board, store, aggregate=aggregate)
     texts = board.rows[row].texts
-    there = np.array([text is not None for text in texts], bool)
+    has_output = np.array([text is not None for text in texts], bool)
     scores = control_scores(board, view, row, metric)[0]
     others = view.judged & (np.arange(len(board.rows)) != row)
     own, x, y = scores[row], scores[others], view.human[others]
@@ -429,11 +433,13 @@ def _prospect(board: Board, store: CellStore | None, generator: str, metric: str
     slope, intercept = np.polyfit(x[used], y[used], 1)
     spread = residual_spread(own, x[used], y[used] - intercept - slope * x[used])
     prediction = np.where(np.isfinite(own), intercept + slope * own, y[used].mean())
-    ids = tuple(one.id for one, has in zip(board.instances, there, strict=True) if has)
-    return _Prospect(view, ids, view.human[row][there], own[there], prediction[there], spread[there])
+    ids = tuple(instance.id for instance, has in zip(board.instances, has_output, strict=True) if has)
+    return _Prospect(
+        view, ids, view.human[row][has_output], own[has_output], prediction[has_output], spread[has_output]
+    )
 
 
-def estimate_table(found: MeanEstimate) -> Table:
+def estimate_table(estimated: MeanEstimate) -> Table:
     """The mean with the metric's help, the plain mean of the same labels, and the mean of all labels."""
     columns = (
         TableColumn("name", "", "left"),
@@ -444,39 +450,41 @@ def estimate_table(found: MeanEstimate) -> Table:
         TableColumn("effective", "worth labels", digits=1),
     )
     rows = [
-        _mean_row(f"labels and {found.metric}", found.with_metric, found.labels),
-        _mean_row("labels alone", found.plain, found.labels),
+        _mean_row(f"labels and {estimated.metric}", estimated.with_metric, estimated.labels),
+        _mean_row("labels alone", estimated.plain, estimated.labels),
     ]
-    if found.labels < found.available:
-        rows.append({"name": "all labels there are", "mean": found.mean_of_all, "labels": found.available})
-    title = f"{found.board}: mean human score of {found.generator} ({found.aggregate})"
-    return Table(title, columns, tuple(rows), (*_estimate_facts(found), *part_note(found.part)))
+    if estimated.labels < estimated.available:
+        rows.append({"name": "all labels there are", "mean": estimated.mean_of_all, "labels": estimated.available})
+    title = f"{estimated.board}: mean human score of {estimated.generator} ({estimated.aggregate})"
+    return Table(title, columns, tuple(rows), (*_estimate_facts(estimated), *part_note(estimated.part)))
 
 
-def _mean_row(name: str, one: Mean, labels: int) -> Mapping[str, object]:
+def _mean_row(name: str, mean: Mean, labels: int) -> Mapping[str, object]:
     return {
         "name": name,
-        "mean": one.mean,
-        "interval": one.interval,
-        "se": one.se,
+        "mean": mean.mean,
+        "interval": mean.interval,
+        "se": mean.se,
         "labels": labels,
-        "effective": one.effective,
+        "effective": mean.effective,
     }
 
 
-def _estimate_facts(found: MeanEstimate) -> tuple[str, ...]:
-    whole = f"{found.instances:,} instances"
-    target = f"these {whole}" if found.target == "instances" else f"the population that these {whole} are a sample of"
+def _estimate_facts(estimated: MeanEstimate) -> tuple[str, ...]:
+    whole = f"{estimated.instances:,} instances"
+    target = (
+        f"these {whole}" if estimated.target == "instances" else f"the population that these {whole} are a sample of"
+    )
     facts = [f"Target: the mean over {target}. The labelled instances must be a random part of them."]
-    metric = "The ensemble" if found.fitted_on else found.metric
-    if not found.scored:
-        facts.append(f"{metric} has no score of {found.generator}, so the plain mean stands.")
-    elif found.saved is not None:
-        facts.append(f"{metric} saves {f'{found.saved:,.1f}' if found.saved > 0 else 'no'} labels here.")
-    if found.plain.se is None:
+    metric = "The ensemble" if estimated.fitted_on else estimated.metric
+    if not estimated.scored:
+        facts.append(f"{metric} has no score of {estimated.generator}, so the plain mean stands.")
+    elif estimated.saved is not None:
+        facts.append(f"{metric} saves {f'{estimated.saved:,.1f}' if estimated.saved > 0 else 'no'} labels here.")
+    if estimated.plain.se is None:
         facts.append("All labels used are the same, so they say nothing of how far off their mean may be.")
-    if found.fitted_on:
-        facts.append(f"It was fitted without {found.generator}, on {listed(found.fitted_on)}.")
+    if estimated.fitted_on:
+        facts.append(f"It was fitted without {estimated.generator}, on {listed(estimated.fitted_on)}.")
     return tuple(facts)
 
 
@@ -494,7 +502,7 @@ def estimate_tables(study: EstimateStudy) -> tuple[Table, ...]:
         TableColumn("outputs", "outputs", priority=3),
         TableColumn("dimension", "dimension", visible=False),
     )
-    names = dict.fromkeys(one.dimension for one in study.estimates)
+    names = dict.fromkeys(entry.dimension for entry in study.estimates)
     notes = (
         f"Intervals: {study.resamples:,} bootstrap resamplings of labelled outputs, seed {study.seed}. Worst SE: "
         "sqrt(mu(1-mu)/n) on the scale.",
@@ -514,17 +522,17 @@ def estimate_tables(study: EstimateStudy) -> tuple[Table, ...]:
 
 
 def _estimate_rows(study: EstimateStudy, name: str) -> Iterable[Mapping[str, object]]:
-    chosen = sorted((one for one in study.estimates if one.dimension == name), key=lambda one: -one.mean)
-    for one in chosen:
-        helped = one.with_metric or Mean(float("nan"), None, None, None)
+    chosen = sorted((entry for entry in study.estimates if entry.dimension == name), key=lambda entry: -entry.mean)
+    for entry in chosen:
+        helped = entry.with_metric or Mean(float("nan"), None, None, None)
         yield {
-            **asdict(one),
-            "helped": None if one.with_metric is None else helped.mean,
+            **asdict(entry),
+            "helped": None if entry.with_metric is None else helped.mean,
             "helped_interval": helped.interval,
         }
 
 
-def next_table(found: NextItems) -> Table:
+def next_table(draw: NextItems) -> Table:
     """The instances to label next, likeliest first."""
     columns = (
         TableColumn("instance", "instance", "left"),
@@ -533,15 +541,15 @@ def next_table(found: NextItems) -> Table:
         TableColumn("expected_error", "expected error", digits=2),
     )
     notes = (
-        f"{found.labelled:,} of {found.outputs:,} outputs are labelled. Drawn in proportion to the error that "
-        f"{found.metric} makes on other generators, seed {found.seed}.",
-        f"Even draws would need {value_text(found.design_effect, 2)} times the labels for the same error, where the "
+        f"{draw.labelled:,} of {draw.outputs:,} outputs are labelled. Drawn in proportion to the error that "
+        f"{draw.metric} makes on other generators, seed {draw.seed}.",
+        f"Even draws would need {value_text(draw.design_effect, 2)} times the labels for the same error, where the "
         "expected errors are right.",
         "A plain mean of these labels is wrong. Keep the JSON (--json): `billboards estimate … --drawn FILE` weighs "
         "each label by its chance.",
     )
-    title = f"{found.board}: {found.labels} outputs of {found.generator} to label next ({found.aggregate})"
-    return Table(title, columns, rows_of(found.items), notes)
+    title = f"{draw.board}: {draw.labels} outputs of {draw.generator} to label next ({draw.aggregate})"
+    return Table(title, columns, rows_of(draw.items), notes)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -643,13 +651,13 @@ def _tables(result: MeanEstimate | EstimateStudy | NextItems | DrawnEstimate) ->
     return (estimate_table(result) if isinstance(result, MeanEstimate) else drawn_table(result),)
 
 
-def _check_together(view: View, generator: str | None, **given: object) -> None:
+def _check_together(view: View, generator: str | None, **options: object) -> None:
     """Refuse options that don't go together."""
-    asked = [f"--{name}" for name, value in given.items() if value is not None]
+    asked = [f"--{name}" for name, value in options.items() if value is not None]
     if generator is None and asked:
         raise InvalidInput(f"{asked[0]} is about one generator; name it")
     for name in ("next", "drawn"):
-        if given[name] is not None:
+        if options[name] is not None:
             other = [flag for flag in asked if flag != f"--{name}"]
             if other or view.part:
                 refused = other[0] if other else "the slice"

@@ -100,7 +100,7 @@ def study_hybrids(
         raise NotEnoughData(f"board {board.name}: every judgment is the same, so no hybrid is better than another")
     hybrids = mix_hybrids(view.scores.values[list(chosen.columns)], human, count=mixtures, parents=parents, seed=seed)
     names = [view.scores.names[k] for k in chosen.columns]
-    found, selected = correlate_hybrids(hybrids), select_models(hybrids, sample=sample, seed=seed)
+    correlations, selected = correlate_hybrids(hybrids), select_models(hybrids, sample=sample, seed=seed)
     return HybridStudy(
         board.name,
         view.aggregate,
@@ -111,7 +111,7 @@ def study_hybrids(
         seed,
         hybrids.instances,
         tuple(row.name for row, taken in zip(board.rows, mixed, strict=True) if taken),
-        _standings(names, found, selected),
+        _standings(names, correlations, selected),
         chosen.left_out,
     )
 
@@ -123,9 +123,11 @@ def _check(mixtures: int, sample: int) -> None:
         raise InvalidInput(f"a sample of {sample} can't be drawn from {mixtures} mixtures; choose 1 to {mixtures}")
 
 
-def _standings(names: list[str], found: HybridCorrelations, selected: ModelSelection) -> tuple[HybridStanding, ...]:
+def _standings(
+    names: list[str], correlations: HybridCorrelations, selected: ModelSelection
+) -> tuple[HybridStanding, ...]:
     """Metrics best first; those whose correlation is undefined last."""
-    order, ranks, clusters = places(found.pearson, found.p)
+    order, ranks, clusters = places(correlations.pearson, correlations.p)
     best = order[0] if order else None
 
     def standing(k: int) -> HybridStanding:
@@ -133,9 +135,9 @@ def _standings(names: list[str], found: HybridCorrelations, selected: ModelSelec
             names[k],
             ranks[k],
             clusters.get(k),
-            _defined(found.pearson[k]),
-            _defined(found.kendall[k]),
-            None if best is None or k == best else _defined(found.p[best, k]),
+            _defined(correlations.pearson[k]),
+            _defined(correlations.kendall[k]),
+            None if best is None or k == best else _defined(correlations.p[best, k]),
             _defined(selected.hits[k]),
             _defined(selected.mrr[k]),
             _defined(selected.difference[k]),
@@ -163,17 +165,17 @@ def hybrids_table(study: HybridStudy) -> Table:
     )
     rows = tuple(
         {
-            "rank": one.rank,
-            "name": one.name,
-            "correlation": one.correlation,
-            "kendall": one.kendall,
-            "p": one.p,
-            "hits": one.hits,
-            "mrr": one.mrr,
-            "difference": one.difference,
-            "cluster": one.cluster,
+            "rank": standing.rank,
+            "name": standing.name,
+            "correlation": standing.correlation,
+            "kendall": standing.kendall,
+            "p": standing.p,
+            "hits": standing.hits,
+            "mrr": standing.mrr,
+            "difference": standing.difference,
+            "cluster": standing.cluster,
         }
-        for one in study.metrics
+        for standing in study.metrics
     )
     title = f"{study.board}: metrics over {study.mixtures:,} hybrid systems ({study.aggregate})"
     return Table(title, columns, rows, (*_hybrid_facts(study), *part_note(study.part)))
@@ -217,10 +219,10 @@ def hybrids(
 hybrids.table(hybrids_table)
 
 
-def _parents(given: int | str | None) -> int | None:
-    if given is None or given == "all":
+def _parents(parents: int | str | None) -> int | None:
+    if parents is None or parents == "all":
         return None
-    number = whole_number(str(given))
+    number = whole_number(str(parents))
     if not number:
-        raise InvalidInput(f"parents: {given!r} is not a whole number above 0; say how many, or `all`")
+        raise InvalidInput(f"parents: {parents!r} is not a whole number above 0; say how many, or `all`")
     return number

@@ -147,7 +147,7 @@ def measure_overrating(
     rows = _takes_part(board, human, people)
     machine = np.array([row.name != human for row in board.rows], bool)
     scores = board_scores(board, store, references=used)
-    found, missing = [], _unscored(board, store, scores, used)
+    estimates, missing = [], _unscored(board, store, scores, used)
     columns = [(c.name, c.signature, scores.values[n]) for n, c in enumerate(scores.columns) if not c.is_statistic]
     columns += _ensemble_column(board, store, scores, aggregate, missing, k=k, lam=lam, method=method)
     matrix = np.array([values[rows] for _, _, values in columns]).reshape(-1, *people[rows].shape)
@@ -158,33 +158,35 @@ def measure_overrating(
             estimate = OverratingEstimate(
                 name, signature, result.beta0, result.se, result.interval90, result.n, result.instances
             )
-            found.append(_crossed(estimate, matrix[column], people[rows], machine[rows]) if crossed else estimate)
+            estimates.append(_crossed(estimate, matrix[column], people[rows], machine[rows]) if crossed else estimate)
         except NotEnoughData as error:
             unscored = not np.isfinite(values[board.row_position[human]]).any()
             missing[name] = f"has no scores of {human}" if unscored else str(error)
-    found.sort(key=lambda estimate: estimate.beta0)
-    return OverratingReport(board.name, human, used, chosen.name, tuple(found), missing, crossed)
+    estimates.sort(key=lambda estimate: estimate.beta0)
+    return OverratingReport(board.name, human, used, chosen.name, tuple(estimates), missing, crossed)
 
 
 def _crossed(estimate: OverratingEstimate, scores: Floats, people: Floats, machine: Bools) -> OverratingEstimate:
     """The same metric where generators, too, are a sample."""
-    found = overrating_crossed(scores, people, machine)
+    result = overrating_crossed(scores, people, machine)
     components = {
-        "instances": found.fit.instance_variance,
-        "generators": found.fit.generator_variance,
-        "residual": found.fit.residual_variance,
+        "instances": result.fit.instance_variance,
+        "generators": result.fit.generator_variance,
+        "residual": result.fit.residual_variance,
     }
     total = sum(components.values()) or 1.0
     shares = {name: value / total for name, value in components.items()}
-    return replace(estimate, beta0=found.beta0, se=found.se, interval90=found.interval90, p=found.p, components=shares)
+    return replace(
+        estimate, beta0=result.beta0, se=result.se, interval90=result.interval90, p=result.p, components=shares
+    )
 
 
 def _unscored(board: Board, store: CellStore | None, scores: Scores, used: ReferenceSet) -> dict[str, str]:
     """Metrics on the board that have no column against these references, and why."""
     reasons = {}
-    there = set(scores.names)
+    scored = set(scores.names)
     for column in board_scores(board, store).columns:
-        if column.name not in there:
+        if column.name not in scored:
             source = "its released scores used" if column.origin == "imported" else "it was scored with"
             names = ", ".join(column.references)
             reasons[column.name] = f"{source} references {names}; scores with {', '.join(used)} alone are needed"

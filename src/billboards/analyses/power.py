@@ -101,12 +101,12 @@ def power_of_generators(
     needs, missing = [], {}
     for name, values in columns.items():
         try:
-            found = tell_generators_apart(values[0], values[1], power=power, level=level)
+            requirement = tell_generators_apart(values[0], values[1], power=power, level=level)
         except NotEnoughData as error:
             missing[name] = str(error)
             continue
         control = np.zeros_like(people) if name == PEOPLE else values
-        needs.append(_need(name, "instances", found, _labels(people, control, power, level)))
+        needs.append(_need(name, "instances", requirement, _labels(people, control, power, level)))
     if not needs:
         raise NotEnoughData(
             f"{first} and {second} have no scores on 2 common instances; more instances or scores are needed"
@@ -154,13 +154,13 @@ def power_of_metrics(
     needs = [_need("pooled Pearson", "instances", tell_metrics_apart(*scores, power=power, level=level))]
     missing = {}
     generators = [k for k, row in enumerate(board.rows) if row.generator is not None]
-    means = generator_means(*(one[generators] for one in scores))
+    means = generator_means(*(values[generators] for values in scores))
     try:
-        found = tell_metrics_apart(*means, power=power, level=level)
+        requirement = tell_metrics_apart(*means, power=power, level=level)
     except NotEnoughData as error:
         missing["Pearson of generators' means"] = str(error)
     else:
-        needs.append(_need("Pearson of generators' means", "generators", found))
+        needs.append(_need("Pearson of generators' means", "generators", requirement))
     return PowerStudy(
         board.name, first, second, "metrics", view.aggregate, str(view.part), power, level, tuple(needs), missing
     )
@@ -171,17 +171,19 @@ def _power_on_pairs(
 ) -> PowerStudy:
     """Instances it takes to tell apart how far two metrics agree with people's preferences."""
     scores, decided = np.stack([view.scores.of(name) for name in names]), pairs.decided
-    said = decisions(scores, decided.better, decided.worse, decided.instance)
-    found = tell_preferences_apart(said[0], said[1], decided.instance, power=power, level=level)
-    need = _need("WMT's Kendall", "instances", found)
+    choices = decisions(scores, decided.better, decided.worse, decided.instance)
+    requirement = tell_preferences_apart(choices[0], choices[1], decided.instance, power=power, level=level)
+    need = _need("WMT's Kendall", "instances", requirement)
     return PowerStudy(
         board.name, *names, "metrics", view.aggregate, str(view.part), power, level, (need,), preferences=True
     )
 
 
-def _need(name: str, unit: Literal["instances", "generators"], found: Needed, labels: int | None = None) -> PowerNeed:
-    needed = int(found.needed) if math.isfinite(found.needed) else None
-    return PowerNeed(name, unit, found.difference, found.units, found.power_here, needed, labels)
+def _need(
+    name: str, unit: Literal["instances", "generators"], requirement: Needed, labels: int | None = None
+) -> PowerNeed:
+    needed = int(requirement.needed) if math.isfinite(requirement.needed) else None
+    return PowerNeed(name, unit, requirement.difference, requirement.units, requirement.power_here, needed, labels)
 
 
 def power_table(study: PowerStudy) -> Table:

@@ -228,14 +228,14 @@ def reference_curves(
 
 def _curve_names(effect: ReferenceEffect, metrics: Sequence[str] | None) -> list[str]:
     """The metrics to draw: those asked for, or the best five with references and the best one without."""
-    known = [name for name, curve in effect.curves.items() if curve] + list(effect.reference_free)
-    best = sorted(known, key=lambda name: -_curve_end(effect, name))
+    drawable = [name for name, curve in effect.curves.items() if curve] + list(effect.reference_free)
+    best = sorted(drawable, key=lambda name: -_curve_end(effect, name))
     free = [name for name in best if name in effect.reference_free][:1]
     based = [name for name in best if name not in effect.reference_free][:5]
     chosen = [name for name in best if name in free or name in based] if metrics is None else list(metrics)
     for name in chosen:
-        if name not in known:
-            raise UnknownName("metric", name, known)
+        if name not in drawable:
+            raise UnknownName("metric", name, drawable)
     if not any(effect.curves.get(name) for name in chosen):
         raise NotEnoughData(f"{effect.board}: no metric was measured by the number of references; nothing to draw")
     return chosen

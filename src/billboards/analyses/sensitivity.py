@@ -146,8 +146,15 @@ def _statistics(board: Board, view: JudgedMatrix, draws: int, seed: int) -> Iter
         # Rows without a generator are laid out as it falls, so nothing can be said of them as systems.
         rows = generators if grouping in ("by-system", "system-level") else np.ones(len(human), bool)
         for statistic in STATISTICS if rows.any() else ():
-            found = correlation(scores[:, rows], human[rows], statistic=statistic, grouping=grouping)
-            yield _condition(f"{statistic}, {_words(grouping)}", "statistic", view, found.value, found.n, found.p)
+            correlations = correlation(scores[:, rows], human[rows], statistic=statistic, grouping=grouping)
+            yield _condition(
+                f"{statistic}, {_words(grouping)}",
+                "statistic",
+                view,
+                correlations.value,
+                correlations.n,
+                correlations.p,
+            )
     if len(np.unique(human[np.isfinite(human)])) == 2:
         auc = area_under_curve(scores, human)
         yield _condition("AUC", "statistic", view, auc.value, auc.positives + auc.negatives)
@@ -220,8 +227,8 @@ def _pairs_without(board: Board, view: JudgedMatrix, decided: Preferences) -> It
     for k in np.unique((decided.better, decided.worse)).tolist():
         rest = decided.where((decided.better != k) & (decided.worse != k))
         if board.rows[k].generator is not None and len(rest):
-            found = _agreement(view.scores.values, replace(view, pairs=rest))
-            yield _condition(board.rows[k].name, "without", view, *found)
+            agreement = _agreement(view.scores.values, replace(view, pairs=rest))
+            yield _condition(board.rows[k].name, "without", view, *agreement)
 
 
 def _agreement(scores: Floats, view: JudgedMatrix) -> tuple[Floats, NDArray[np.int64]]:
@@ -229,9 +236,9 @@ def _agreement(scores: Floats, view: JudgedMatrix) -> tuple[Floats, NDArray[np.i
     if view.pairs is None:
         return pearson(scores, view.judged_human)
     decided = view.pairs.decided
-    said = decisions(scores, decided.better, decided.worse, decided.instance)
-    found = preference_correlations(said, decided.instance, draws=0)
-    return found.r, found.n
+    choices = decisions(scores, decided.better, decided.worse, decided.instance)
+    correlations = preference_correlations(choices, decided.instance, draws=0)
+    return correlations.r, correlations.n
 
 
 def _range(name: str, base: Condition, conditions: list[Condition]) -> RankRange:
@@ -278,10 +285,10 @@ def sensitivity_table(report: Sensitivity) -> Table:
 
 def _notes(report: Sensitivity) -> tuple[str, ...]:
     pull = next(iter(report.pulls.items()), None)
-    said = [] if pull is None else [f"Correlations depend most on {pull[0]}: without it they change by {pull[1]:.3f}."]
+    notes = [] if pull is None else [f"Correlations depend most on {pull[0]}: without it they change by {pull[1]:.3f}."]
     if report.outliers:
-        said.append(f"Outlier: {', '.join(report.outliers)} pulls far more than any other generator.")
-    return tuple(said)
+        notes.append(f"Outlier: {', '.join(report.outliers)} pulls far more than any other generator.")
+    return tuple(notes)
 
 
 def conditions_table(report: Sensitivity) -> Table:

@@ -70,7 +70,7 @@ def _apply(arguments: Namespace) -> int:
     scores = read_metric_scores(arguments.scores, home.board, ensemble) if arguments.scores else {}
     with scoring_progress() as show:
         applied = apply_ensemble(
-            ensemble, home.board, arguments.outputs, executor(arguments.jobs), given=scores, on_progress=show
+            ensemble, home.board, arguments.outputs, executor(arguments.jobs), scores=scores, on_progress=show
         )
     if arguments.json:
         print(json.dumps(applied.document(), indent=1, ensure_ascii=False))
