@@ -150,16 +150,16 @@ def options_of(function: Callable[..., Any], skip: int = 1) -> tuple[Option, ...
     )
 
 
-def check_options(owner: str, options: Sequence[Option], given: Mapping[str, Any]) -> dict[str, Any]:
+def check_options(owner: str, options: Sequence[Option], values: Mapping[str, Any]) -> dict[str, Any]:
     """Values given in Python by name, each checked; an unknown or a missing one is named with its owner."""
     by_name = {option.name: option for option in options}
-    for name in given:
+    for name in values:
         if name not in by_name:
             raise UnknownName(f"option of {owner}", name, by_name)
     for option in options:
-        if option.required and given.get(option.name) is None:
+        if option.required and values.get(option.name) is None:
             raise InvalidInput(f"{owner} needs {option.name}: {option.help}")
-    return {name: by_name[name].check(value) for name, value in given.items()}
+    return {name: by_name[name].check(value) for name, value in values.items()}
 
 
 def _option(parameter: inspect.Parameter, hint: Any) -> Option:

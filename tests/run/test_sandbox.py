@@ -24,7 +24,7 @@ LIMITS = Limits(wall_seconds=20, cpu_seconds=20, memory_bytes=256 << 20)
 
 
 def shell(folder: Path, script: str, **files: bytes) -> Work:
-    return Work(folder, lambda places: ("/bin/sh", "-c", script, "sh", places.given, places.result), files)
+    return Work(folder, lambda places: ("/bin/sh", "-c", script, "sh", places.inputs, places.result), files)
 
 
 @pytest.fixture

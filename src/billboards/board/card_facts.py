@@ -85,10 +85,10 @@ def require_card(board: Board) -> Board:
     return board
 
 
-def read_facts(given: Sequence[str], file: Path | None) -> dict[str, str]:
+def read_facts(options: Sequence[str], file: Path | None) -> dict[str, str]:
     """Facts from options `KEY=TEXT` and from a TOML file with the same keys; options win."""
     facts = {} if file is None else _read_file(file)
-    for text in given:
+    for text in options:
         fact, equals, value = text.partition("=")
         if not equals:
             raise InvalidInput(f'{text!r} is no fact; write --fact KEY=TEXT, as in --fact task="Translate news"')

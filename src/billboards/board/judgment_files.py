@@ -199,8 +199,8 @@ class JudgmentReader:
         """The rows of the outputs that are judged."""
         keys = [key for key in _JUDGED if key in item]
         if len(keys) != 1:
-            given = ", ".join(keys) or "none of them"
-            say(f"must say what is judged by one of {', '.join(_JUDGED)}; found {given}")
+            present = ", ".join(keys) or "none of them"
+            say(f"must say what is judged by one of {', '.join(_JUDGED)}; found {present}")
             return ()
         key, several = keys[0], keys[0].endswith("s")
         names = item[key] if several else [item[key]]
@@ -237,8 +237,8 @@ class JudgmentReader:
         values = item.get("values", {})
         says_more = any(item.get(key) is not None for key in ("prefers", "order", "spans"))
         if not isinstance(values, dict) or not ("values" in item or says_more):
-            given = shown(item.get("values"))
-            say(f'"values" must be numbers by dimension, as in {{"adequacy": 4}}; found {given}')
+            written = shown(item.get("values"))
+            say(f'"values" must be numbers by dimension, as in {{"adequacy": 4}}; found {written}')
             return {}
         for dimension, value in values.items():
             if wrong := self._value_mistake(dimension, value):

@@ -210,15 +210,15 @@ def _with(board: Board, source: JudgmentSource, kept: list[SourceJudgment], rows
         for judgment in sorted(kept, key=lambda judgment: _place(board, judgment, rows))
     )
     every = (*_existing(board), *new)
-    told = replace(
+    extended = replace(
         board,
         dimensions=dimensions,
         aggregates=aggregates,
         ranks=board.ranks or source.aggregates[0].name,
-        card=_told(board.card, source.about),
+        card=_with_comment(board.card, source.about),
         home=None,
     )
-    return judgment_columns(told, every)
+    return judgment_columns(extended, every)
 
 
 def _place(board: Board, judgment: SourceJudgment, rows: Mapping[str, str]) -> tuple[int, int, str]:
@@ -247,7 +247,7 @@ def judgment_columns(board: Board, judgments: Iterable[Judgment]) -> Board:
     return replace(board, judgments=columns.build())
 
 
-def _told(card: DataCard, about: str) -> DataCard:
+def _with_comment(card: DataCard, about: str) -> DataCard:
     return replace(card, comments=about if card.comments is None else f"{card.comments}\n{about}")
 
 

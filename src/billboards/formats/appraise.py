@@ -73,7 +73,7 @@ def appraise(path: Path, board: Board, campaign: str) -> JudgmentSource:
     problems = Problems()
     rows = [answer for answer in last_answers(read_appraise(path)) if not answer.is_document]
     own = [answer for answer in rows if answer.kind in OWN]
-    given = tuple(_given(path, answer, board, campaign, problems) for answer in own)
+    judgments = tuple(_judgment(path, answer, board, campaign, problems) for answer in own)
     refuse_errors(problems)
     left_out = len(rows) - len(own)
     notes = (f"{path}: left out {left_out} answers to items that test annotators",) if left_out else ()
@@ -83,14 +83,14 @@ def appraise(path: Path, board: Board, campaign: str) -> JudgmentSource:
         path=str(path),
         dimensions=(SCORE,),
         aggregates=(aggregate,),
-        judgments=given,
+        judgments=judgments,
         about=about,
         complete=False,
         notes=notes,
     )
 
 
-def _given(path: Path, answer: AppraiseAnswer, board: Board, campaign: str, problems: Problems) -> SourceJudgment:
+def _judgment(path: Path, answer: AppraiseAnswer, board: Board, campaign: str, problems: Problems) -> SourceJudgment:
     number = whole_number(answer.item) or 0
     segment = answer.item
     if 1 <= number <= len(board.instances):

@@ -45,15 +45,15 @@ def csv(path: Path, board: Board, campaign: str) -> JudgmentSource:
     """
     problems = Problems()
     rows = read_delimited(path, ",", NEEDED, "table of judgments")
-    given = tuple(
-        judgment for line, row in rows if (judgment := _given(path, line, row, campaign, problems)) is not None
+    judgments = tuple(
+        judgment for line, row in rows if (judgment := _judgment(path, line, row, campaign, problems)) is not None
     )
     refuse_errors(problems)
     about = f"Campaign {campaign}: read from a table of judgments."
-    return JudgmentSource.of_campaign(path, board, campaign, _joined(given), about)
+    return JudgmentSource.of_campaign(path, board, campaign, _joined(judgments), about)
 
 
-def _given(path: Path, line: int, row: dict[str, str], campaign: str, problems: Problems) -> SourceJudgment | None:
+def _judgment(path: Path, line: int, row: dict[str, str], campaign: str, problems: Problems) -> SourceJudgment | None:
     if BETWEEN.strip() in row["generator"]:
         problems.error(
             str(path), line, "compares outputs, which a table can't bring to a board; use a board folder's lines"
@@ -89,10 +89,10 @@ def _spans(path: Path, line: int, written: str, problems: Problems) -> list[Any]
     return spans
 
 
-def _joined(given: Iterable[SourceJudgment]) -> tuple[SourceJudgment, ...]:
+def _joined(judgments: Iterable[SourceJudgment]) -> tuple[SourceJudgment, ...]:
     """One judgment for all dimensions that an annotator gave an output at one time."""
     joined: dict[tuple[Any, ...], SourceJudgment] = {}
-    for judgment in given:
+    for judgment in judgments:
         key = (judgment.system, judgment.segment, judgment.annotator, json.dumps(judgment.details, sort_keys=True))
         first = joined.get(key)
         if first is None or judgment.values.keys() & first.values.keys():

@@ -30,9 +30,11 @@ def label_studio(path: Path, board: Board, campaign: str) -> JudgmentSource:
     Every annotation of every task; its number in the file stands for a line.
     """
     problems = Problems()
-    given = tuple(_each(path, _tasks(path), campaign, problems))
+    judgments = tuple(_each(path, _tasks(path), campaign, problems))
     refuse_errors(problems)
-    return JudgmentSource.of_campaign(path, board, campaign, given, f"Campaign {campaign}: annotated in Label Studio.")
+    return JudgmentSource.of_campaign(
+        path, board, campaign, judgments, f"Campaign {campaign}: annotated in Label Studio."
+    )
 
 
 def _tasks(path: Path) -> list[Any]:
@@ -61,7 +63,7 @@ def _each(path: Path, tasks: list[Any], campaign: str, problems: Problems) -> It
                     str(path), number, "an annotation must hold a list of results, each an object with its value"
                 )
             elif not annotation.get("was_cancelled"):
-                yield _given(path, number, data, annotation, campaign, problems)
+                yield _judgment(path, number, data, annotation, campaign, problems)
 
 
 def _is_annotation(annotation: Any) -> bool:
@@ -71,7 +73,7 @@ def _is_annotation(annotation: Any) -> bool:
     )
 
 
-def _given(
+def _judgment(
     path: Path, number: int, data: Mapping[str, Any], annotation: Mapping[str, Any], campaign: str, problems: Problems
 ) -> SourceJudgment:
     values: dict[str, float] = {}

@@ -46,12 +46,12 @@ def mqm(path: Path, board: Board, campaign: str) -> JudgmentSource:
     errors: dict[tuple[str, str, str], list[tuple[int, dict[str, str]]]] = {}
     for line, row in read_delimited(path, "\t", COLUMNS, "file of MQM ratings"):
         errors.setdefault((row["system"], _instance(board, row["seg_id"]), row["rater"]), []).append((line, row))
-    given = tuple(_given(path, key, lines, campaign, problems) for key, lines in errors.items())
+    judgments = tuple(_judgment(path, key, lines, campaign, problems) for key, lines in errors.items())
     refuse_errors(problems)
     aggregate = Aggregate(MQM.name, (MQM.name,), (campaign,))
     about = f"Campaign {campaign}: MQM error annotations, one score a rater."
     return JudgmentSource(
-        path=str(path), dimensions=(MQM,), aggregates=(aggregate,), judgments=given, about=about, complete=False
+        path=str(path), dimensions=(MQM,), aggregates=(aggregate,), judgments=judgments, about=about, complete=False
     )
 
 
@@ -61,7 +61,7 @@ def _instance(board: Board, written: str) -> str:
     return board.instances[int(written) - 1].id
 
 
-def _given(
+def _judgment(
     path: Path, key: tuple[str, str, str], rows: list[tuple[int, dict[str, str]]], campaign: str, problems: Problems
 ) -> SourceJudgment:
     system, instance, rater = key

@@ -67,8 +67,8 @@ def _ratings(
     problems: Problems,
 ) -> Iterator[Judgment]:
     """A judgment for each annotator's place in the lists of ratings."""
-    given = {d.name: item.get(d.name) for d in dimensions}
-    lists = {name: value if isinstance(value, list) else [value] for name, value in given.items()}
+    raw_ratings = {d.name: item.get(d.name) for d in dimensions}
+    lists = {name: value if isinstance(value, list) else [value] for name, value in raw_ratings.items()}
     if len({len(ratings) for ratings in lists.values()}) != 1:
         problems.error(where, None, f"example {key}: its dimensions have different numbers of ratings")
         return
@@ -79,5 +79,5 @@ def _ratings(
                 problems.error(where, None, f"example {key}: {dimension.name} {shown(rating)} is not a number")
             else:
                 values[dimension.name] = value_within(repr(rating), dimension, where, None, problems)
-        who = f"place {k}" if isinstance(given[dimensions[0].name], list) else None
+        who = f"place {k}" if isinstance(raw_ratings[dimensions[0].name], list) else None
         yield Judgment(instance=instance, outputs=(row,), values=values, annotator=who, campaign="ratings")

@@ -81,16 +81,16 @@ def flickr8k(
     judged = {pair: values for pair, values in by_pair.items() if pair[1].rpartition("#")[0] != pair[0]}
     dimensions = tuple(d for d in (EXPERT, CROWD) if judgments in (d.name, "all"))
     instances = _instances({image for image, _ in judged}, captions)
-    outputs, given = LooseOutputs(), list[Judgment]()
+    outputs, all_judgments = LooseOutputs(), list[Judgment]()
     for image, caption in sorted(judged):
         row = outputs.add(image, captions[caption], f"{image}|{caption}")
-        given += [replace(judgment, outputs=(row,)) for judgment in judged[image, caption]]
+        all_judgments += [replace(judgment, outputs=(row,)) for judgment in judged[image, caption]]
     name = "flickr8k" if judgments == "all" else f"flickr8k-{judgments}"
     board = assemble(
         name,
         instances,
         outputs.rows(instances),
-        given,
+        all_judgments,
         dimensions=dimensions,
         ranks=dimensions[0].name,
         output_language="en",

@@ -273,9 +273,9 @@ def _judgments(human: Mapping[str, Mapping[str, Floats]], rows: Sequence[Outputs
     columns = JudgmentColumns(tuple(human))
     for name, scores in human.items():
         for r, row in enumerate(rows):
-            given = scores.get(row.name, np.empty(0))
-            for k in np.flatnonzero(~np.isnan(given)):
-                columns.add(int(k), r, {name: float(given[k]) + 0.0}, campaign=name)
+            values = scores.get(row.name, np.empty(0))
+            for k in np.flatnonzero(~np.isnan(values)):
+                columns.add(int(k), r, {name: float(values[k]) + 0.0}, campaign=name)
     return columns.build()
 
 

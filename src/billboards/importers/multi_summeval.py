@@ -187,12 +187,12 @@ def _judgments(
         notes.append(f"{folder}: only mean scores, no worker's own")
         yield from (_judgment(judged, value, None) for judged, value in final.items())
         return
-    given: dict[Judged, list[float]] = {}
+    ratings: dict[Judged, list[float]] = {}
     for judged, value, worker in _workers(every, problems, notes):
-        given.setdefault(judged, []).append(value)
+        ratings.setdefault(judged, []).append(value)
         yield _judgment(judged, value, f"{code}-{worker}")
     if not problems.errors:
-        _compare(every, given, final, problems)
+        _compare(every, ratings, final, problems)
 
 
 def _judgment(judged: Judged, value: float, annotator: str | None) -> Judgment:
@@ -239,10 +239,10 @@ def _workers(path: Path, problems: Problems, notes: list[str]) -> Iterator[tuple
 
 
 def _compare(
-    path: Path, given: Mapping[Judged, list[float]], final: Mapping[Judged, float], problems: Problems
+    path: Path, ratings: Mapping[Judged, list[float]], final: Mapping[Judged, float], problems: Problems
 ) -> None:
-    for judged in sorted(final.keys() | given.keys()):
-        values = given.get(judged, [])
+    for judged in sorted(final.keys() | ratings.keys()):
+        values = ratings.get(judged, [])
         mean = math.fsum(values) / len(values) if values else math.nan
         if not abs(mean - final.get(judged, math.nan)) <= _TOLERANCE:
             key, model, dimension = judged

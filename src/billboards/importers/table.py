@@ -425,13 +425,13 @@ class TableContent:
 
     def _read_judgment(self, k: int, g: int, owner: str, key: str, row: Mapping[str, Any], line: int) -> None:
         values = {name: self._judged_value(row, name, line) for name in self.columns.judgments}
-        given = {name: value for name, value in values.items() if not math.isnan(value)}
+        present = {name: value for name, value in values.items() if not math.isnan(value)}
         annotator = intern(self._text(row, "annotator", line) or "") or None
         self.repeated += annotator is None and line != self.outputs[k, g].line
         if annotator is not None and (first := self._judged.setdefault((k, g, annotator), line)) != line:
             self._error(line, f"{owner!r} on {key!r} by {annotator!r} appears twice, first on line {first}")
-        elif given:
-            self._judgments.add(k, g, given, annotator=annotator)
+        elif present:
+            self._judgments.add(k, g, present, annotator=annotator)
 
     def _judged_value(self, row: Mapping[str, Any], name: str, line: int) -> float:
         value = self._number(row, name, line)

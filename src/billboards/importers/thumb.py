@@ -100,20 +100,20 @@ def find_thumb(source: Path, board: str) -> Path:
 def read_thumb(path: Path, set_ids: Mapping[str, int] | None = None) -> JudgmentSource:
     """The ratings in a file; `set_ids`, where known, must agree with the file's."""
     problems = Problems()
-    given: list[SourceJudgment] = []
+    judgments: list[SourceJudgment] = []
     captions = 0
     odd: list[int] = []
     for line, item in json_lines(read_source(path), str(path), problems, nan=True):
         if not _check_row(item, set_ids, str(path), line, problems):
             continue
         if "expert_annotations" in item:
-            given += _summary_ratings(item, str(path), line, problems)
+            judgments += _summary_ratings(item, str(path), line, problems)
         else:
             captions += 1
-            given += _caption_rating(item, str(path), line, odd, problems)
-    if captions and any(judgment.campaign != "thumb" for judgment in given):
+            judgments += _caption_rating(item, str(path), line, odd, problems)
+    if captions and any(judgment.campaign != "thumb" for judgment in judgments):
         problems.error(str(path), None, "mixes ratings of summaries and of captions")
-    if not given:
+    if not judgments:
         problems.error(str(path), None, "holds no ratings; fetch the file again")
     refuse_errors(problems)
     if captions:
@@ -121,7 +121,7 @@ def read_thumb(path: Path, set_ids: Mapping[str, int] | None = None) -> Judgment
             path=str(path),
             dimensions=CAPTIONS,
             aggregates=(THUMB,),
-            judgments=tuple(given),
+            judgments=tuple(judgments),
             about=ABOUT_CAPTIONS,
             notes=_odd(path, odd),
         )
@@ -130,7 +130,7 @@ def read_thumb(path: Path, set_ids: Mapping[str, int] | None = None) -> Judgment
         path=str(path),
         dimensions=SUMMARIES,
         aggregates=(EXPERT, CROWD),
-        judgments=tuple(given),
+        judgments=tuple(judgments),
         about=ABOUT_SUMMARIES,
         notes=(note,),
     )

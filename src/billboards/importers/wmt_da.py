@@ -46,13 +46,13 @@ def read_da(path: Path) -> JudgmentSource:
     problems = Problems()
     numbers: dict[str, str] = {}
     rows = read_columns(path, HEADER, problems)
-    given = tuple(_read_line(cells, numbers, str(path), number, problems) for number, cells in rows)
+    judgments = tuple(_read_line(cells, numbers, str(path), number, problems) for number, cells in rows)
     refuse_errors(problems)
     return JudgmentSource(
         path=str(path),
         dimensions=(RAW, STANDARDISED),
         aggregates=(AGGREGATE,),
-        judgments=given,
+        judgments=judgments,
         about=ABOUT,
         complete=False,
     )

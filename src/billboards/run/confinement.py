@@ -40,7 +40,7 @@ class Places:
     """Where a program finds its things, as it sees them."""
 
     folder: str
-    given: str
+    inputs: str
     result: str
     python: str
     environment: str | None
@@ -131,8 +131,8 @@ def start_unconfined(work: Work, limits: Limits, stack: ExitStack, tmp: Path) ->
     for name, content in work.files.items():
         (tmp / "given" / name).write_bytes(content)
     environment = None if work.environment is None else str(work.environment.resolve())
-    folder, given, result = str(work.folder.resolve()), str(tmp / "given"), str(tmp / "out" / work.result)
-    places = Places(folder, given, result, str(interpreter()), environment)
+    folder, inputs, result = str(work.folder.resolve()), str(tmp / "given"), str(tmp / "out" / work.result)
+    places = Places(folder, inputs, result, str(interpreter()), environment)
     plan = launch_plan(work, places, limits, uid=None, confined=False, tmp=str(tmp / "tmp"))
     (tmp / "plan.json").write_bytes(plan)
     launcher = str(Path(__file__).with_name("launcher.py"))

@@ -49,7 +49,7 @@ def _short(value: str) -> str:
     return value
 
 
-def _said(value: str) -> str:
+def _stated(value: str) -> str:
     if not value.strip():
         raise _mistake("is empty; write `none` where there is none")
     return _short(value)
@@ -92,7 +92,7 @@ class Declared(BaseModel):
     name: Annotated[str, AfterValidator(_name)]
     higher_is_better: bool
     needs: list[Literal["references", "input"]]
-    training_data: Annotated[str, AfterValidator(_said)]
+    training_data: Annotated[str, AfterValidator(_stated)]
     trained_on_this_board: bool = False
     deterministic: bool = True
     summary: Text = ""

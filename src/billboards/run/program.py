@@ -162,13 +162,13 @@ def _work(program: ProgramMetric, batch: Batch) -> Work:
     files = given_files(program.card, batch)
 
     def arguments(places: Places) -> list[str]:
-        return [*(f"{places.given}/{name}" for name in (SOURCE, GENERATOR, REFERENCES)), places.result]
+        return [*(f"{places.inputs}/{name}" for name in (SOURCE, GENERATOR, REFERENCES)), places.result]
 
     def shell(places: Places) -> list[str]:
         return ["/bin/sh", SHELL, *arguments(places)]
 
     def python(places: Places) -> list[str]:
-        driver, source = f"{places.given}/{DRIVER}", f"{places.folder}/{program.entry}"
+        driver, source = f"{places.inputs}/{DRIVER}", f"{places.folder}/{program.entry}"
         return [places.python, "-B", driver, source, *arguments(places)]
 
     environment = None if program.environment is None else program.environment.folder

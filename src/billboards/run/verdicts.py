@@ -36,7 +36,7 @@ class Report:
     """What the launcher said: how the program ended, and what stands where its result should."""
 
     status: int
-    found: str
+    state: str
     size: int
     content: bytes
 
@@ -76,8 +76,8 @@ class Outcome:
     platform: bool = False
 
 
-#: What the launcher may have found in place of a result.
-FOUND = ("missing", "too large", *KINDS, UNREADABLE, UNKNOWN)
+#: What may stand where a result should.
+STATES = ("missing", "too large", *KINDS, UNREADABLE, UNKNOWN)
 #: What a program was refused, by the words the system has for it.
 HINTS: Mapping[str, Callable[[Limits], str]] = {
     "MemoryError": lambda limits: f"it may use {_size(limits.memory_bytes)} of memory (memory_bytes)",
@@ -108,7 +108,7 @@ def read_report(line: bytes) -> Report | None:
         report = Report(int(fields["status"]), str(fields["found"]), int(fields["size"]), content)
     except (ValueError, TypeError, KeyError, OverflowError, RecursionError):
         return None
-    return report if report.found in FOUND and _has_ended(report.status) else None
+    return report if report.state in STATES and _has_ended(report.status) else None
 
 
 def _has_ended(status: int) -> bool:
@@ -200,13 +200,13 @@ def _last_words(ending: Ending) -> str:
 
 
 def _result_problem(report: Report, limits: Limits, name: str) -> str | None:
-    if report.found == "file":
+    if report.state == "file":
         return None if len(report.content) == report.size else f"changed {name} after it had ended; write it once"
-    if report.found == "missing":
+    if report.state == "missing":
         return f"ended without writing {name}; write one score per line to the path in the fourth argument"
-    if report.found == "too large":
+    if report.state == "too large":
         return f"wrote {_size(report.size)} into {name}, which may have {_size(limits.result_bytes)} (result_bytes)"
-    return f"left {name} as a {report.found}; write a plain file"
+    return f"left {name} as a {report.state}; write a plain file"
 
 
 def _signal_name(number: int) -> str:

@@ -26,8 +26,8 @@ def to_csv(table: Table) -> str:
 
 def csv_text(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> str:
     """Rows under a header, without any text that would be a formula."""
-    cells = itertools.chain([columns], ([row.get(column) for column in columns] for row in rows))
-    return "".join(_line([plain(cell) for cell in found]) for found in cells)
+    lines = itertools.chain([columns], ([row.get(column) for column in columns] for row in rows))
+    return "".join(_line([plain(cell) for cell in cells]) for cells in lines)
 
 
 def _line(cells: Sequence[Any]) -> str:

@@ -145,9 +145,9 @@ def _field_type(hint: Any) -> Any:
         return _model(hint)
     origin, inside = get_origin(hint), get_args(hint)
     if origin in (Union, UnionType):
-        return Union[tuple(one if one is NoneType else _field_type(one) for one in inside)]  # noqa: UP007 - made here
+        return Union[tuple(part if part is NoneType else _field_type(part) for part in inside)]  # noqa: UP007 - made here
     if origin is tuple:
-        return tuple[tuple(one if one is ... else _field_type(one) for one in inside)]  # type: ignore[misc]
+        return tuple[tuple(part if part is ... else _field_type(part) for part in inside)]  # type: ignore[misc]
     if origin is Mapping or origin is dict:
         return dict[str, _field_type(inside[1])]  # type: ignore[misc]
     return hint if origin is Literal else Any

@@ -113,8 +113,8 @@ def to_svg(chart: alt.TopLevelMixin, *, titled: bool = True) -> str:
     if not titled:
         del specification["title"]
     wanted = ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
-    known = vl_convert.get_vegalite_versions()
-    version = wanted if wanted in known else known[-1]
+    versions = vl_convert.get_vegalite_versions()
+    version = wanted if wanted in versions else versions[-1]
     return str(vl_convert.vegalite_to_svg(specification, vl_version=version, allowed_base_urls=[]))
 
 

@@ -144,6 +144,6 @@ def _plain(column: TableColumn, row: Mapping[str, object]) -> Iterable[tuple[str
     return ((column.key, finite(value) if isinstance(value, float) else value),)
 
 
-def rows_of(some: Sequence[Any]) -> tuple[Mapping[str, object], ...]:
+def rows_of(results: Sequence[Any]) -> tuple[Mapping[str, object], ...]:
     """The fields of results as rows of a table."""
-    return tuple(asdict(one) for one in some)
+    return tuple(asdict(result) for result in results)
