@@ -12,6 +12,8 @@ import pytest
 
 from billboards.board import Aggregate, Dimension, Generator, Instance, Reference
 from billboards.board.folder import open_board, read_board
+from billboards.board.skeleton import write_skeleton
+from billboards.board.writing import write_board
 from billboards.errors import InvalidBoard, InvalidInput, StoreFailed
 from billboards.reading import Problems
 
@@ -484,3 +486,17 @@ def test_whatever_a_file_holds_only_our_own_errors_come_out(folder: Folder, name
     except InvalidInput:
         return
     assert problems or board.name
+
+
+def test_a_board_has_its_rows_in_the_order_that_is_stated(tmp_path: Path) -> None:
+    root = write_skeleton(tmp_path / "mine", "mine")
+    text = (root / "board.toml").read_text(encoding="utf-8")
+    stated = 'order = ["example-machine"]'
+    (root / "board.toml").write_text(f"{stated}\n{text}", encoding="utf-8")
+    board = open_board(root)
+    assert [row.name for row in board.rows] == ["example-machine", "example-human"]
+    again = open_board(write_board(board, tmp_path / "again", in_order=True))
+    assert [row.name for row in again.rows] == ["example-machine", "example-human"]
+    (root / "board.toml").write_text(f'order = ["nobody"]\n{text}', encoding="utf-8")
+    with pytest.raises(InvalidBoard, match=r"board\.toml:1: order names 'nobody', which is no row of this board"):
+        open_board(root)

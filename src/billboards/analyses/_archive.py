@@ -66,19 +66,23 @@ class Archive:
     def keep_ensemble(self, ensemble: Ensemble) -> Ensemble:
         """Keep an ensemble under its version; one that is kept already stays as it was first written."""
         named = self.versioned(ensemble)
-        path = self.home / "ensembles" / f"{named.signature}.json"
-        if not path.exists():
-            _write(path, document_of(named))
+        self.put_ensemble(named)
         return named
 
-    def keep_ranking(self, ranking: Ranking) -> str:
-        """Keep a ranking and return its id; the same content has the same id."""
+    def put_ensemble(self, ensemble: Ensemble) -> None:
+        """Keep an ensemble under the version it has elsewhere; one of the same signature stays as it is."""
+        path = self.home / "ensembles" / f"{ensemble.signature}.json"
+        if not path.exists():
+            _write(path, document_of(ensemble))
+
+    def keep_ranking(self, ranking: Ranking, *, created: datetime | None = None) -> str:
+        """Keep a ranking, by default as made now, and return its id; the same content has the same id."""
         document = document_of(ranking)
         name = hashlib.sha256(json.dumps(document, sort_keys=True).encode()).hexdigest()[:12]
         path = self.home / "rankings" / f"{name}.json"
         if not path.exists():
-            created = datetime.now(UTC).isoformat(timespec="seconds")
-            _write(path, {"id": name, "created": created, "ranking": document})
+            made = (created or datetime.now(UTC)).isoformat(timespec="seconds")
+            _write(path, {"id": name, "created": made, "ranking": document})
         return name
 
     def numbered(self, ranking: Ranking) -> Ranking:

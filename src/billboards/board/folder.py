@@ -65,7 +65,7 @@ def read_board(root: Path, problems: Problems) -> Board:
     position = {instance.id: k for k, instance in enumerate(instances)}
     references = tuple(dict.fromkeys(ref.name for instance in instances for ref in instance.references))
     rows = generator_rows(root, settings, position, problems)
-    rows += loose_outputs(root, instances, position, problems)
+    rows = _in_order(rows + loose_outputs(root, instances, position, problems), settings, problems)
     return Board(
         name=settings.name,
         instances=instances,
@@ -84,6 +84,18 @@ def read_board(root: Path, problems: Problems) -> Board:
         reference_free=settings.reference_free,
         home=root,
     )
+
+
+def _in_order(rows: tuple[Outputs, ...], settings: Settings, problems: Problems) -> tuple[Outputs, ...]:
+    """Rows in the order that `board.toml` states; those it does not name follow as they are."""
+    if not settings.order:
+        return rows
+    by_name = {row.name: row for row in rows}
+    for name in settings.order:
+        if name not in by_name and not problems.errors_in("generators") and not problems.errors_in(OUTPUTS):
+            problems.error(FILE, settings.line("order"), f"order names {shown(name)}, which is no row of this board")
+    stated = [by_name[name] for name in settings.order if name in by_name]
+    return (*stated, *(row for row in rows if row.name not in settings.order))
 
 
 def read_settings_file(root: Path, problems: Problems) -> Settings:
@@ -218,6 +230,10 @@ class TextsFile:
     @property
     def name(self) -> str:
         return f"generators/{self.path.name}"
+
+    def raw(self) -> bytes:
+        """The file as it was written."""
+        return read_part(self.root, self.name, Problems()) or b""
 
     def __call__(self) -> Texts:
         problems, name = Problems(LISTED), self.name

@@ -52,6 +52,8 @@ class Settings:
     aggregates: Mapping[str, Aggregate] = field(default_factory=dict)
     generators: Mapping[str, Generator] = field(default_factory=dict)
     scores: Mapping[str, ImportedSettings] = field(default_factory=dict)
+    #: Names of rows in the order the board has them; those not named follow as their files do.
+    order: tuple[str, ...] = ()
     card: DataCard = field(default_factory=DataCard)
     reference_free: ReferenceFree = "diagnostic"
     #: The line each key stands on; None where the file could not be read at all.
@@ -98,6 +100,7 @@ def _settings(document: dict[str, Any], mistakes: _Mistakes) -> Settings:
         metrics=tables.metrics,
         lead=tables.lead,
         references=tables.references,
+        order=tables.order,
         input_language=tables.languages.input,
         output_language=tables.languages.output,
         dimensions=dimensions,
@@ -228,6 +231,7 @@ class _Tables(_Table):
     lead: Annotated[Literal["imported", "own"], _must_be("'imported' or 'own'")] = "imported"
     references: _Names | None = None
     reference_free: Annotated[ReferenceFree, _must_be("'diagnostic' or 'ranks'")] = "diagnostic"
+    order: _Names = ()
     languages: _LanguagesTable = _LanguagesTable()
     dimensions: Mapping[str, _DimensionTable] = {}
     aggregates: Mapping[str, _AggregateTable] = {}

@@ -124,6 +124,9 @@ lead = "imported"
 # "diagnostic" when left out.
 # reference_free = "diagnostic"
 
+# In which order the board has its generators. Left out, as their files are named.
+# order = ["example-machine", "example-human"]
+
 # What the texts are written in (ISO 639 codes); metrics tokenise accordingly.
 [languages]
 input = "de"

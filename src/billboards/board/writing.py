@@ -34,6 +34,7 @@ from billboards.board.names import (
     board_name_mistake,
     file_name,
     file_name_mistake,
+    folder_order,
     generator_name_mistake,
     name_mistake,
 )
@@ -48,17 +49,23 @@ PARTS = (FILE, INSTANCES, OUTPUTS, "generators", "judgments", "scores")
 #: JSON with characters as they are, by an encoder that is made once and not for every line.
 _json = json.JSONEncoder(ensure_ascii=False).encode
 _NAMED = 3
+#: The file of judgments that belong to no campaign.
+JUDGMENTS = "judgments"
 
 
-def write_board(board: Board, target: str | Path, *, replace: bool = False) -> Path:
-    """Write a board as a folder and return its path; an existing folder is kept unless `replace` is given."""
+def write_board(board: Board, target: str | Path, *, replace: bool = False, in_order: bool = False) -> Path:
+    """Write a board as a folder and return its path; an existing folder is kept unless `replace` is given.
+
+    A folder lists rows and judgments as its files are named. With `in_order` it is written so that they come back in
+    the board's own order: sums over them are then the same to the last bit.
+    """
     refuse_unwritable(board)
     with new_folder(Path(target), replace=replace) as root:
-        write_text(root / FILE, _toml(_document(board)))
+        write_text(root / FILE, _toml(_document(board, in_order=in_order)))
         write_text(root / ".gitignore", IGNORED)
         write_lines(root / INSTANCES, map(_instance_line, board.instances))
         _write_rows(board, root)
-        _write_judgments(board, root)
+        _write_judgments(board, root, in_order=in_order)
         for column in board.imported:
             _write_new(root / "scores" / f"{file_name(column.source_name)}.tsv", _score_lines(board, column))
     return Path(target)
@@ -198,7 +205,7 @@ def _toml(document: Mapping[str, Any]) -> str:
     return readable if tomllib.loads(readable) == document else tomli_w.dumps(document)
 
 
-def _document(board: Board) -> dict[str, Any]:
+def _document(board: Board, *, in_order: bool) -> dict[str, Any]:
     """`board.toml` as a nested mapping, without what is absent or default."""
     languages = {"input": board.input_language, "output": board.output_language}
     columns = sorted(board.imported, key=lambda column: file_name(column.source_name))
@@ -212,6 +219,7 @@ def _document(board: Board) -> dict[str, Any]:
             "lead": board.lead if board.imported or board.lead != "imported" else None,
             "references": None if board.references_used is None else list(board.references_used),
             "reference_free": None if board.reference_free == "diagnostic" else board.reference_free,
+            "order": _stated_order(board) if in_order else None,
             "languages": _present(languages) or None,
             "dimensions": {name: _dimension(d) for name, d in board.dimensions.items()} or None,
             "aggregates": {
@@ -223,6 +231,14 @@ def _document(board: Board) -> dict[str, Any]:
             "card": _present(asdict(board.card)) or None,
         }
     )
+
+
+def _stated_order(board: Board) -> list[str] | None:
+    """The names of the rows, where their files would come in another order."""
+    order = [row.name for row in board.rows]
+    generators = sorted((row.name for row in board.rows if row.generator is not None), key=folder_order)
+    usual = [*generators, *(row.name for row in board.rows if row.generator is None)]
+    return None if order == usual else order
 
 
 def _names(**lists: tuple[str, ...] | None) -> dict[str, list[str]]:
@@ -293,10 +309,11 @@ def _write_rows(board: Board, root: Path) -> None:
         write_lines(root / OUTPUTS, map(_json, loose))
 
 
-def _write_judgments(board: Board, root: Path) -> None:
-    """Judgments in a file per campaign, in the order they were given."""
+def _write_judgments(board: Board, root: Path, *, in_order: bool) -> None:
+    """Judgments in a file per campaign, in the order they were given; in one file where that is the only order."""
     instances = tuple(instance.id for instance in board.instances)
     files: dict[str, list[str]] = {}
+    together = in_order and not _sorted_by_campaign(board)
     for judgment in board.judgments.each(instances, tuple(row.name for row in board.rows)):
         whose = _whose(board, judgment.instance, judgment.outputs)
         values = {name: _short(value) for name, value in judgment.values.items()}
@@ -305,9 +322,16 @@ def _write_judgments(board: Board, root: Path) -> None:
         if judgment.details:
             item |= {key: judgment.details.get(key) for key in DETAILS}
         line = _json(_present(item))
-        files.setdefault(judgment.campaign or "judgments", []).append(line)
+        files.setdefault((None if together else judgment.campaign) or JUDGMENTS, []).append(line)
     for name, lines in files.items():
         _write_new(root / "judgments" / f"{file_name(name)}.jsonl", lines)
+
+
+def _sorted_by_campaign(board: Board) -> bool:
+    """Whether the judgments, campaign by campaign in the order of their files, stand as they were given."""
+    codes = board.judgments.campaign
+    runs = [board.judgments.campaigns[k] if k >= 0 else JUDGMENTS for k in codes[np.diff(codes, prepend=-2) != 0]]
+    return runs == sorted(set(runs), key=folder_order)
 
 
 def _whose(board: Board, instance: str, names: tuple[str, ...]) -> dict[str, Any]:

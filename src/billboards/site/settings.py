@@ -95,6 +95,8 @@ class BoardSettings(_Settings):
     )
     hidden_references: bool = False
     hidden_judgments: bool = False
+    #: Whether everybody may download the programs of submitted metrics, those sent anonymously apart.
+    open_programs: bool = False
     revealed: bool = False
     frozen: Moment | None = None
     k: AtLeastOne = 3

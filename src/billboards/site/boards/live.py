@@ -106,9 +106,13 @@ class BlobTexts:
     blob: str
     position: Mapping[str, int]
 
+    def raw(self) -> bytes:
+        """The lines as they were taken."""
+        return self.blobs.read(self.blob)
+
     def __call__(self) -> Texts:
         problems = Problems(LISTED)
-        texts = read_texts(self.blobs.read(self.blob), self.blob, self.position, problems)
+        texts = read_texts(self.raw(), self.blob, self.position, problems)
         if problems.errors:
             raise InvalidBoard(self.blob, problems.errors)
         return texts

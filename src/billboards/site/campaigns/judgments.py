@@ -190,7 +190,8 @@ def _lay(board: Board, columns: JudgmentColumns, campaign: Campaign, labels: Seq
             values,
             annotator=label.annotator,
             campaign=campaign.name,
-            details={"time": moment(label.at), "template": label.template, **label.details},
+            # In the order in which a file gives them back: a board that was written and read is the same board.
+            details={**label.details, "time": moment(label.at), "template": label.template},
         )
 
 

@@ -19,11 +19,11 @@ import numpy as np
 from billboards.analyses.overrating import overrating_latex, overrating_table
 from billboards.analyses.rank import generator_table, metric_table
 from billboards.board import Board
-from billboards.board.writing import write_board
 from billboards.errors import MissingPart, NotEnoughData
 from billboards.show.csv import csv_text, to_csv
 from billboards.show.documents import document_of, dumps
 from billboards.show.latex import to_latex
+from billboards.site.boards.board_folder import write_folder
 from billboards.site.boards.masked import Look
 
 Record = dict[str, Any]
@@ -123,7 +123,11 @@ FILES: Mapping[str, tuple[str, str, Callable[[Look], bytes]]] = {
     "scores.jsonl": ("The same as JSON lines", JSONL, lambda o: jsonl_bytes(score_records(o))),
     "scores.parquet": ("The same as Parquet", PARQUET, lambda o: _parquet(score_records(o))),
     "outputs.jsonl": ("Every output's text", JSONL, lambda o: jsonl_bytes(output_records(o.board))),
-    "board.zip": ("The board folder: opens with billboards, no server needed", ZIP, lambda o: _zipped(o, whole=False)),
+    "board.zip": (
+        "The board folder with all scores, rankings and ensembles: opens and ranks without a server",
+        ZIP,
+        lambda o: _zipped(o, whole=False),
+    ),
     "everything.zip": ("The board folder and all of the above", ZIP, lambda o: _zipped(o, whole=True)),
 }
 
@@ -132,7 +136,7 @@ def _zipped(look: Look, *, whole: bool) -> bytes:
     """The board folder as this audience may have it, alone or with all tables and scores beside it."""
     file = io.BytesIO()
     with tempfile.TemporaryDirectory() as work, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
-        folder = write_board(look.board, Path(work) / look.name)
+        folder = write_folder(look, Path(work) / look.name)
         for path in sorted(folder.rglob("*")):
             if path.is_file():
                 archive.write(path, f"{look.name}/{path.relative_to(folder).as_posix()}")

@@ -13,12 +13,13 @@ import time
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import groupby
 
 import numpy as np
 from sqlalchemy import ColumnElement, Connection, RowMapping, and_, delete, func, insert, select
 
 from billboards.board import Column
-from billboards.board.cells import ColumnKey, Floats
+from billboards.board.cells import CellStore, ColumnKey, Floats
 from billboards.board.scoring import CellId
 from billboards.site.database.engine import Database
 from billboards.site.database.schema import cell_failures, cells, score_columns
@@ -81,6 +82,19 @@ class SqlCells:
         with self.database.reading() as connection:
             rows = connection.execute(query).all()
         return {version: np.frombuffer(scores, np.float64) for version, scores in rows if version in asked}
+
+    def copy_to(self, store: CellStore, key: ColumnKey, versions: Iterable[str]) -> None:
+        """Write a column's cells of these rows, with all their parts, into another store."""
+        asked = set(versions)
+        facts = (cells.c.row_version, cells.c.part, cells.c.scores, cells.c.seconds)
+        query = select(*facts).join(score_columns).where(self._is(key))
+        order = query.order_by(cells.c.row_version, cells.c.is_primary.desc(), cells.c.part)
+        with self.database.reading() as connection:
+            rows = [row for row in connection.execute(order) if row.row_version in asked]
+        for version, parts in groupby(rows, key=lambda row: str(row.row_version)):
+            stored = list(parts)
+            scores = {str(row.part): np.frombuffer(row.scores, np.float64) for row in stored}
+            store.save(key, version, scores, seconds=float(stored[0].seconds))
 
     def save(self, key: ColumnKey, version: str, parts: Mapping[str, Floats], *, seconds: float) -> None:
         with self.database.writing() as connection:

@@ -1,0 +1,138 @@
+"""A board of the site as a board folder: what an audience may have, so that ranking it gives what the site says.
+
+Rows and judgments stand in the site's order, files of generators and of imported scores are the very bytes that the
+site read, computed scores lie where `billboards score` would put them, and rankings and ensembles where `rank --keep`
+would. What the audience may not see is absent: then the folder opens and ranks by what is left. Scores that rest on
+hidden references can't be computed again by who has the folder; they stand in it as imported ones.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tomllib
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from shlex import quote
+
+import numpy as np
+import tomli_w
+
+from billboards.analyses._archive import Archive
+from billboards.analyses.rank import RankingOptions
+from billboards.board import ImportedColumn
+from billboards.board._parts import named_files
+from billboards.board.cells import SqliteCells
+from billboards.board.folder import TextsFile
+from billboards.board.names import file_name
+from billboards.board.settings import FILE
+from billboards.board.writing import write_board
+from billboards.reading import Problems
+from billboards.site.boards import snapshots
+from billboards.site.boards.live import BlobTexts
+from billboards.site.boards.masked import Look
+from billboards.site.boards.ranking import ranking_options, ruled
+from billboards.site.submissions.metric_folders import program_folder
+
+#: Rankings that a folder holds; a site keeps more of them under its history.
+RANKINGS = 100
+READ_ME = "RANKING.txt"
+
+
+def write_folder(look: Look, target: Path) -> Path:
+    """Write what an audience may have of a board as a folder that opens and ranks without the site."""
+    board = replace(look.board, reference_free=ruled(look.live).reference_free)
+    if not look.referenced:
+        board = replace(board, imported=_scores_alone(look))
+    folder = write_board(board, target, in_order=True)
+    for row in board.rows:
+        if isinstance(row.load, TextsFile | BlobTexts):
+            (folder / "generators" / f"{file_name(row.name)}.jsonl").write_bytes(row.load.raw())
+    if look.referenced:
+        _copy_imported(look, folder)
+        _copy_cells(look, folder)
+    _keep_rankings(look, folder)
+    _copy_programs(look, folder)
+    (folder / READ_ME).write_text(_read_me(look), "utf-8")
+    return folder
+
+
+def _scores_alone(look: Look) -> tuple[ImportedColumn, ...]:
+    """Every column of scores without the references it rests on, which may not be named."""
+    matrix = look.matrix.view.scores
+    own = [
+        ImportedColumn(
+            name=column.name,
+            source_name=column.name,
+            signature=column.signature,
+            values={row: scores for row, scores in zip(matrix.rows, values, strict=True) if np.isfinite(scores).any()},
+            needs_references=column.needs_references,
+            needs_input=column.needs_input,
+            is_statistic=column.is_statistic,
+        )
+        for column, values in zip(matrix.columns, matrix.values, strict=True)
+        if column.origin == "own"
+    ]
+    taken = {column.source_name for column in own}
+    return (*(replace(c, references=()) for c in look.board.imported if c.source_name not in taken), *own)
+
+
+def _copy_imported(look: Look, folder: Path) -> None:
+    """The owner's own files of imported scores, and what `board.toml` says of them: their identity is their bytes."""
+    home = look.live.board.home
+    if home is None or not look.board.imported:
+        return
+    for name, path in named_files(home, "scores", ".tsv", lambda _: None, Problems()).items():
+        shutil.copyfile(path, folder / "scores" / f"{file_name(name)}.tsv")
+    stated = tomllib.loads((home / FILE).read_text("utf-8-sig")).get("scores", {})
+    document = tomllib.loads((folder / FILE).read_text("utf-8"))
+    document["scores"] = {name: stated.get(name, {}) for name in document["scores"]}
+    (folder / FILE).write_text(tomli_w.dumps(document), "utf-8", newline="\n")
+
+
+def _copy_cells(look: Look, folder: Path) -> None:
+    """Scores that the site computed, of built-in and of submitted metrics."""
+    board, store = look.live.board, SqliteCells(folder)
+    versions = [row.version for row in board.rows]
+    for key in look.live.cells.columns():
+        look.live.cells.copy_to(store, key, versions)
+
+
+def _keep_rankings(look: Look, folder: Path) -> None:
+    """The latest rankings as this audience read them, and every ensemble that it may know."""
+    archive, owners = Archive(folder), look.live.audience == "owners"
+    with look.live.site.database.reading() as connection:
+        kept = snapshots.list_snapshots(connection, look.name, look.told, limit=RANKINGS)
+        rankings = [(snapshot, snapshots.ranking(connection, snapshot)) for snapshot in kept]
+        ensembles = snapshots.list_ensembles(connection, look.name, hidden=owners)
+    for ensemble, _ in ensembles:
+        archive.put_ensemble(ensemble)
+    for snapshot, ranking in rankings:
+        archive.keep_ranking(look.masked(ranking), created=datetime.fromtimestamp(snapshot.created, UTC))
+
+
+def _copy_programs(look: Look, folder: Path) -> None:
+    """Programs of submitted metrics, where the board's owner lets everybody have them; never one sent anonymously."""
+    if not (look.live.settings.open_programs or look.live.audience == "owners"):
+        return
+    for name, submission in sorted(look.live.metrics.items()):
+        if not submission.anonymous:
+            target = folder / "programs" / file_name(name)
+            shutil.copytree(program_folder(look.live.site, submission), target)
+
+
+def _read_me(look: Look) -> str:
+    """How the site ranks the board, as a command for who has the folder."""
+    options = ranking_options(look.live)
+    usual = RankingOptions()
+    words = ["billboards", "rank", look.name]
+    for word, option in (("k", "k"), ("ensemble", "method"), ("by", "by"), ("draws", "draws"), ("seed", "seed")):
+        if getattr(options, option) != getattr(usual, option):
+            words += [f"--{word}", quote(str(getattr(options, option)))]
+    lines = [f"The board {look.name}, as its site had it. Its ranking there:", "", f"    {' '.join(words)}", ""]
+    if look.barred:
+        lines.append("On the site these submitted metrics may not lead:")
+        lines += [f"    {name}: {reason}" for name, reason in sorted(look.barred.items())]
+    if look.view.hidden:
+        lines.append(f"The site hides {' and '.join(look.view.hidden)}, so the folder can't be ranked as it is there.")
+    return "\n".join(lines).rstrip() + "\n"
