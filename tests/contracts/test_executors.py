@@ -12,6 +12,7 @@ import pytest
 
 from billboards.errors import MetricFailed
 from billboards.metrics.base import Batch, Floats, Metric, MetricCard
+from billboards.metrics.bleu import BLEU
 from billboards.metrics.executor import Executor, InProcess, Task
 from billboards.run.dask import DaskExecutor
 from billboards.run.dask_cluster import Cluster
@@ -62,6 +63,13 @@ def test_a_failure_is_a_result_and_the_others_go_on(one: Executor) -> None:
     assert results[1].failure == "letters: ValueError: as asked"
     assert "finite" in (results[2].failure or "")
     assert results[3].failure is None
+
+
+def test_counts_travel_with_the_scores(one: Executor) -> None:
+    batch = Batch(["the cat sat on a mat", "a dog"], [["the cat sat on the mat"], ["a cat"]])
+    results = {r.key[0]: r for r in one.run([Task((0, 0), BLEU(), batch), Task((1, 0), Letters(), Batch(["a"]))])}
+    np.testing.assert_array_equal(results[0].counts, BLEU().counts(batch))
+    assert results[1].counts is None
 
 
 def test_no_tasks_no_results(one: Executor) -> None:

@@ -15,9 +15,10 @@ import numpy as np
 import pytest
 
 from billboards.errors import MissingPart
-from billboards.metrics.base import Batch, Floats, Metric, score_checked
+from billboards.metrics.base import Batch, Floats, Metric, score_checked, score_counted_checked
 from billboards.metrics.cards import card_facts
 from billboards.metrics.discovery import metric, metric_class, metric_names
+from billboards.metrics.summed import SummedMetric
 
 #: Another valid value for each option that takes text.
 OTHER_TEXT = {
@@ -261,6 +262,31 @@ def test_a_metric_travels_to_another_process(scorer: Metric, batch: Batch) -> No
         assert arrived == each
         assert arrived.signature == each.signature
     np.testing.assert_array_equal(primary(pickle.loads(pickle.dumps(scorer)), batch), primary(scorer, batch))
+
+
+def test_a_corpus_value_is_that_of_the_summed_counts_or_the_mean(scorer: Metric, batch: Batch) -> None:
+    given = batch_for(scorer, batch)
+    parts, counts = score_counted_checked(scorer, given)
+    scores = next(iter(parts.values()))
+    np.testing.assert_array_equal(scores, primary(scorer, batch))
+    value = scorer.corpus_score(given)
+    if isinstance(scorer, SummedMetric) and scorer.corpus == "counts":
+        assert counts is not None
+        assert len(counts) == len(OUTPUTS)
+        assert value == scorer.corpus_scores_of(counts.sum(axis=0)[np.newaxis])[0]
+    else:
+        assert (scorer.corpus, counts) == ("mean", None)
+        assert value == pytest.approx(np.nanmean(scores), rel=1e-12)
+
+
+def test_a_metric_with_counts_is_not_scored_together(scorer: Metric) -> None:
+    assert not (scorer.scores_together and scorer.corpus != "mean")
+
+
+def test_a_corpus_signature_names_the_references_and_the_draws(scorer: Metric) -> None:
+    signature = scorer.corpus_signature(2, draws=1000)
+    assert {"nrefs:2", "bs:1000", "seed:12345"} <= set(signature.split("|"))
+    assert not {"nrefs", "bs", "seed"} & {word.split(":")[0] for word in scorer.corpus_signature().split("|")}
 
 
 def random_batch(seed: int, size: int = 60) -> Batch:

@@ -71,3 +71,38 @@ def test_writing_a_cell_twice_leaves_one(store: CellStore) -> None:
 def test_the_first_part_is_primary(store: CellStore) -> None:
     store.save(BLEU, "v", {"f": np.array([0.5]), "precision": np.array([0.9])}, seconds=0)
     assert store.load(BLEU, ["v"])["v"][0] == 0.5
+
+
+COUNTS = {
+    "small": np.array([[3, 250], [0, 1], [7, 9]]),
+    "large": np.array([[70_000, 1], [2, 3], [4, 5]]),
+    "below zero": np.array([[-1, 2], [3, 4], [5, 6]]),
+    "broken": np.array([[1, 1 / 3], [2, 2.5], [0, 0.1]]),
+    "no rows": np.empty((0, 2)),
+}
+
+
+@pytest.mark.parametrize("kind", COUNTS)
+def test_counts_come_back_number_for_number(store: CellStore, kind: str) -> None:
+    store.save(BLEU, "v", {"": np.array([0.1, np.nan, 0.3])}, seconds=0, counts=COUNTS[kind])
+    assert store.counted(BLEU) == {"v"}
+    loaded = store.load_counts(BLEU, ["v", "unknown"])
+    assert list(loaded) == ["v"]
+    np.testing.assert_array_equal(loaded["v"], COUNTS[kind])
+
+
+def test_a_cell_may_have_no_counts_and_gets_some_when_it_is_written_again(store: CellStore) -> None:
+    store.save(BLEU, "v", {"": np.array([0.5])}, seconds=0)
+    store.save(BLEU, "w", {"": np.array([0.5])}, seconds=0, counts=np.array([[1, 2]]))
+    assert store.present(BLEU) == {"v", "w"}
+    assert store.counted(BLEU) == {"w"}
+    assert store.load_counts(BLEU, ["v"]) == {}
+    store.save(BLEU, "v", {"": np.array([0.5])}, seconds=0, counts=np.array([[3, 4]]))
+    assert store.counted(BLEU) == {"v", "w"}
+    assert store.load_counts(OTHER_REFERENCES, ["v"]) == {}
+
+
+def test_counts_of_a_cell_that_is_written_without_any_are_gone(store: CellStore) -> None:
+    store.save(BLEU, "v", {"": np.array([0.5])}, seconds=0, counts=np.array([[1, 2]]))
+    store.save(BLEU, "v", {"": np.array([0.5])}, seconds=0)
+    assert store.counted(BLEU) == frozenset()

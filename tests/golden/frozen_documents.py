@@ -1,8 +1,8 @@
 """What two versions must have in common: documents made comparable in one place, and every difference named.
 
-A later version may add keys to a document. It may not lose one, and may not change a value; numbers agree to nine
-digits. What no version can say twice (times, durations, paths of this machine, versions of other people's packages) is
-replaced by a word before documents are kept or compared.
+A later version may add keys to a document, and options to a metric. It may not lose one, and may not change a value;
+numbers agree to nine digits. What no version can say twice (times, durations, paths of this machine, versions of other
+people's packages) is replaced by a word before documents are kept or compared.
 """
 
 from __future__ import annotations
@@ -66,6 +66,9 @@ def differences(kept: Any, now: Any, where: str = "$", *, relative: float = RELA
             yield f"{where}: {len(kept)} items, now {len(now)}"
         for k, (old, new) in enumerate(zip(kept, now, strict=False)):
             yield from differences(old, new, f"{where}[{k}]", relative=relative)
+    elif where.endswith(".options") and isinstance(kept, str) and str(now).startswith(f"{kept}, "):
+        # A metric may gain an option, whose default is what it did before.
+        return
     elif not same_value(kept, now, relative):
         yield f"{where}: {_short(kept)}, now {_short(now)}"
 

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import billboards as bb
+from billboards.metrics.summed import SummedMetric
 
 OUTPUTS = (
     "The ferry leaves at noon from pier two.",
@@ -79,9 +80,8 @@ def _numbers(spec: str, batch: bb.Batch, language: str) -> dict[str, Any]:
     metric = bb.metric(spec)
     document: dict[str, Any] = {"spec": spec, "language": language, "signature": metric.signature}
     document["scores"] = _scores(metric.score(batch))
-    together = getattr(metric, "corpus_score", None)
-    if together is not None:
-        document["corpus"] = float(together(batch))
+    if isinstance(metric, SummedMetric):
+        document["corpus"] = metric.corpus_score(batch)
     return document
 
 

@@ -89,7 +89,9 @@ def kept_run(version: Path, line: str) -> dict[str, Any]:
 
 def run_differences(kept: dict[str, Any], now: dict[str, Any]) -> Iterator[str]:
     """Where a run that was repeated came to something else."""
-    yield from differences({word: kept[word] for word in ("rc", "said", "counts") if word in kept}, now, "run")
+    yield from differences({word: kept[word] for word in ("rc", "said") if word in kept}, now, "run")
+    # Cells of version 0.1 are scored again for their counts: computed and present change places, their sum does not.
+    yield from differences(sum(kept.get("counts", ())), sum(now.get("counts", ())), "run.counts")
     if isinstance(kept["stdout"], str) and isinstance(now["stdout"], str):
         yield from text_differences(kept["stdout"], now["stdout"], form_of(kept["argv"]))
     else:

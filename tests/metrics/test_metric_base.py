@@ -10,7 +10,19 @@ import numpy as np
 import pytest
 
 from billboards.errors import InvalidInput, MetricFailed
-from billboards.metrics.base import Batch, Floats, Item, Metric, MetricCard, score_checked, score_each
+from billboards.metrics.base import (
+    Batch,
+    Counts,
+    Floats,
+    Item,
+    Metric,
+    MetricCard,
+    SystemMetric,
+    score_checked,
+    score_counted_checked,
+    score_each,
+)
+from billboards.metrics.summed import SummedMetric
 
 
 @dataclass(frozen=True)
@@ -123,3 +135,60 @@ def test_what_appears_twice_is_worked_out_once() -> None:
 def test_a_name_carries_only_the_options_that_differ_and_a_signature_all() -> None:
     assert (Parts().name, Parts(broken=True).name) == ("parts", "parts(broken=True)")
     assert (Parts().signature, Parts(broken=True).signature) == ("parts|broken:False", "parts|broken:True")
+
+
+@dataclass(frozen=True)
+class Distinct(SystemMetric):
+    """Different words over words, of all outputs together."""
+
+    broken: bool = False
+    card: ClassVar[MetricCard] = MetricCard(name="distinct-1", needs_references=False)
+
+    def score_system(self, batch: Batch) -> float:
+        words = [word for output in batch.outputs for word in output.split()]
+        return float("nan") if self.broken else len(set(words)) / len(words)
+
+
+def test_a_system_metric_has_one_value_and_no_sentence_scores() -> None:
+    batch = Batch(["a b", "a c"])
+    assert Distinct().corpus_score(batch) == 3 / 4
+    parts, counts = score_counted_checked(Distinct(), batch)
+    assert np.isnan(parts[""]).all()
+    np.testing.assert_array_equal(counts, [[3 / 4, 2]])
+    assert Distinct().corpus_signature(draws=10) == "distinct-1|broken:False|corpus:system|bs:10|seed:12345"
+
+
+def test_a_system_value_must_be_finite() -> None:
+    with pytest.raises(MetricFailed, match=r"distinct-1.*scored 1 outputs together as nan"):
+        Distinct(broken=True).corpus_score(Batch(["a"]))
+    with pytest.raises(InvalidInput, match="no output to score"):
+        Distinct().corpus_score(Batch([]))
+
+
+@dataclass(frozen=True)
+class Uncounted(SummedMetric):
+    """Promises counts and gives wrong ones, or none."""
+
+    rows: int | None = None
+    card: ClassVar[MetricCard] = MetricCard(name="uncounted", needs_references=False)
+
+    def statistics(self, items: object) -> Counts:
+        return np.zeros((0, 1))
+
+    def scores_of(self, rows: Counts) -> Floats:
+        return np.zeros(len(rows))
+
+    def score_counted(self, batch: Batch) -> tuple[Floats, Counts | None]:
+        return np.zeros(len(batch)), None if self.rows is None else np.full((self.rows, 1), np.nan)
+
+
+@pytest.mark.parametrize(("rows", "problem"), [(None, "no counts"), (3, "3, 1.*2 are needed"), (2, "no finite")])
+def test_counts_that_a_corpus_value_needs_are_checked(rows: int | None, problem: str) -> None:
+    with pytest.raises(MetricFailed, match=problem):
+        score_counted_checked(Uncounted(rows), Batch(["a", "b"]))
+
+
+def test_the_corpus_value_of_other_metrics_is_the_mean_of_their_scores() -> None:
+    assert Fixed((1.0, 2.0, 6.0)).corpus_score(Batch(["a", "b", "c"])) == 3.0
+    with pytest.raises(InvalidInput, match="no output to score"):
+        Fixed(()).corpus_score(Batch([]))

@@ -42,5 +42,11 @@ def score(
     home = home_of(board)
     used = None if references is None else board.check_references(references)
     return score_board(
-        board, home.cells, chosen_metrics(board, metrics), executor(jobs), references=used, on_progress=on_progress
+        board,
+        home.cells,
+        chosen_metrics(board, metrics),
+        executor(jobs),
+        references=used,
+        counted=True,
+        on_progress=on_progress,
     )

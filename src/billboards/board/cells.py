@@ -2,7 +2,9 @@
 
 A cell is one row's scores under one column. Its key says everything its numbers depend on: the version of the row's
 texts, the metric's signature, and the version of the references and inputs the metric saw. A cell whose key is present
-never needs to be computed again, and writing it twice changes nothing.
+never needs to be computed again, and writing it twice changes nothing. Beside the scores of a metric that is defined on
+a corpus stand the counts of every output, from which the value of any part of the board is computed without its texts.
+Cells that version 0.1 wrote have no counts; they are scored again, and stay as they are until then.
 
 `SqliteCells` is one SQLite file inside the board folder, with one transaction per cell: a crash, Ctrl-C or full disk in
 the middle leaves a missing cell, and missing cells are computed again. The file is a cache of work, not a source: it
@@ -23,8 +25,10 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from billboards.board.counts import pack_counts, unpack_counts
 from billboards.board.scores import Column
 from billboards.errors import StoreFailed
+from billboards.metrics.base import Counts
 from billboards.reading import json_value
 
 Floats = NDArray[np.float64]
@@ -40,7 +44,13 @@ create table if not exists cells (
     is_primary integer not null, scores blob not null, seconds real not null, created text not null,
     primary key (column_id, outputs, part)
 ) without rowid;
+create table if not exists counts (
+    column_id integer not null references columns, outputs text not null, packed blob not null,
+    primary key (column_id, outputs)
+);
 """
+#: An empty table in the place of one that is not in the file.
+_NO_COUNTS = "create temporary table counts (column_id integer, outputs text, packed blob)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +73,22 @@ class CellStore(Protocol):
     def load(self, key: ColumnKey, versions: Iterable[str]) -> Mapping[str, Floats]:
         """The primary scores of those row versions that have a cell, instance by instance."""
 
-    def save(self, key: ColumnKey, version: str, parts: Mapping[str, Floats], *, seconds: float) -> None:
-        """Write one cell: all parts in one transaction, the first of them primary."""
+    def counted(self, key: ColumnKey) -> frozenset[str]:
+        """The row versions whose cell in this column has counts."""
+
+    def load_counts(self, key: ColumnKey, versions: Iterable[str]) -> Mapping[str, Counts]:
+        """The counts of those row versions that have some: one row for each instance, or one for the whole system."""
+
+    def save(
+        self,
+        key: ColumnKey,
+        version: str,
+        parts: Mapping[str, Floats],
+        *,
+        seconds: float,
+        counts: Counts | None = None,
+    ) -> None:
+        """Write one cell: all parts and its counts in one transaction, the first part primary."""
 
 
 class MemoryCells:
@@ -72,6 +96,7 @@ class MemoryCells:
 
     def __init__(self) -> None:
         self._cells: dict[ColumnKey, dict[str, Mapping[str, Floats]]] = {}
+        self._counts: dict[ColumnKey, dict[str, bytes]] = {}
 
     def columns(self) -> tuple[ColumnKey, ...]:
         return tuple(self._cells)
@@ -83,8 +108,26 @@ class MemoryCells:
         cells = self._cells.get(key, {})
         return {version: next(iter(cells[version].values())) for version in versions if version in cells}
 
-    def save(self, key: ColumnKey, version: str, parts: Mapping[str, Floats], *, seconds: float) -> None:  # noqa: ARG002 - the contract's
+    def counted(self, key: ColumnKey) -> frozenset[str]:
+        return frozenset(self._counts.get(key, ()))
+
+    def load_counts(self, key: ColumnKey, versions: Iterable[str]) -> dict[str, Counts]:
+        packed = self._counts.get(key, {})
+        return {version: unpack_counts(packed[version]) for version in versions if version in packed}
+
+    def save(
+        self,
+        key: ColumnKey,
+        version: str,
+        parts: Mapping[str, Floats],
+        *,
+        seconds: float,  # noqa: ARG002 - the contract's
+        counts: Counts | None = None,
+    ) -> None:
         self._cells.setdefault(key, {})[version] = {name: scores.copy() for name, scores in parts.items()}
+        self._counts.setdefault(key, {}).pop(version, None)
+        if counts is not None:
+            self._counts[key][version] = pack_counts(counts)
 
 
 class SqliteCells:
@@ -114,6 +157,23 @@ class SqliteCells:
             )
             return {outputs: np.frombuffer(scores) for outputs, scores in rows if outputs in wanted}
 
+    def counted(self, key: ColumnKey) -> frozenset[str]:
+        with self._reading() as database:
+            rows = database.execute(
+                "select outputs from counts join columns on id = column_id where signature = ? and context = ?",
+                (key.column.signature, key.context),
+            )
+            return frozenset(outputs for (outputs,) in rows)
+
+    def load_counts(self, key: ColumnKey, versions: Iterable[str]) -> dict[str, Counts]:
+        wanted = set(versions)
+        with self._reading() as database:
+            rows = database.execute(
+                "select outputs, packed from counts join columns on id = column_id where signature = ? and context = ?",
+                (key.column.signature, key.context),
+            )
+            return {outputs: unpack_counts(packed) for outputs, packed in rows if outputs in wanted}
+
     def seconds(self, key: ColumnKey) -> dict[str, float]:
         """How long each row version took to score, where it was scored here."""
         with self._reading() as database:
@@ -124,7 +184,15 @@ class SqliteCells:
             )
             return {str(outputs): float(seconds) for outputs, seconds in rows}
 
-    def save(self, key: ColumnKey, version: str, parts: Mapping[str, Floats], *, seconds: float) -> None:
+    def save(
+        self,
+        key: ColumnKey,
+        version: str,
+        parts: Mapping[str, Floats],
+        *,
+        seconds: float,
+        counts: Counts | None = None,
+    ) -> None:
         now = datetime.now(UTC).isoformat(timespec="seconds")
         with self._writing() as database:
             column_id = self._column_id(database, key)
@@ -135,6 +203,11 @@ class SqliteCells:
                     for k, (part, scores) in enumerate(parts.items())
                 ],
             )
+            if counts is None:
+                database.execute("delete from counts where column_id = ? and outputs = ?", (column_id, version))
+            else:
+                row = (column_id, version, pack_counts(counts))
+                database.execute("insert or replace into counts values (?, ?, ?)", row)
 
     def _columns(self) -> list[tuple[int, ColumnKey]]:
         with self._reading() as database:
@@ -173,6 +246,9 @@ class SqliteCells:
             with closing(sqlite3.connect(self.path if begun else ":memory:", timeout=60)) as database:
                 if not begun:
                     database.executescript(_SCHEMA)
+                elif not _has_table(database, "counts"):
+                    # Version 0.1 kept none, and a folder that is only read stays as it is.
+                    database.executescript(_NO_COUNTS)
                 try:
                     yield database
                 except (ValueError, TypeError) as error:
@@ -184,7 +260,7 @@ class SqliteCells:
         if not self.path.exists():
             return False
         with closing(sqlite3.connect(self.path, timeout=60)) as database:
-            return database.execute("select 1 from sqlite_master where name = 'cells'").fetchone() is not None
+            return _has_table(database, "cells")
 
     @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
@@ -209,6 +285,10 @@ class SqliteCells:
             raise StoreFailed(f"{self.path}: {error}; delete the file, its scores will be computed again") from error
         except OSError as error:
             raise StoreFailed(f"{self.path}: can't be written: {error.strerror or error}") from error
+
+
+def _has_table(database: sqlite3.Connection, name: str) -> bool:
+    return database.execute("select 1 from sqlite_master where name = ?", (name,)).fetchone() is not None
 
 
 def _column(name: str, signature: str, refs: str, context: str, *kinds: int) -> ColumnKey:

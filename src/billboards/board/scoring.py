@@ -1,7 +1,8 @@
 """Scoring: the missing cells are the work list.
 
 Which cells a board should have follows from its rows and metrics; which it has, the store knows. What is computed is
-saved cell by cell, so an interrupt loses at most the cells in hand, and a second run finds nothing to do. A row whose
+saved cell by cell, so an interrupt loses at most the cells in hand, and a second run finds nothing to do. Cells
+that version 0.1 wrote lack counts: who asks for `counted` cells gets them computed again. A row whose
 own text stands among the references is never scored against itself.
 """
 
@@ -18,7 +19,7 @@ from billboards.board.cells import CellStore, ColumnKey
 from billboards.board.model import Board, Outputs, ReferenceSet
 from billboards.board.scores import Column
 from billboards.errors import InvalidInput
-from billboards.metrics.base import Batch, Metric, MetricCard
+from billboards.metrics.base import Batch, Counts, Metric, MetricCard
 from billboards.metrics.discovery import Spec, board_metric, metrics_named
 from billboards.metrics.executor import Executor, Result, Task, run_groups
 
@@ -116,14 +117,18 @@ def missing_cells(
     metrics: Sequence[Metric],
     references: ReferenceSet,
     rows: Sequence[Outputs],
+    *,
+    counted: bool = False,
 ) -> tuple[list[Cell[Metric]], int]:
-    """The cells that these metrics lack on these rows, and how many they have."""
+    """The cells that these metrics lack on these rows, `counted` also where counts lack; and how many they have."""
     missing, present = [], 0
     for metric in metrics:
         if metric.card.needs_references and not references:
             continue
         key = column_key(board, metric, references)
         stored = store.present(key)
+        if counted and metric.corpus != "mean":
+            stored &= store.counted(key)
         for row in rows:
             if board.is_reference(row, key.column.references):
                 continue
@@ -142,11 +147,13 @@ def score_board(
     *,
     references: ReferenceSet | None = None,
     rows: Sequence[Outputs] | None = None,
+    counted: bool = False,
     on_progress: Callable[[Progress], None] | None = None,
 ) -> ScoringReport:
-    """Compute and save every missing cell of these metrics; say what was done."""
+    """Compute and save every missing cell of these metrics, `counted` also those without counts; say what was done."""
     used = board.references if references is None else references
-    cells, present = missing_cells(board, store, metrics, used, board.rows if rows is None else rows)
+    asked = board.rows if rows is None else rows
+    cells, present = missing_cells(board, store, metrics, used, asked, counted=counted)
     return compute_cells(board, store, cells, executor, present=present, on_progress=on_progress)
 
 
@@ -234,7 +241,8 @@ class _Scoring:
         cell, open_cell = self.cells[number], self.open.pop(number)
         sign = 1.0 if cell.metric.card.higher_is_better else -1.0
         parts = {name: sign * scores for name, scores in open_cell.whole(len(self.board.instances)).items()}
-        self.store.save(cell.key, cell.row.version, parts, seconds=open_cell.seconds)
+        counts = open_cell.whole_counts(cell.metric, len(self.board.instances))
+        self.store.save(cell.key, cell.row.version, parts, seconds=open_cell.seconds, counts=counts)
         self.report.computed += 1
         self.done += len(self.board.instances) - len(open_cell.positions)
 
@@ -256,6 +264,19 @@ class _OpenCell:
         """The parts over all instances, NaN where the metric was not asked."""
         first = self.results[0].parts or {}
         return {name: self._laid_out(name, instances) for name in first}
+
+    def whole_counts(self, metric: Metric, instances: int) -> Counts | None:
+        """The counts over all instances, 0 where the metric was not asked; of a system metric, its one row."""
+        pieces = [self.results[k].counts for k in range(len(self.starts))]
+        given = [piece for piece in pieces if piece is not None]
+        if metric.corpus == "system":
+            return given[0] if given else np.empty((0, 2))
+        if metric.corpus == "mean" or len(given) < len(pieces):
+            return None
+        rows = np.concatenate(given)
+        counts = np.zeros((instances, rows.shape[1]), rows.dtype)
+        counts[self.positions] = rows
+        return counts
 
     def _laid_out(self, name: str, instances: int) -> Floats:
         scores = np.full(instances, np.nan)

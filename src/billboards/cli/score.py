@@ -40,6 +40,7 @@ def run(arguments: Namespace) -> int:
             executor(arguments.jobs) if cluster is None else DaskExecutor(cluster),
             references=options.chosen_references(home.board, arguments.references),
             rows=rows,
+            counted=True,
             on_progress=show,
         )
     note(f"{report.computed} cells computed, {report.present} were there already")

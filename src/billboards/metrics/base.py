@@ -3,6 +3,10 @@
 A metric is a frozen dataclass whose fields are its options. Its signature is computed from those fields, so it can't
 promise what the object doesn't do. It is called once per generator with all of that generator's outputs; a metric
 that treats outputs one by one says so, and may then be called with parts of them.
+
+A generator's value under a metric is its corpus value: the mean of its sentence scores unless the metric is defined on
+a corpus. Then it is computed from counts that are kept for each output (`SummedMetric`), or, where there are no
+sentence scores at all, from all outputs together (`SystemMetric`).
 """
 
 from __future__ import annotations
@@ -19,6 +23,10 @@ from numpy.typing import NDArray
 from billboards.errors import InvalidInput, MetricFailed
 
 Floats = NDArray[np.float64]
+#: What a corpus value is computed from: one row of numbers for each output.
+Counts = NDArray[Any]
+#: What a generator's value is: the mean of its sentence scores, the score of summed counts, or `score_system`.
+CorpusKind = Literal["mean", "counts", "system"]
 
 
 class Item(NamedTuple):
@@ -72,6 +80,8 @@ class Metric(ABC):
     multiple_references: ClassVar[Literal["own", "best"]] = "best"
     #: Whether an output's score depends on the other outputs (idf, CIDEr); such a metric is never called in parts.
     needs_corpus: ClassVar[bool] = False
+    #: How all outputs of a generator become one value.
+    corpus: ClassVar[CorpusKind] = "mean"
     #: Whether several generators cost less together than one by one; such a metric overrides `score_rows`.
     scores_together: ClassVar[bool] = False
     #: Whether a sentence never gains more in a longer output than in a shorter part of it, so that an audit may pass
@@ -115,8 +125,62 @@ class Metric(ABC):
         """The scores of several generators, each as if it were alone."""
         return [self.score(batch) for batch in batches]
 
+    def score_counted(self, batch: Batch) -> tuple[Floats | Mapping[str, Floats], Counts | None]:
+        """The scores, and what corpus values are computed from where the mean of scores is not enough."""
+        return self.score(batch), None
+
+    def corpus_score(self, batch: Batch) -> float:
+        """The value of all outputs together; of a metric that is not defined on a corpus, the mean of their scores."""
+        scores = next(iter(score_checked(self, batch).values()))
+        scored = scores[~np.isnan(scores)]
+        if not len(scored):
+            raise InvalidInput(f"{self.name}: no output to score; give at least one")
+        return float(scored.mean())
+
+    def corpus_signature(
+        self, references: int | Literal["var"] | None = None, *, draws: int | None = None, seed: int = 12345
+    ) -> str:
+        """The identity of a corpus value: the metric's, how outputs become one value, and how an interval was drawn.
+
+        references: the number of references that every output has; "var" where it differs.
+        draws: resampled corpora behind the interval (default: no interval).
+        seed: the seed of those draws.
+        """
+        words = [self.signature, f"corpus:{self.corpus}"]
+        words += [] if references is None else [f"nrefs:{references}"]
+        words += [f"bs:{draws}", f"seed:{seed}"] if draws else []
+        return "|".join(words)
+
     def _options(self) -> tuple[Field[object], ...]:
         return tuple(f for f in fields(self) if f.init)
+
+
+class SystemMetric(Metric):
+    """A metric that exists on the level of systems only: all outputs in, one number out, and no sentence scores."""
+
+    corpus: ClassVar[CorpusKind] = "system"
+    multiple_references: ClassVar[Literal["own", "best"]] = "own"
+    needs_corpus: ClassVar[bool] = True
+    may_abstain: ClassVar[bool] = True
+
+    @abstractmethod
+    def score_system(self, batch: Batch) -> float:
+        """The score of all outputs of a generator together; there is at least one."""
+
+    def score(self, batch: Batch) -> Floats:
+        """No output has a score of its own."""
+        return np.full(len(batch), np.nan)
+
+    def corpus_score(self, batch: Batch) -> float:
+        if not len(batch):
+            raise InvalidInput(f"{self.name}: no output to score; give at least one")
+        value = float(self.score_system(batch))
+        if not np.isfinite(value):
+            raise MetricFailed(f"{self.name}: scored {len(batch)} outputs together as {value}; it must be finite")
+        return value
+
+    def score_counted(self, batch: Batch) -> tuple[Floats, Counts | None]:
+        return self.score(batch), np.array([[self.corpus_score(batch), len(batch)]]) if len(batch) else None
 
 
 @runtime_checkable
@@ -137,6 +201,23 @@ def score_checked(metric: Metric, batch: Batch) -> dict[str, Floats]:
     """A metric's parts, the primary one first, with the contract enforced: needs met, right count, finite numbers."""
     _check_needs(metric, batch)
     return _check_scores(metric, batch, metric.score(batch))
+
+
+def score_counted_checked(metric: Metric, batch: Batch) -> tuple[dict[str, Floats], Counts | None]:
+    """A metric's parts with the same contract enforced, and the counts of its corpus value where it has some."""
+    _check_needs(metric, batch)
+    given, counts = metric.score_counted(batch)
+    parts = _check_scores(metric, batch, given)
+    if metric.corpus == "mean" or not len(batch):
+        return parts, None if metric.corpus == "mean" else counts
+    if counts is None:
+        raise MetricFailed(f"{metric.name}: returned no counts; its corpus value is computed from them")
+    rows = len(batch) if metric.corpus == "counts" else 1
+    if counts.ndim != 2 or len(counts) != rows:
+        raise MetricFailed(f"{metric.name}: returned {counts.shape} counts for {len(batch)} outputs; {rows} are needed")
+    if not np.isfinite(counts).all():
+        raise MetricFailed(f"{metric.name}: a count is no finite number")
+    return parts, counts
 
 
 def score_rows_checked(metric: Metric, batches: Sequence[Batch]) -> list[dict[str, Floats]]:

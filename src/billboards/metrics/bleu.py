@@ -7,7 +7,7 @@ too; any other is sacreBLEU's own, asked once for each text.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, ClassVar, Literal
 
@@ -35,9 +35,10 @@ _SMOOTH_VALUES = {"none": 0.0, "floor": 0.1, "add-k": 1.0, "exp": 0.0}
 
 @dataclass(frozen=True)
 class BLEU(SacreMetric):
-    """Sentence BLEU; the orders that an output is too short for don't count (effective order).
+    """BLEU; of a sentence, the orders that it is too short for don't count (effective order); of a corpus they do.
 
     `smooth` is none, floor, add-k or exp; the value that floor and add-k take follows in brackets: `floor[0.05]`.
+    `effective_order` is that of sentences; `corpus_effective_order` that of corpora, off as in sacreBLEU.
     """
 
     tokenize: str = "13a"
@@ -45,6 +46,7 @@ class BLEU(SacreMetric):
     lowercase: bool = False
     effective_order: bool = True
     max_ngram_order: int = 4
+    corpus_effective_order: bool = False
 
     multiple_references: ClassVar[Literal["own", "best"]] = "own"
     card: ClassVar[MetricCard] = MetricCard(
@@ -80,6 +82,11 @@ class BLEU(SacreMetric):
             yield f"order:{self.max_ngram_order}"
         if (value := self._smoothing()[1]) != round(value, 2):
             yield f"smooth_value:{value!r}"
+        if self.corpus_effective_order:
+            yield "corpus_eff:yes"
+
+    def corpus_scorer(self) -> Scorer:
+        return replace(self, effective_order=self.corpus_effective_order).scorer()
 
     def statistics(self, items: Items) -> Rows:
         self._check()
@@ -90,9 +97,15 @@ class BLEU(SacreMetric):
         return rows
 
     def scores_of(self, rows: Rows) -> Floats:
+        return self._scores_of(rows, effective_order=self.effective_order)
+
+    def corpus_scores_of(self, rows: Rows) -> Floats:
+        return self._scores_of(rows, effective_order=self.corpus_effective_order)
+
+    def _scores_of(self, rows: Rows, *, effective_order: bool) -> Floats:
         scores = np.empty(len(rows))
         method, value = self._smoothing()
-        how = (_SMOOTHINGS[method], value, int(self.effective_order))
+        how = (_SMOOTHINGS[method], value, int(effective_order))
         _scores(np.ascontiguousarray(rows, np.int64), self.max_ngram_order, *how, scores)
         return scores
 

@@ -13,7 +13,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from billboards.metrics.base import Floats, MetricCard
+from billboards.metrics.base import CorpusKind, Floats, MetricCard
 from billboards.metrics.error_rates import CODES
 from billboards.metrics.kernels.calling import F64, I32, I64, U32, Kernel
 from billboards.metrics.kernels.items import Items
@@ -30,6 +30,7 @@ class CharacTER(SummedMetric):
 
     capped: bool = True
 
+    corpus: ClassVar[CorpusKind] = "mean"
     card: ClassVar[MetricCard] = MetricCard(
         name="CharacTER",
         summary="Edits of characters, after shifts of phrases, that turn the output into the nearest reference, per "

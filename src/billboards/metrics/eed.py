@@ -14,7 +14,7 @@ from typing import ClassVar
 import numpy as np
 
 from billboards.errors import InvalidInput
-from billboards.metrics.base import Floats, MetricCard
+from billboards.metrics.base import CorpusKind, Floats, MetricCard
 from billboards.metrics.kernels.calling import F64, I32, I64, U32, Kernel
 from billboards.metrics.kernels.items import Items
 from billboards.metrics.kernels.texts import pack
@@ -41,6 +41,7 @@ class EED(SummedMetric):
     deletion: float = 0.2
     insertion: float = 1.0
 
+    corpus: ClassVar[CorpusKind] = "mean"
     card: ClassVar[MetricCard] = MetricCard(
         name="EED",
         summary="Edit distance of characters with jumps, between 0 and 1",

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from billboards.errors import MetricFailed
-from billboards.metrics.base import Batch, Metric, score_checked, score_rows_checked
+from billboards.metrics.base import Batch, Counts, Metric, score_counted_checked, score_rows_checked
 
 Floats = NDArray[np.float64]
 
@@ -39,6 +39,8 @@ class Result:
     failure: str | None = None
     #: Whether the failure is that of the machines, not of the metric.
     platform: bool = False
+    #: What corpus values are computed from, where the metric has such counts.
+    counts: Counts | None = None
 
 
 class Executor(Protocol):
@@ -66,13 +68,14 @@ class InProcess:
 
 def run_task(task: Task) -> Result:
     """Run one task here and now."""
-    return _results([task], lambda: [score_checked(task.metric, task.batch)])[0]
+    return _results([task], lambda: [score_counted_checked(task.metric, task.batch)])[0]
 
 
 def run_together(tasks: Sequence[Task]) -> list[Result]:
     """Run several tasks of one metric here and now, in one call of the metric."""
     metric = tasks[0].metric
-    return _results(tasks, lambda: score_rows_checked(metric, [task.batch for task in tasks]))
+    batches = [task.batch for task in tasks]
+    return _results(tasks, lambda: [(parts, None) for parts in score_rows_checked(metric, batches)])
 
 
 def run_groups(executor: Executor, groups: Iterable[Sequence[Task]]) -> Iterator[Result]:
@@ -84,7 +87,9 @@ def run_groups(executor: Executor, groups: Iterable[Sequence[Task]]) -> Iterator
             yield from run_together(group)
 
 
-def _results(tasks: Sequence[Task], score: Callable[[], Sequence[Mapping[str, Floats]]]) -> list[Result]:
+def _results(
+    tasks: Sequence[Task], score: Callable[[], Sequence[tuple[Mapping[str, Floats], Counts | None]]]
+) -> list[Result]:
     """What came of tasks that are scored in one go; all share the time evenly, or the failure."""
     start = time.perf_counter()
     try:
@@ -95,5 +100,7 @@ def _results(tasks: Sequence[Task], score: Callable[[], Sequence[Mapping[str, Fl
         failure = f"{tasks[0].metric.name}: {type(error).__name__}: {error}"
     else:
         seconds = (time.perf_counter() - start) / len(tasks)
-        return [Result(task.key, parts, seconds) for task, parts in zip(tasks, scored, strict=True)]
+        return [
+            Result(task.key, parts, seconds, counts=counts) for task, (parts, counts) in zip(tasks, scored, strict=True)
+        ]
     return [Result(task.key, None, (time.perf_counter() - start) / len(tasks), failure) for task in tasks]

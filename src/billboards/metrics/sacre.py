@@ -3,14 +3,15 @@
 sacreBLEU (Post 2018, A Call for Clarity in Reporting BLEU Scores, WMT) says what BLEU, chrF and TER are; here they are
 computed by compiled kernels that tests hold to its numbers. The signature is that of the sacreBLEU object with the same
 options (`BLEU|case:mixed|eff:yes|tok:13a|smooth:exp|version:2.6.0`), less the number of references, which belongs to
-the column and not to the metric, and with the revision of the kernel at its end.
+the column and not to the metric, and with the revision of the kernel at its end. A corpus value
+has sacreBLEU's own, word for word (`nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:2.6.0`), as papers cite it.
 """
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from billboards.errors import UnknownName
 from billboards.metrics.summed import SummedMetric
@@ -28,6 +29,24 @@ class SacreMetric(SummedMetric):
     @abstractmethod
     def scorer(self) -> Scorer:
         """The sacreBLEU object that these options describe."""
+
+    def corpus_scorer(self) -> Scorer:
+        """The sacreBLEU object that computes corpora with these options."""
+        return self.scorer()
+
+    def corpus_signature(
+        self, references: int | Literal["var"] | None = None, *, draws: int | None = None, seed: int = 12345
+    ) -> str:
+        """What sacreBLEU prints beside a corpus score; `draws` are the resampled corpora of a confidence interval."""
+        scorer = self.corpus_scorer()
+        scorer.num_refs = 0 if references is None else -1 if references == "var" else references
+        signature = scorer.get_signature()
+        if references is None:
+            signature.update("nrefs", None)
+        if draws:
+            signature.update("bs", draws)
+            signature.update("seed", str(seed))
+        return str(signature.format())
 
     def sacrebleu_signature(self, references: int | None = None) -> str:
         """The signature as sacreBLEU prints it, for a number of references or, as on a board, for any."""

@@ -1,7 +1,8 @@
 """Metrics whose scores come from counts: one row of statistics per output, and a score for any sum of rows.
 
 A sentence's score is the score of its row; a corpus's is the score of the sum of its rows (BLEU, chrF and TER are
-defined so). Rows are computed by compiled kernels, a slice of the batch at a time, so that memory stays bounded
+defined so). So who keeps the rows has the score of any part of a corpus, and of any resampled one, without the texts.
+Rows are computed by compiled kernels, a slice of the batch at a time, so that memory stays bounded
 however many outputs there are; within a slice, what appears twice is computed once.
 """
 
@@ -9,23 +10,25 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator
-from typing import Any
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from billboards.errors import InvalidInput
-from billboards.metrics.base import Batch, Floats, Metric
+from billboards.metrics.base import Batch, CorpusKind, Counts, Floats, Metric
 from billboards.metrics.kernels.items import Items, items_of
 
 #: Outputs whose texts are laid out in memory at a time.
 SLICE = 16_384
 
-Rows = NDArray[Any]
+Rows = Counts
 
 
 class SummedMetric(Metric):
     """A metric that is a function of summed statistics."""
+
+    corpus: ClassVar[CorpusKind] = "counts"
 
     @abstractmethod
     def statistics(self, items: Items) -> Rows:
@@ -34,6 +37,21 @@ class SummedMetric(Metric):
     @abstractmethod
     def scores_of(self, rows: Rows) -> Floats:
         """The score of each row, or of each sum of rows."""
+
+    def corpus_scores_of(self, rows: Rows) -> Floats:
+        """The score of each corpus, from the sum of its rows."""
+        return self.scores_of(rows)
+
+    def counts(self, batch: Batch) -> Rows:
+        """One row of statistics for each output."""
+        rows = [rows[places] for rows, places in self._slices(batch)]
+        return np.concatenate(rows) if rows else self.statistics(items_of(batch))
+
+    def score_counted(self, batch: Batch) -> tuple[Floats, Rows | None]:
+        if self.corpus != "counts":
+            return self.score(batch), None
+        rows = self.counts(batch)
+        return self.scores_of(rows), rows
 
     def score(self, batch: Batch) -> Floats:
         parts = [self.scores_of(rows)[places] for rows, places in self._slices(batch)]
@@ -44,7 +62,7 @@ class SummedMetric(Metric):
         if not len(batch):
             raise InvalidInput(f"{self.name}: no output to score; give at least one")
         sums = [rows[places].sum(axis=0) for rows, places in self._slices(batch)]
-        return float(self.scores_of(np.sum(sums, axis=0)[np.newaxis])[0])
+        return float(self.corpus_scores_of(np.sum(sums, axis=0)[np.newaxis])[0])
 
     def _slices(self, batch: Batch) -> Iterator[tuple[Rows, NDArray[np.intp]]]:
         for start in range(0, len(batch), SLICE):

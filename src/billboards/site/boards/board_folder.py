@@ -91,11 +91,14 @@ def _copy_imported(look: Look, folder: Path) -> None:
 
 
 def _copy_cells(look: Look, folder: Path) -> None:
-    """Scores that the site computed, of built-in and of submitted metrics."""
+    """Scores that the site computed, of built-in and of submitted metrics.
+
+    Counts tell more of the references than scores do (their lengths): they stay where references are hidden.
+    """
     board, store = look.live.board, SqliteCells(folder)
     versions = [row.version for row in board.rows]
     for key in look.live.cells.columns():
-        look.live.cells.copy_to(store, key, versions)
+        look.live.cells.copy_to(store, key, versions, counts=not look.live.settings.hidden_references)
 
 
 def _keep_rankings(look: Look, folder: Path) -> None:

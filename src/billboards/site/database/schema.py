@@ -39,7 +39,7 @@ metadata = MetaData(
 )
 
 #: The migration that brings a database to these tables.
-REVISION = "0003"
+REVISION = "0004"
 
 boards = Table(
     "boards",
@@ -146,6 +146,15 @@ cells = Table(
     Column("created", Float, nullable=False),
     Column("scores", LargeBinary, nullable=False),
     PrimaryKeyConstraint("column_id", "row_version", "part"),
+)
+
+cell_counts = Table(
+    "cell_counts",
+    metadata,
+    Column("column_id", Integer, ForeignKey("score_columns.id"), nullable=False),
+    Column("row_version", String(64), nullable=False),
+    Column("packed", LargeBinary, nullable=False),
+    PrimaryKeyConstraint("column_id", "row_version"),
 )
 
 cell_failures = Table(

@@ -3,8 +3,8 @@
 The same contract as the cells of a board folder, with two additions: a cell may be saved on the condition that its
 worker still holds the lease for it, and a view may be narrowed to some signatures, so that a column that is still being
 computed, or was withdrawn, is not seen. A cell that is there never goes, so which are there is answered from the keys
-alone, without reading a score, and a process may keep scores that it has read (`KeptScores`). Beside the cells stands
-why others could not be computed.
+alone, without reading a score, and a process may keep scores that it has read (`KeptScores`). Beside the cells stand
+the counts of metrics that are defined on a corpus, and why other cells could not be computed.
 """
 
 from __future__ import annotations
@@ -16,13 +16,16 @@ from functools import partial
 from itertools import groupby
 
 import numpy as np
-from sqlalchemy import ColumnElement, Connection, RowMapping, and_, delete, func, insert, select
+from sqlalchemy import ColumnElement, Connection, RowMapping, Table, and_, delete, func, insert, select
 
 from billboards.board import Column
 from billboards.board.cells import CellStore, ColumnKey, Floats
+from billboards.board.counts import pack_counts, unpack_counts
 from billboards.board.scoring import CellId
+from billboards.errors import StoreFailed
+from billboards.metrics.base import Counts
 from billboards.site.database.engine import Database
-from billboards.site.database.schema import cell_failures, cells, score_columns
+from billboards.site.database.schema import cell_counts, cell_failures, cells, score_columns
 from billboards.site.database.trail import storable
 
 #: A column by what its cells share: signature and context.
@@ -83,9 +86,10 @@ class SqlCells:
             rows = connection.execute(query).all()
         return {version: np.frombuffer(scores, np.float64) for version, scores in rows if version in asked}
 
-    def copy_to(self, store: CellStore, key: ColumnKey, versions: Iterable[str]) -> None:
-        """Write a column's cells of these rows, with all their parts, into another store."""
+    def copy_to(self, store: CellStore, key: ColumnKey, versions: Iterable[str], *, counts: bool = True) -> None:
+        """Write a column's cells of these rows, with all their parts and, where wanted, counts into another store."""
         asked = set(versions)
+        counted = self.load_counts(key, asked) if counts else {}
         facts = (cells.c.row_version, cells.c.part, cells.c.scores, cells.c.seconds)
         query = select(*facts).join(score_columns).where(self._is(key))
         order = query.order_by(cells.c.row_version, cells.c.is_primary.desc(), cells.c.part)
@@ -94,11 +98,40 @@ class SqlCells:
         for version, parts in groupby(rows, key=lambda row: str(row.row_version)):
             stored = list(parts)
             scores = {str(row.part): np.frombuffer(row.scores, np.float64) for row in stored}
-            store.save(key, version, scores, seconds=float(stored[0].seconds))
+            store.save(key, version, scores, seconds=float(stored[0].seconds), counts=counted.get(version))
 
-    def save(self, key: ColumnKey, version: str, parts: Mapping[str, Floats], *, seconds: float) -> None:
+    def counted(self, key: ColumnKey) -> frozenset[str]:
+        if not self._seen(key.column.signature):
+            return frozenset()
+        with self.database.reading() as connection:
+            query = select(cell_counts.c.row_version).join(score_columns).where(self._is(key))
+            return frozenset(connection.execute(query).scalars())
+
+    def load_counts(self, key: ColumnKey, versions: Iterable[str]) -> dict[str, Counts]:
+        asked = set(versions)
+        if not self._seen(key.column.signature):
+            return {}
+        query = select(cell_counts.c.row_version, cell_counts.c.packed).join(score_columns).where(self._is(key))
+        if len(asked) <= FEW:
+            query = query.where(cell_counts.c.row_version.in_(sorted(asked)))
+        with self.database.reading() as connection:
+            rows = connection.execute(query).all()
+        try:
+            return {version: unpack_counts(packed) for version, packed in rows if version in asked}
+        except ValueError as error:
+            raise StoreFailed(f"table cell_counts: {error}; the database is damaged: restore a backup") from error
+
+    def save(
+        self,
+        key: ColumnKey,
+        version: str,
+        parts: Mapping[str, Floats],
+        *,
+        seconds: float,
+        counts: Counts | None = None,
+    ) -> None:
         with self.database.writing() as connection:
-            write_cell(connection, self.board, key, version, parts, seconds=seconds, now=time.time())
+            write_cell(connection, self.board, key, version, parts, seconds=seconds, now=time.time(), counts=counts)
 
     def seconds_per_cell(self, signatures: Iterable[str]) -> dict[str, float]:
         """How long a cell of each of these columns took on average, where there is one."""
@@ -161,6 +194,7 @@ def write_cell(
     *,
     seconds: float,
     now: float,
+    counts: Counts | None = None,
 ) -> None:
     """Write one cell in somebody's transaction; what stood there is replaced, and a failure of it forgotten."""
     column_id = _column_id(connection, board, key)
@@ -178,6 +212,11 @@ def write_cell(
         for k, (part, scores) in enumerate(parts.items())
     ]
     connection.execute(insert(cells), rows)
+    here = and_(cell_counts.c.column_id == column_id, cell_counts.c.row_version == version)
+    connection.execute(delete(cell_counts).where(here))
+    if counts is not None:
+        packed = {"column_id": column_id, "row_version": version, "packed": pack_counts(counts)}
+        connection.execute(insert(cell_counts), packed)
     forget_failure(connection, board, (key.column.signature, key.context, version))
 
 
@@ -271,31 +310,46 @@ class CellFailure:
 
 
 def stored_cells(
-    connection: Connection, board: str, asked: Mapping[ColumnId, frozenset[str]]
+    connection: Connection,
+    board: str,
+    asked: Mapping[ColumnId, frozenset[str]],
+    *,
+    counted: Collection[ColumnId] = (),
 ) -> dict[ColumnId, frozenset[str]]:
-    """Of the cells asked for, by column the versions of their rows, those that are there."""
+    """Of the cells asked for, by column the versions of their rows, those that are there; of columns that are to be
+    `counted`, those that have counts."""
+    plain = _stored(connection, board, cells, {column: asked[column] for column in asked if column not in counted})
+    return plain | _stored(connection, board, cell_counts, {c: asked[c] for c in asked if c in counted})
+
+
+def _stored(
+    connection: Connection, board: str, table: Table, asked: Mapping[ColumnId, frozenset[str]]
+) -> dict[ColumnId, frozenset[str]]:
+    if not asked:
+        return {}
     query = (
         # One line a column and not one a cell; a version is a digest and holds no comma.
-        select(score_columns.c.signature, score_columns.c.context, func.aggregate_strings(cells.c.row_version, ","))
-        .join(cells, cells.c.column_id == score_columns.c.id)
-        .where(score_columns.c.board == board, *_among(score_columns.c.signature, cells.c.row_version, asked))
+        select(score_columns.c.signature, score_columns.c.context, func.aggregate_strings(table.c.row_version, ","))
+        .join(table, table.c.column_id == score_columns.c.id)
+        .where(score_columns.c.board == board, *_among(score_columns.c.signature, table.c.row_version, asked))
         .group_by(score_columns.c.signature, score_columns.c.context)
     )
     stored = {(signature, context): versions for signature, context, versions in connection.execute(query)}
     return {column: asked[column].intersection(stored[column].split(",")) for column in asked.keys() & stored.keys()}
 
 
-def is_stored(connection: Connection, board: str, cell_id: CellId) -> bool:
-    """Whether one cell is there."""
+def is_stored(connection: Connection, board: str, cell_id: CellId, *, counted: bool = False) -> bool:
+    """Whether one cell is there; with its counts, if it should have some."""
     signature, context, version = cell_id
+    table = cell_counts if counted else cells
     query = (
-        select(cells.c.column_id)
-        .join(score_columns, cells.c.column_id == score_columns.c.id)
+        select(table.c.column_id)
+        .join(score_columns, table.c.column_id == score_columns.c.id)
         .where(
             score_columns.c.board == board,
             score_columns.c.signature == signature,
             score_columns.c.context == context,
-            cells.c.row_version == version,
+            table.c.row_version == version,
         )
     )
     return connection.execute(query.limit(1)).one_or_none() is not None

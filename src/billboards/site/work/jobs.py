@@ -24,7 +24,7 @@ from billboards.errors import (
     StoreAway,
     StoreFailed,
 )
-from billboards.metrics.base import Batch, Metric
+from billboards.metrics.base import Batch, Counts, Metric
 from billboards.metrics.executor import Executor, Result, Task, run_groups, run_task
 from billboards.run.program import ProgramMetric, run_program
 from billboards.run.trial import Trial, try_program
@@ -301,10 +301,25 @@ class LeasedCells:
     def load(self, key: ColumnKey, versions: Iterable[str]) -> Mapping[str, Floats]:  # noqa: ARG002 - the contract's
         return {}
 
-    def save(self, key: ColumnKey, version: str, parts: Mapping[str, Floats], *, seconds: float) -> None:
+    def counted(self, key: ColumnKey) -> frozenset[str]:  # noqa: ARG002 - the contract's
+        return frozenset()
+
+    def load_counts(self, key: ColumnKey, versions: Iterable[str]) -> Mapping[str, Counts]:  # noqa: ARG002 - the contract's
+        return {}
+
+    def save(
+        self,
+        key: ColumnKey,
+        version: str,
+        parts: Mapping[str, Floats],
+        *,
+        seconds: float,
+        counts: Counts | None = None,
+    ) -> None:
+        board, now = self.job.board, self.site.clock()
         with self.site.database.writing() as connection:
             if leases.holds(connection, self.job.lease):
-                write_cell(connection, self.job.board, key, version, parts, seconds=seconds, now=self.site.clock())
+                write_cell(connection, board, key, version, parts, seconds=seconds, now=now, counts=counts)
                 leases.release(connection, self.job.lease)
 
 

@@ -61,6 +61,11 @@ class SubmittedMetric:
 Scorer = Metric | SubmittedMetric
 
 
+def has_counts(metric: Scorer) -> bool:
+    """Whether a metric's cells are whole only with counts; a submitted program has none."""
+    return isinstance(metric, Metric) and metric.corpus != "mean"
+
+
 @dataclass(frozen=True, eq=False)
 class Rows:
     """The rows that metrics may score which see the same references, by version: of two with the same texts the last.
@@ -86,6 +91,10 @@ class Block:
     @property
     def column(self) -> ColumnId:
         return self.key.column.signature, self.key.context
+
+    @property
+    def counted(self) -> bool:
+        return has_counts(self.metric)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,6 +129,11 @@ class Plan:
         for block in self.blocks:
             versions[block.column] = union(versions.get(block.column, frozenset()), block.rows.versions)
         return versions
+
+    @cached_property
+    def counted(self) -> frozenset[ColumnId]:
+        """The columns whose cells are whole only with counts."""
+        return frozenset(block.column for block in self.blocks if block.counted)
 
     def cells(self, some: ByColumn | None = None) -> Iterator[Cell[Scorer]]:
         """Every cell, or those of some rows of some columns, in the order in which they are wanted."""
@@ -347,7 +361,7 @@ def standing(site: Site, name: str) -> Standing:
     missing, failed = asked, dict[CellId, CellFailure]()
     if asked:
         with site.database.reading() as connection:
-            missing = _without(asked, stored_cells(connection, name, asked))
+            missing = _without(asked, stored_cells(connection, name, asked, counted=plan.counted))
             failed = failed_cells(connection, name, missing)
     return site.cache.put(_STANDINGS, name, Standing(plan, missing, failed, site.settings.attempts, site.clock()))
 
@@ -504,7 +518,8 @@ def _take(site: Site, board: str, candidate: _Candidate, worker: str) -> Job | N
                 leases.release(connection, lease)
                 return None
         # A cell may have been computed between the look at the list and the lease.
-        if candidate.cell is not None and is_stored(connection, board, candidate.cell.id):
+        cell = candidate.cell
+        if cell is not None and is_stored(connection, board, cell.id, counted=has_counts(cell.metric)):
             leases.release(connection, lease)
             return None
     return Job(
