@@ -113,6 +113,13 @@ class Client:
         files = {"file": (f"{path.name}.zip", _zipped(path)) if path.is_dir() else (path.name, _bytes(path))}
         return self._object("POST", f"/boards/{_word(board)}/metrics", data=_fields(name, fields), files=files)
 
+    def add_scores(self, board: str, scores: str | Path, **fields: Any) -> list[Json]:
+        """Add scores that were computed elsewhere, as an owner; `fields` are those of the form."""
+        path = Path(scores)
+        files, data = {"file": (path.name, _bytes(path))}, _fields(None, fields)
+        columns: list[Json] = self._object("POST", f"/boards/{_word(board)}/scores", data=data, files=files)["columns"]
+        return columns
+
     def submissions(self, **chosen: str) -> Iterator[Json]:
         """Submissions one may see, the latest first; `board`, `kind` and `state` choose among them."""
         return self._pages("/submissions", **chosen)
@@ -224,7 +231,7 @@ def _patience(stated: str | None, attempt: int) -> float:
     return min(float(stated), 30.0) if stated is not None and stated.isdecimal() else 0.2 * 2**attempt
 
 
-def _fields(name: str, fields: Mapping[str, Any]) -> dict[str, Any]:
+def _fields(name: str | None, fields: Mapping[str, Any]) -> dict[str, Any]:
     """What a form sends; what is None is not sent, and truth is written as JSON writes it."""
     values = {"name": name, **fields}
     return {

@@ -178,3 +178,35 @@ def test_a_board_that_hides_its_references_can_be_downloaded_with_its_scores(tmp
     assert not (folder / ".billboards").exists()
     assert "can't be ranked as it is there" in (folder / "RANKING.txt").read_text()
     site.site.close()
+
+
+def test_scores_that_an_owner_adds_over_http_rank_a_submitted_generator_and_come_along(tmp_path: Path) -> None:
+    board = judged_board()
+    site = page_site(tmp_path, board=board)
+    write_odd_files(tmp_path / "ferry", board)
+    site.settle(by="Errors", draws=10)
+    texts = [" ".join(i.references[0].text.split()[:4]) for i in board.instances]
+    send(site, "generators", "late", "outputs.txt", "\n".join(texts).encode())
+    site.work()
+    ranks = {row["name"]: row["rank"] for row in said(site)["generators"]}
+    assert ranks["late"] is None
+    lines = "".join(f"{i.id}\t{word}\t0.25\n" for word in ("late", "Ada") for i in board.instances)
+    sent = {"file": ("errors.tsv", b"instance\tgenerator\tscore\n" + lines.encode())}
+    address, asked = "/api/v1/boards/ferry/scores", {"metric": "Errors"}
+    headers = {name: {"authorization": f"Bearer {site.tokens[name]}"} for name in ("team", "owner")}
+    assert site.client.post(address, headers=headers["team"], data=asked, files=sent).status_code == 403
+    answer = site.client.post(address, headers=headers["owner"], data=asked, files=sent)
+    assert answer.status_code == 200, answer.text
+    expected = {"metric": "errors", "new": False, "added": {"Ada": 10, "late": 10}, "replaced": {}, "same": 0}
+    assert answer.json() == {"columns": [expected]}
+    other = {"file": ("errors.tsv", b"instance\tscore\ni0\t9\n")}
+    asked["generator"] = "late"
+    assert site.client.post(address, headers=headers["owner"], data=asked, files=other).status_code == 422
+    site.work()
+    late = next(row for row in said(site)["generators"] if row["name"] == "late")
+    assert (late["rank"], late["scores"]["Errors"]) == (1, -0.25)
+    again = bb.rank(bb.open(unpacked(site, tmp_path / "out")), by="Errors", draws=10).document
+    assert [(row["name"], row["rank"], row["scores"]) for row in again["generators"]] == [
+        (row["name"], row["rank"], row["scores"]) for row in said(site)["generators"]
+    ]
+    site.site.close()

@@ -23,6 +23,7 @@ COMMANDS = {
     "check": ("check", "explain every mistake in a board folder; compare imported scores with own ones"),
     "card": ("card", "print a board's data card: what is stated of its data, and what can be counted"),
     "score": ("score", "compute the scores that are missing"),
+    "scores": ("scores", "add scores that were computed elsewhere, for a new generator or as a new column"),
     "ensemble": ("ensemble", "study the ensemble, list past ones, apply one to new outputs"),
     "ratings": ("ratings", "study single ratings: agreement, designs, severe annotators, doubtful ratings"),
     "judgments": ("judgments", "bring judgments from other tools' files to a board, or write a board's for them"),

@@ -22,11 +22,12 @@ from billboards.analyses._archive import Archive
 from billboards.analyses.rank import RankingOptions
 from billboards.board import ImportedColumn
 from billboards.board._parts import named_files
+from billboards.board.added_scores import score_lines
 from billboards.board.cells import SqliteCells
-from billboards.board.folder import TextsFile
+from billboards.board.folder import TextsFile, open_board
 from billboards.board.names import file_name
 from billboards.board.settings import FILE
-from billboards.board.writing import write_board
+from billboards.board.writing import write_board, write_lines
 from billboards.reading import Problems
 from billboards.site.boards import snapshots
 from billboards.site.boards.live import BlobTexts
@@ -82,9 +83,18 @@ def _copy_imported(look: Look, folder: Path) -> None:
     home = look.live.board.home
     if home is None or not look.board.imported:
         return
-    for name, path in named_files(home, "scores", ".tsv", lambda _: None, Problems()).items():
-        shutil.copyfile(path, folder / "scores" / f"{file_name(name)}.tsv")
     stated = tomllib.loads((home / FILE).read_text("utf-8-sig")).get("scores", {})
+    paths = named_files(home, "scores", ".tsv", lambda _: None, Problems())
+    own = {column.source_name: column.signature for column in open_board(home).imported}
+    for column in look.board.imported:
+        name = column.source_name
+        target = folder / "scores" / f"{file_name(name)}.tsv"
+        if own[name] == column.signature:
+            shutil.copyfile(paths[name], target)
+        elif not stated.get(name, {}).get("higher_is_better", True):
+            # Scores were added on the site: the table is written anew, as its users know it.
+            turned = {row: 0.0 - scores for row, scores in column.values.items()}
+            write_lines(target, score_lines([instance.id for instance in look.board.instances], turned))
     document = tomllib.loads((folder / FILE).read_text("utf-8"))
     document["scores"] = {name: stated.get(name, {}) for name in document["scores"]}
     (folder / FILE).write_text(tomli_w.dumps(document), "utf-8", newline="\n")

@@ -8,14 +8,16 @@ board can give its name away.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from billboards.board import Board, Generator, Outputs, Texts
+from billboards.board import Board, Generator, ImportedColumn, Outputs, Texts, digest
 from billboards.board._parts import LISTED
+from billboards.board.cells import ColumnKey
 from billboards.board.folder import open_board, read_texts
 from billboards.board.judgments import JudgmentColumns
 from billboards.errors import InvalidBoard, InvalidInput, MissingPart
@@ -75,6 +77,8 @@ class LiveBoard:
         return board
 
 
+#: How signatures of scores begin that were added to imported columns.
+ATTACHED = "attached:"
 _LIVE = Shelf[tuple[str, Audience], LiveBoard]()
 #: Boards as their owners wrote them, with folder and fingerprint.
 _FOLDERS = Shelf[str, tuple[tuple[str, str], Board]]()
@@ -155,7 +159,7 @@ def _build(
         str(program.settings["signature"]) for program in programs.values()
     ]
     rows = (submitted_row(site, board, submission, name) for name, submission in sorted(generators.items()))
-    board = replace(board, rows=(*board.rows, *rows))
+    board = with_attached(replace(board, rows=(*board.rows, *rows)), site.cells(registered.name))
     with site.database.reading() as connection:
         judged = with_campaigns(connection, board, site.cache, ranks=settings.ranks, with_excluded=with_excluded)
     return LiveBoard(
@@ -171,6 +175,31 @@ def _build(
         unavailable=unavailable,
         snapshot=head,
     )
+
+
+def attached_key(board: Board, column: ImportedColumn) -> ColumnKey:
+    """Where scores that an owner added to an imported column are kept for generators that the folder does not know."""
+    kept = replace(column.column, signature=f"{ATTACHED}{digest([column.source_name])}")
+    return ColumnKey(kept, board.context_version(references=column.references, inputs=column.needs_input))
+
+
+def with_attached(board: Board, cells: SqlCells) -> Board:
+    """A board whose imported columns have the scores that its owner added for submitted generators."""
+    if not any(key.column.signature.startswith(ATTACHED) for key in cells.columns()):
+        return board
+    return replace(board, imported=tuple(_completed(board, column, cells) for column in board.imported))
+
+
+def _completed(board: Board, column: ImportedColumn, cells: SqlCells) -> ImportedColumn:
+    """A column with what was added to it, under a signature of its own."""
+    rows = {row.name: row.version for row in board.rows if row.name not in column.values}
+    stored = cells.load(attached_key(board, column), rows.values())
+    added = {name: stored[version] for name, version in rows.items() if version in stored}
+    if not added:
+        return column
+    facts = (f"{rows[name]} {hashlib.sha256(scores.tobytes()).hexdigest()}" for name, scores in added.items())
+    signature = f"imported:{digest((column.signature, *facts))}"
+    return replace(column, signature=signature, values={**column.values, **added})
 
 
 def folder_board(site: Site, registered: registry.Registered) -> Board:

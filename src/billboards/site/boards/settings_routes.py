@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import tempfile
 from dataclasses import asdict
+from pathlib import Path
 from typing import Annotated, Any
 
-from fastapi import Depends, Request
+from fastapi import Depends, File, Form, Request, UploadFile
 from pydantic import BaseModel
 
+from billboards.board.added_scores import NewColumn, read_needs
+from billboards.errors import InvalidInput
 from billboards.site.accounts.access import Viewer
 from billboards.site.accounts.permissions import Permission, site_of
+from billboards.site.boards import added_scores as attached
 from billboards.site.boards import registry
 from billboards.site.database import trail
 from billboards.site.database.trail import Entry
@@ -38,6 +43,22 @@ class Retried(BaseModel):
     cells: int
 
 
+class AddedFacts(BaseModel):
+    """What became of a column: how many scores came, were replaced, and were there already, by generator."""
+
+    metric: str
+    new: bool
+    added: dict[str, int]
+    replaced: dict[str, int]
+    same: int
+
+
+class AddedScores(BaseModel):
+    """What became of every column that scores were added to."""
+
+    columns: list[AddedFacts]
+
+
 @router.patch("/boards/{board}/settings")
 def change_settings(request: Request, board: str, sent: dict[str, Any], viewer: Owner) -> dict[str, Any]:
     """Change phases, quotas, what is hidden, and how the board is ranked; what is not named stays."""
@@ -60,6 +81,49 @@ def reveal(request: Request, board: str, viewer: Owner) -> dict[str, Any]:
 def retry_cells(request: Request, board: str, viewer: Owner) -> Retried:
     """Compute again what failed."""
     return Retried(cells=submitting.retry_cells(site_of(request), viewer, board))
+
+
+@router.post("/boards/{board}/scores")
+def add_scores(
+    request: Request,
+    board: str,
+    viewer: Owner,
+    file: Annotated[UploadFile, File(description="CSV, TSV, JSON lines or Parquet, as its name tells")],
+    metric: Annotated[str | None, Form(max_length=200, description="where the file names none")] = None,
+    generator: Annotated[str | None, Form(max_length=200, description="where the file names none")] = None,
+    replace: Annotated[bool, Form(description="write over scores that differ")] = False,
+    new: Annotated[bool, Form(description="add a column where there is none of the metric's name")] = False,
+    lower_is_better: Annotated[bool, Form(description="of a new column")] = False,
+    needs: Annotated[
+        str, Form(max_length=40, description="of a new column: references, input, nothing")
+    ] = "references",
+    dry_run: Annotated[bool, Form(description="only say what would be added")] = False,
+) -> AddedScores:
+    """Add scores that were computed elsewhere, for generators that a column does not know, or as a new column."""
+    site = site_of(request)
+    raw = file.file.read(site.settings.generator_bytes + 1)
+    if len(raw) > site.settings.generator_bytes:
+        raise InvalidInput(f"the file is larger than {site.settings.generator_bytes:,} bytes; send it in parts")
+    column = NewColumn(higher_is_better=not lower_is_better, needs=read_needs(needs))
+    with tempfile.TemporaryDirectory() as work:
+        path = Path(work) / f"scores{''.join(Path(file.filename or 'scores.tsv').suffixes[-2:])}"
+        path.write_bytes(raw)
+        plans = attached.add_scores(
+            site,
+            viewer,
+            board,
+            path,
+            metric=metric,
+            generator=generator,
+            new=column if new else None,
+            replace_values=replace,
+            dry_run=dry_run,
+        )
+    columns = [
+        AddedFacts(metric=p.source_name, new=p.is_new, added=dict(p.added), replaced=dict(p.replaced), same=p.same)
+        for p in plans
+    ]
+    return AddedScores(columns=columns)
 
 
 @router.get("/boards/{board}/audit", dependencies=[Depends(Permission("administer"))])
