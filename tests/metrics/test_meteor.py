@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import shutil
 import warnings
 from collections.abc import Iterator
@@ -15,6 +16,7 @@ from nltk.corpus.reader.wordnet import WordNetCorpusReader
 from nltk.translate.meteor_score import meteor_score
 
 from billboards.errors import MissingPart, UnknownName
+from billboards.metrics import nltk_words
 from billboards.metrics.base import Batch
 from billboards.metrics.discovery import metric
 from billboards.metrics.meteor import METEOR
@@ -118,7 +120,7 @@ def test_early_nltk_looked_for_base_forms_until_it_found_one() -> None:
 def test_words_of_other_scripts_are_parted_from_marks_on_request() -> None:
     assert list(METEOR().score(Batch(["кошка!"], [["кошка"]]))) == [0.0]
     assert METEOR(tokenizer="unicode").score(Batch(["Кошка!"], [["кошка"]])) == pytest.approx([0.5])
-    with pytest.raises(UnknownName, match="known: split, unicode"):
+    with pytest.raises(UnknownName, match="known: nltk, split, unicode"):
         metric("METEOR(tokenizer=x)")
 
 
@@ -178,3 +180,60 @@ def test_a_wordnet_that_is_absent_or_incomplete_is_said_with_what_to_do(
     monkeypatch.setattr("billboards.metrics.wordnet.USUAL_PLACE", tmp_path / "nowhere")
     with pytest.raises(MissingPart, match=r"needs WordNet, .* or set BILLBOARDS_WORDNET"):
         METEOR().score(Batch(["a"], [["a"]]))
+
+
+@pytest.fixture
+def punkt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Parameters as Punkt writes them, where nltk looks for them; "Mr" is an abbreviation."""
+    folder = tmp_path / "tokenizers" / "punkt_tab" / "english"
+    folder.mkdir(parents=True)
+    for name, text in (("abbrev_types.txt", "mr"), ("collocations.tab", ""), ("sent_starters.txt", "")):
+        (folder / name).write_text(text)
+    (folder / "ortho_context.tab").write_text("smith\t2\n")
+    monkeypatch.setattr(nltk.data, "path", [str(tmp_path)])
+    for kept in (nltk_words._parameters, nltk_words._sentence_splitter):
+        kept.cache_clear()
+    yield
+    for kept in (nltk_words._parameters, nltk_words._sentence_splitter):
+        kept.cache_clear()
+
+
+@pytest.fixture
+def no_punkt(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setattr(nltk.data, "path", [])
+    for kept in (nltk_words._parameters, nltk_words._sentence_splitter):
+        kept.cache_clear()
+    yield
+    for kept in (nltk_words._parameters, nltk_words._sentence_splitter):
+        kept.cache_clear()
+
+
+@pytest.mark.usefixtures("no_punkt")
+def test_words_of_nltk_give_the_score_that_evaluate_gives() -> None:
+    batch = Batch(["It is late."], [["It is late"]])
+    # "It is late" matches as one chunk of three among four words; split at blanks, "late." matches nothing.
+    assert METEOR(tokenizer="nltk").score(batch) == pytest.approx([score(3, 4, 3, 1)])
+    assert METEOR(tokenizer="nltk").score(batch)[0] == pytest.approx(0.950, abs=5e-4)
+    assert METEOR().score(batch) == pytest.approx([score(2, 3, 3, 1)])
+
+
+@pytest.mark.usefixtures("no_punkt")
+def test_without_punkts_parameters_a_text_is_one_sentence_and_the_signature_says_so() -> None:
+    assert nltk_words.nltk_words("He isn't late. Go!") == ["He", "is", "n't", "late.", "Go", "!"]
+    assert METEOR(tokenizer="nltk").signature.endswith("|punkt:none")
+    assert "punkt" not in METEOR().signature
+
+
+@pytest.mark.usefixtures("punkt")
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("He isn't late. Go!", ["He", "is", "n't", "late", ".", "Go", "!"]),
+        ("Mr. Smith is here. He sat.", ["Mr.", "Smith", "is", "here", ".", "He", "sat", "."]),
+        ("", []),
+    ],
+)
+def test_with_punkts_parameters_words_are_those_of_word_tokenize(text: str, words: list[str]) -> None:
+    assert nltk_words.nltk_words(text) == nltk.word_tokenize(text) == words
+    assert re.fullmatch(r"[0-9a-f]{12}", nltk_words.punkt_version())
+    assert METEOR(tokenizer="nltk").signature.endswith(f"|punkt:{nltk_words.punkt_version()}")

@@ -84,12 +84,15 @@ def f_measure(precision: float, recall: float) -> float:
 
 
 def by_counting(source: str, output: str, references: list[str], *, corrected: bool) -> tuple[float, float, float]:
-    """The definition in terms of multisets, each n-gram of input and output as often as there are references."""
-    orders, nothing = [], float(corrected)
+    """The definition in terms of multisets, each n-gram of input and output as often as there are references.
+
+    Once corrected, a text without words has one, the empty word.
+    """
+    orders, nothing, empty = [], float(corrected), [""] if corrected else []
     for n in range(1, 5):
         grams = [
             Counter(" ".join(words[k : k + n]) for k in range(len(words) - n + 1))
-            for words in (text.split() for text in (source, output, *references))
+            for words in (text.split() or empty for text in (source, output, *references))
         ]
         given, made = (Counter({g: c * len(references) for g, c in one.items()}) for one in grams[:2])
         wanted = sum(grams[2:], Counter[str]())
@@ -134,6 +137,27 @@ def test_nothing_to_do_is_a_success_once_corrected() -> None:
     batch = Batch(["a b c d"], [["a b c d"]], ["a b c d"])
     assert SARI(definition="corrected").score(batch)["SARI"] == pytest.approx([100.0])
     assert SARI().score(batch)["SARI"] == pytest.approx([100 / 3])
+
+
+@pytest.mark.parametrize(
+    ("source", "output", "references", "expected"),
+    [
+        # Orders 2 to 4 have nothing to do: 1 each. Words: a is rightly deleted, and the empty word rightly added.
+        ("a", "", [""], 100.0),
+        # The empty word is kept, and everything else is as wanted.
+        ("", "", [""], 100.0),
+        # b should have been added, and the empty word kept: of words deleting alone is right (there is none to delete).
+        ("", "", ["b"], 100 * (3 + 3 + 3 + 0 + 1 + 0) / 12),
+        # Blanks, and what 13a takes for nothing, are no words either.
+        ("a", "<skipped>", [" "], 100.0),
+    ],
+)
+def test_a_text_without_words_has_the_empty_word_once_corrected(
+    source: str, output: str, references: list[str], expected: float
+) -> None:
+    found = SARI(definition="corrected").score(Batch([output], [references], [source]))
+    assert found["SARI"] == pytest.approx([expected])
+    assert "revision:2" in SARI(definition="corrected").signature
 
 
 def test_marks_are_parted_from_words_before_they_are_counted() -> None:

@@ -4,6 +4,7 @@ Words of output and reference are aligned in three stages: equal words, then equ
 takes the last words first. The score is a mean of precision and recall that leans to recall, less a penalty for matches
 that lie in many chunks. nltk before release 3.6.3 offered words matched by stem again to the synonym stage, and looked
 further for base forms; the released scores of wmt20-zh-en were made so, and `early_nltk=True` reproduces them.
+`tokenizer=nltk` cuts texts as Hugging Face's `evaluate` does before it asks nltk.
 """
 
 from __future__ import annotations
@@ -20,10 +21,11 @@ from billboards.metrics.kernels.alignment import Counts, Vocabulary, align
 from billboards.metrics.kernels.items import items_of
 from billboards.metrics.kernels.pairs import Pairs, pairs_of
 from billboards.metrics.kernels.texts import Words, offsets_of
+from billboards.metrics.nltk_words import nltk_words, punkt_version
 from billboards.metrics.wordnet import synonyms, wordnet
 from billboards.metrics.words import Tokenizer, split, stem, tokenizer, unicode_words
 
-TOKENIZERS: dict[str, Tokenizer] = {"split": split, "unicode": unicode_words}
+TOKENIZERS: dict[str, Tokenizer] = {"split": split, "unicode": unicode_words, "nltk": nltk_words}
 #: Weight of precision against recall, and the penalty's steepness and weight.
 ALPHA, BETA, GAMMA = 0.9, 3.0, 0.5
 
@@ -48,16 +50,19 @@ class METEOR(Metric):
         "Human Judgments, ACL workshop; parameters of Lavie and Agarwal 2007, WMT",
         failures="Not METEOR 1.5 (Denkowski and Lavie 2014), which has paraphrases, function words and other "
         "parameters: numbers of the two don't compare. Splits at white space, so that punctuation sticks to words, "
-        "unless tokenizer=unicode. Synonyms are looked up by stem, as in nltk: larg, the stem of large, has none. They "
-        "ignore the sense and part of speech in the sentence; antonyms and negation go unseen. The alignment is "
-        "greedy, so that chunks may be more than need be. With early_nltk=True a score may pass 1.",
+        "unless tokenizer=unicode, or tokenizer=nltk, which is nltk's word_tokenize, as in Hugging Face's evaluate; "
+        "where nltk's Punkt data are absent (punkt:none in the signature), full stops inside a text of several "
+        "sentences stick to their words. Synonyms are looked up by stem, as in nltk: larg, the stem of large, has "
+        "none. They ignore the sense and part of speech in the sentence; antonyms and negation go unseen. The "
+        "alignment is greedy, so that chunks may be more than need be. With early_nltk=True a score may pass 1.",
     )
 
     def __post_init__(self) -> None:
         tokenizer("METEOR", self.tokenizer, TOKENIZERS)
 
     def versions(self) -> dict[str, str]:
-        return {"nltk": version("nltk"), "wordnet": wordnet().digest}
+        punkt = {"punkt": punkt_version()} if self.tokenizer == "nltk" else {}
+        return {"nltk": version("nltk"), "wordnet": wordnet().digest, **punkt}
 
     def score(self, batch: Batch) -> Floats:
         items = items_of(batch)

@@ -3,7 +3,8 @@
 For n-grams of 1 to 4 words: F measure of what is kept from the input, precision of what is deleted, F measure of what
 is added; the score is their mean. An n-gram that only some references keep counts by their share. The published script
 averages the recall of kept n-grams over n-grams, later implementations (tensor2tensor, Hugging Face) over their counts,
-and take empty sets for success where the script takes them for failure: `definition=corrected`.
+and take empty sets for success where the script takes them for failure: `definition=corrected`. There a text without
+words has one, the empty word, as in Hugging Face's code.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from billboards.errors import UnknownName
 from billboards.metrics.base import Batch, Floats, Metric, MetricCard
 from billboards.metrics.kernels.calling import F64, I32, I64, Kernel
 from billboards.metrics.kernels.items import items_of
-from billboards.metrics.kernels.texts import Words, number_words, pack, split_words
+from billboards.metrics.kernels.texts import Words, number_words, offsets_of, pack, split_words
 from billboards.metrics.kernels.threads import in_parts
 from billboards.metrics.words import unicode_words
 
@@ -57,13 +58,15 @@ class SARI(Metric):
             raise UnknownName("definition of SARI", self.definition, DEFINITIONS)
 
     def versions(self) -> dict[str, str]:
-        return {"revision": "1"}
+        return {"revision": "2" if self.definition == "corrected" else "1"}
 
     def score(self, batch: Batch) -> dict[str, Floats]:
         inputs = (item.input or "" for item in batch.items())
         references = [(source, *texts) for source, texts in zip(inputs, batch.references, strict=True)]
         items = items_of(Batch(batch.outputs, references))
-        words = _words(items.texts, self.tokenizer)
+        words = words_of(items.texts, self.tokenizer)
+        if self.definition == "corrected":
+            words = _with_empty_words(words)
         parts = np.empty((len(items), 3))
         asked = (words.ids, words.offsets, items.outputs, items.references, items.bounds)
         corrected = int(self.definition == "corrected")
@@ -72,11 +75,18 @@ class SARI(Metric):
         return {"SARI": (keep + delete + add) / 3, "keep": keep, "delete": delete, "add": add}
 
 
-def _words(texts: Sequence[str], tokenizer: str) -> Words:
+def words_of(texts: Sequence[str], tokenizer: str) -> Words:
     """Words in lower case, numbered."""
     if tokenizer == "unicode":
         return number_words([unicode_words(text) for text in texts])
     return split_words(pack([text.lower() for text in texts]), "13a" if tokenizer == "13a" else "spaces")
+
+
+def _with_empty_words(words: Words) -> Words:
+    """Words of which a text without any has one, the empty word: cut at single blanks, as the programs do, it has."""
+    lengths = np.diff(words.offsets)
+    ids = np.insert(words.ids, words.offsets[:-1][lengths == 0], words.distinct).astype(np.int32)
+    return Words(ids, offsets_of(np.maximum(lengths, 1).tolist()), words.distinct + 1)
 
 
 METRICS = {"SARI": SARI}

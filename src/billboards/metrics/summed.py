@@ -30,6 +30,10 @@ class SummedMetric(Metric):
 
     corpus: ClassVar[CorpusKind] = "counts"
 
+    def items(self, batch: Batch) -> Items:
+        """What is counted: outputs and the texts that they are compared with."""
+        return items_of(batch)
+
     @abstractmethod
     def statistics(self, items: Items) -> Rows:
         """One row of counts for each item."""
@@ -45,7 +49,7 @@ class SummedMetric(Metric):
     def counts(self, batch: Batch) -> Rows:
         """One row of statistics for each output."""
         rows = [rows[places] for rows, places in self._slices(batch)]
-        return np.concatenate(rows) if rows else self.statistics(items_of(batch))
+        return np.concatenate(rows) if rows else self.statistics(self.items(batch))
 
     def score_counted(self, batch: Batch) -> tuple[Floats, Rows | None]:
         if self.corpus != "counts":
@@ -66,7 +70,7 @@ class SummedMetric(Metric):
 
     def _slices(self, batch: Batch) -> Iterator[tuple[Rows, NDArray[np.intp]]]:
         for start in range(0, len(batch), SLICE):
-            items = items_of(batch.part(start, start + SLICE))
+            items = self.items(batch.part(start, start + SLICE))
             yield self.statistics(items), items.places
 
 
