@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from billboards.board import Board, ImportedColumn, Outputs
+from billboards.board.matrix import TOLERANCE
 from billboards.board.scoring import Cell, cell_batch, column_key
 from billboards.metrics.base import Batch, Metric, score_checked
 
@@ -20,8 +21,6 @@ Floats = NDArray[np.float64]
 
 #: Instances compared per generator; slow metrics get fewer.
 SAMPLE, SLOW_SAMPLE = 50, 5
-#: Released scores are text: equal to this relative difference is equal.
-TOLERANCE = 1e-6
 
 
 @dataclass(frozen=True)

@@ -190,6 +190,6 @@ def judged_matrix(
     pairs = pairs_in(board, board.aggregate(aggregate), part, ranked) if compared else None
     if part:
         keep = list(board.select(part))
-        scores = Scores(columns=scores.columns, rows=scores.rows, values=scores.values[:, :, keep])
+        scores = scores.select(instances=keep)
         human = human[:, keep]
     return JudgedMatrix(scores, human, np.isfinite(human).any(axis=1) & ranked, name, used, part, pairs)

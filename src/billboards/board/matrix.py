@@ -1,7 +1,9 @@
 """The matrix of a board: imported and own columns side by side, for one reference set.
 
-Imported scores and own scores of the same metric stand beside each other; the board says which of the two leads, and
-only the leading one takes part in rankings, because two columns of one metric would compete with themselves.
+Where a metric has both imported and own scores, they are compared on the outputs that have both. Equal ones are one
+column: the scores that lead, as the board says, and the others in their gaps, so that a generator which the released
+scores don't know is scored like all others. Different ones are two columns: the leading one under the metric's name,
+the other beside it, which says so in its name and joins no ensemble, because a metric must not compete with itself.
 """
 
 from __future__ import annotations
@@ -15,36 +17,96 @@ from billboards.board.cells import CellStore, ColumnKey, Floats
 from billboards.board.model import Board, ReferenceSet
 from billboards.board.scores import Column, ImportedColumn, Scores
 
+#: Scores are equal to this relative difference (released ones are text), and columns where this share of them is.
+TOLERANCE, SHARE = 1e-6, 0.95
+
+_Source = ImportedColumn | ColumnKey
 _Loaded = tuple[Column, Mapping[int, Floats]]
 
 
 def board_scores(board: Board, store: CellStore | None, *, references: ReferenceSet | None = None) -> Scores:
-    """The leading column of every metric that has scores against these references (by default, the board's).
+    """Every metric that has scores against these references (by default, the board's), completed where it can be.
 
-    Columns are loaded one after the other straight into the matrix: beside it there is never more than one of them.
+    Columns are loaded one after the other straight into the matrix: beside it there are never more than two of them.
     """
     imported = _imported_columns(board, references)
     own = _own_columns(board, store, board.references if references is None else references)
-    first: Sequence[ImportedColumn | ColumnKey]
-    second: Sequence[ImportedColumn | ColumnKey]
+    first: Sequence[_Source]
+    second: Sequence[_Source]
     first, second = (imported, own) if board.lead == "imported" else (own, imported)
-    values = np.empty((len(imported) + len(own), len(board.rows), len(board.instances)))
-    columns = _fill(values, [], _loaded(board, store, first))
-    taken = {column.name for column in columns}
-    columns = _fill(values, columns, _loaded(board, store, [s for s in second if s.column.name not in taken]))
-    return Scores(columns=tuple(columns), rows=tuple(row.name for row in board.rows), values=values[: len(columns)])
+    others = {source.column.name: source for source in second}
+    matrix = _Matrix(np.empty((len(imported) + len(own), len(board.rows), len(board.instances))))
+    for source in first:
+        matrix.add(board, store, source, others.pop(source.column.name, None))
+    for source in others.values():
+        matrix.add(board, store, source, None)
+    return matrix.scores(tuple(row.name for row in board.rows))
 
 
-def _fill(values: Floats, columns: list[Column], loaded: Iterator[_Loaded]) -> list[Column]:
-    """Put columns into the matrix after those that are there; all columns now there."""
-    columns = list(columns)
-    for column, rows in loaded:
-        place = values[len(columns)]
+class _Matrix:
+    """Columns that are put together one after the other."""
+
+    def __init__(self, values: Floats) -> None:
+        self.values = values
+        self.columns: list[Column] = []
+        self.keys: list[ColumnKey | None] = []
+
+    def add(self, board: Board, store: CellStore | None, source: _Source, other: _Source | None) -> None:
+        """A metric's leading scores, and its other ones in their gaps or beside them."""
+        loaded = _load(board, store, source)
+        beside = None if other is None else _load(board, store, other)
+        key = source if isinstance(source, ColumnKey) else None
+        if loaded is None or beside is None or other is None:
+            if (only := loaded or beside) is not None:
+                self._put(*only, key if loaded is not None else other if isinstance(other, ColumnKey) else None)
+            return
+        column, rows = loaded
+        place = self._put(column, rows, key)
+        share = _equal_share(place, beside[1])
+        if share is not None and share >= SHARE:
+            filled = [row for row, scores in beside[1].items() if _fill(place[row], scores)]
+            names = tuple(board.rows[row].name for row in sorted(filled))
+            self.columns[-1] = replace(column, completed=names, equal=share)
+            self.keys[-1] = key or (other if isinstance(other, ColumnKey) else None)
+        else:
+            self.columns[-1] = replace(column, equal=share)
+            named = f"{column.name} ({beside[0].origin})"
+            self._put(
+                replace(beside[0], name=named, beside=column.name, equal=share),
+                beside[1],
+                other if isinstance(other, ColumnKey) else None,
+            )
+
+    def _put(self, column: Column, rows: Mapping[int, Floats], key: ColumnKey | None) -> Floats:
+        place: Floats = self.values[len(self.columns)]
         place.fill(np.nan)
         for row, scores in rows.items():
             place[row] = scores
-        columns.append(column)
-    return columns
+        self.columns.append(column)
+        self.keys.append(key)
+        return place
+
+    def scores(self, rows: tuple[str, ...]) -> Scores:
+        values = self.values[: len(self.columns)]
+        return Scores(columns=tuple(self.columns), rows=rows, values=values, keys=tuple(self.keys))
+
+
+def _equal_share(place: Floats, rows: Mapping[int, Floats]) -> float | None:
+    """Of the outputs that have both scores, the share where they are equal; None where no output has both."""
+    equal = both = 0
+    for row, scores in rows.items():
+        shared = np.isfinite(place[row]) & np.isfinite(scores)
+        size = np.maximum(np.maximum(np.abs(place[row][shared]), np.abs(scores[shared])), 1.0)
+        equal += int((np.abs(place[row][shared] - scores[shared]) <= TOLERANCE * size).sum())
+        both += int(shared.sum())
+    return equal / both if both else None
+
+
+def _fill(place: Floats, scores: Floats) -> bool:
+    """Put scores where there are none; whether there was such a gap."""
+    gaps = ~np.isfinite(place) & np.isfinite(scores)
+    place[gaps] = scores[gaps]
+    return bool(gaps.any())
 
 
 def with_own_scores(board: Board, store: CellStore | None) -> Board:
@@ -84,13 +146,19 @@ def _own_columns(board: Board, store: CellStore | None, references: ReferenceSet
     return [key for _, key in sorted(latest.items())]
 
 
-def _loaded(board: Board, store: CellStore | None, sources: Sequence[ImportedColumn | ColumnKey]) -> Iterator[_Loaded]:
+def _load(board: Board, store: CellStore | None, source: _Source) -> _Loaded | None:
+    """A column with its scores by row; None for an own column that has none."""
+    if isinstance(source, ImportedColumn):
+        return source.column, {board.row_position[name]: scores for name, scores in source.values.items()}
+    rows = {} if store is None else _cells(board, store, source)
+    return (source.column, rows) if rows else None
+
+
+def _loaded(board: Board, store: CellStore | None, sources: Sequence[_Source]) -> Iterator[_Loaded]:
     """Each column with its scores by row; an own column that has none is passed over."""
     for source in sources:
-        if isinstance(source, ImportedColumn):
-            yield source.column, {board.row_position[name]: scores for name, scores in source.values.items()}
-        elif store is not None and (rows := _cells(board, store, source)):
-            yield source.column, rows
+        if (loaded := _load(board, store, source)) is not None:
+            yield loaded
 
 
 def _cells(board: Board, store: CellStore, key: ColumnKey) -> dict[int, Floats]:

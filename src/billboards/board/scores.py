@@ -6,15 +6,18 @@ are three columns. Scores are oriented when they enter a board: higher is better
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from billboards.errors import UnknownName
+
+if TYPE_CHECKING:
+    from billboards.board.cells import ColumnKey
 
 Floats = NDArray[np.float64]
 Origin = Literal["own", "imported"]
@@ -32,6 +35,12 @@ class Column:
     needs_references: bool = True
     needs_input: bool = False
     is_statistic: bool = False
+    #: The column of the same metric that leads, where own and imported scores differ and both stand.
+    beside: str | None = None
+    #: The rows whose gaps were filled from the other scores of the same metric, own or imported, which are equal.
+    completed: tuple[str, ...] = ()
+    #: Of the outputs that have both own and imported scores, the share where the two are equal.
+    equal: float | None = None
 
     @property
     def reference_free(self) -> bool:
@@ -68,11 +77,30 @@ class ImportedColumn:
 
 @dataclass(frozen=True, kw_only=True)
 class Scores:
-    """The matrix of a board: columns × rows × instances, NaN where there is no score."""
+    """The matrix of a board: columns × rows × instances, NaN where there is no score.
+
+    `keys` says of each column where own cells of it are kept: its own, or such as equal its imported scores.
+    """
 
     columns: tuple[Column, ...]
     rows: tuple[str, ...]
     values: Floats
+    keys: tuple[ColumnKey | None, ...] = ()
+
+    def key(self, name: str) -> ColumnKey | None:
+        """Where own cells of a column are kept; None where there are none."""
+        return self.keys[self.column(name)] if self.keys else None
+
+    def select(self, columns: Sequence[int] | None = None, instances: Sequence[int] | None = None) -> Scores:
+        """Some columns, or the scores of some instances."""
+        chosen = range(len(self.columns)) if columns is None else columns
+        values = self.values if columns is None else self.values[list(columns)]
+        return Scores(
+            columns=tuple(self.columns[k] for k in chosen),
+            rows=self.rows,
+            values=values if instances is None else values[:, :, list(instances)],
+            keys=tuple(self.keys[k] for k in chosen) if self.keys else (),
+        )
 
     @cached_property
     def names(self) -> tuple[str, ...]:
