@@ -46,8 +46,11 @@ class Archive:
         )
 
     def ensemble(self, signature: str) -> Ensemble:
-        """The ensemble behind a signature."""
-        kept = {ensemble.signature: ensemble for ensemble in self.ensembles()}
+        """The ensemble behind a signature, or behind one that a paper cites as version 0.1 wrote it."""
+        ensembles = self.ensembles()
+        kept = {ensemble.signature: ensemble for ensemble in ensembles}
+        if signature not in kept:
+            kept |= {ensemble.short_signature: ensemble for ensemble in ensembles}
         if signature not in kept:
             raise UnknownName("ensemble", signature, kept)
         return kept[signature]
@@ -65,8 +68,10 @@ class Archive:
 
     def keep_ensemble(self, ensemble: Ensemble) -> Ensemble:
         """Keep an ensemble under its version; one that is kept already stays as it was first written."""
-        named = self.versioned(ensemble)
-        self.put_ensemble(named)
+        kept = self.ensembles()
+        named = next_version(ensemble, kept)
+        if named.signature not in {earlier.signature for earlier in kept}:
+            self.put_ensemble(named)
         return named
 
     def put_ensemble(self, ensemble: Ensemble) -> None:
@@ -132,10 +137,11 @@ def _file_name(audit: MetricAudit) -> str:
 
 def next_version(ensemble: Ensemble, kept: Iterable[Ensemble]) -> Ensemble:
     """The ensemble under the version it has among those kept, or the next free one if it is new."""
-    alike = [e for e in kept if replace(ensemble, version=e.version).signature == e.signature]
+    alike = [e for e in kept if replace(ensemble, version=e.version).short_signature == e.short_signature]
     earlier = next((e for e in alike if _same_fit(e, ensemble)), None)
-    version = earlier.version if earlier else 1 + max((e.version for e in alike), default=0)
-    return replace(ensemble, version=version)
+    if earlier is not None:
+        return replace(ensemble, version=earlier.version, first_digest=earlier.digest)
+    return replace(ensemble, version=1 + max((e.version for e in alike), default=0))
 
 
 def _same_fit(fit: Ensemble, other: Ensemble) -> bool:

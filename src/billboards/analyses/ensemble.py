@@ -8,6 +8,8 @@ outputs; one that lacks many is left out by name, because keeping it would throw
 
 from __future__ import annotations
 
+import hashlib
+import json
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -16,6 +18,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from annotated_types import Ge
+from numpy.typing import NDArray
 
 from billboards.analyses._analysis import analysis
 from billboards.analyses._view import Floats, JudgedMatrix, View, only_rows
@@ -31,7 +34,7 @@ from billboards.metrics.executor import Executor
 from billboards.options import Named
 from billboards.reading import Problems
 from billboards.show.table import Table, TableColumn, column_digits, finite
-from billboards.show.words import linear_combination, value_text
+from billboards.show.words import linear_combination, listed, value_text
 from billboards.stats.correlation import between_metrics
 from billboards.stats.ensemble import Blocks, EnsembleFit, Linear, apply_linear, fit_ensemble, gather_blocks
 from billboards.stats.subsets import fit_best_subset
@@ -74,13 +77,34 @@ class Ensemble:
     left_out: Mapping[str, str] = field(default_factory=dict)
     part: str = ""
     method: Method = "lasso"
+    #: Judged generators that it was not fitted on, because most metrics have no scores of them.
+    generators_left_out: tuple[str, ...] = ()
+    #: The digest under which it was first kept: a refit that differs by rounding alone keeps it.
+    first_digest: str = ""
 
     def __post_init__(self) -> None:
         if not self.weights.keys() == self.centres.keys() == self.scales.keys() == self.signatures.keys():
             raise InvalidInput("an ensemble whose weights, centres, scales and signatures are of different metrics")
 
     @property
+    def digest(self) -> str:
+        """Eight letters that tell this combination from every other: of its weights, and of what it takes in."""
+        if self.first_digest:
+            return self.first_digest
+        tables = (self.weights, self.centres, self.scales)
+        numbers = [[name, *(f"{table[name]:.9g}" for table in tables)] for name in sorted(self.weights)]
+        inputs = [self.signatures[name] for name in sorted(self.signatures)]
+        content = [numbers, f"{self.intercept:.9g}", inputs, list(self.references), self.aggregate]
+        return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:8]
+
+    @property
     def signature(self) -> str:
+        """What a paper cites: board, part, method, references, version, and a digest that no other ensemble has."""
+        return f"{self.short_signature}+{self.digest}"
+
+    @property
+    def short_signature(self) -> str:
+        """The signature without its digest, as version 0.1 wrote it."""
         part = f"+part.{self.part}" if self.part else ""
         method = "" if self.method == "lasso" else f"+{self.method}"
         return f"ensemble.{self.board}{part}{method}+refs.{_short(self.references)}+version.{self.version}"
@@ -130,27 +154,43 @@ class EnsembleStudy:
 ENSEMBLE = "ensemble"
 #: A metric that lacks more than this share of the judged outputs does not join.
 MOST_MISSING = 0.1
+#: A judged generator takes part in the fit when at least this share of the metrics has scored any of its outputs.
+FEWEST_METRICS = 0.5
 
 
 @dataclass(frozen=True)
 class Candidates:
-    """The metrics that may join, by their columns' positions, and why the others may not."""
+    """The metrics that may join, by their columns' positions, and why the others may not; and the rows to fit on.
+
+    A row that most metrics have no score for leaves the fit: it must not disqualify every metric.
+    """
 
     columns: tuple[int, ...]
     left_out: Mapping[str, str]
+    rows: NDArray[np.bool_]
+    rows_left_out: tuple[str, ...] = ()
 
 
 def candidates(scores: Scores, human: Floats) -> Candidates:
-    """Which metrics may join an ensemble on these judged rows."""
+    """Which metrics may join an ensemble, and which judged rows they are fitted on."""
     judged = np.isfinite(human)
     if not judged.any():
         raise NotEnoughData("no output is judged")
-    rows = judged.any(axis=1)
+    rows = np.asarray(judged.any(axis=1), bool)
+    metrics = [k for k, column in enumerate(scores.columns) if not column.is_statistic and column.beside is None]
+    having = np.array([(np.isfinite(scores.values[k]) & judged).any(axis=1) for k in metrics]).reshape(-1, len(rows))
+    enough = having.mean(axis=0) >= FEWEST_METRICS if metrics else rows
+    unscored = tuple(scores.rows[k] for k in np.flatnonzero(rows & ~enough))
+    if (rows & enough).any():
+        rows = rows & enough
+    judged = judged & rows[:, None]
     columns, left_out = [], {}
     for k, column in enumerate(scores.columns):
         scored = np.isfinite(scores.values[k]) & judged
         if column.is_statistic:
             left_out[column.name] = "a statistic, not a metric"
+        elif column.beside is not None:
+            left_out[column.name] = f"other scores of {column.beside}, which stands beside it"
         elif not scored[rows].any(axis=1).all():
             left_out[column.name] = (
                 f"scores {int(scored[rows].any(axis=1).sum())} of {int(rows.sum())} judged generators"
@@ -161,7 +201,7 @@ def candidates(scores: Scores, human: Floats) -> Candidates:
             left_out[column.name] = "has the same score for every judged output"
         else:
             columns.append(k)
-    return Candidates(tuple(columns), left_out)
+    return Candidates(tuple(columns), left_out, rows, unscored if not rows[~enough].any() else ())
 
 
 @dataclass(frozen=True)
@@ -190,6 +230,7 @@ def fit_board_ensemble(
     if not chosen.columns:
         reasons = "; ".join(f"{name}: {why}" for name, why in chosen.left_out.items()) or "there are no scores"
         raise NotEnoughData(f"no metric can join an ensemble ({reasons})")
+    human = only_rows(human, chosen.rows)
     if np.ptp(human[np.isfinite(human)]) == 0:
         raise NotEnoughData("every judgment is the same, so there is nothing to fit an ensemble to")
     blocks = gather_blocks([scores.values[column] for column in chosen.columns], human)
@@ -216,6 +257,7 @@ def fit_board_ensemble(
         chosen.left_out,
         part,
         method,
+        chosen.rows_left_out,
     )
     return FittedEnsemble(ensemble, blocks, names)
 
@@ -460,6 +502,9 @@ def _ensemble_facts(ensemble: Ensemble) -> tuple[str, ...]:
         _how_fitted(ensemble),
         f"Correlation on generators it has not seen: {value_text(ensemble.correlation, 3)} (n = {ensemble.n:,}).",
     ]
+    if ensemble.generators_left_out:
+        without = listed(ensemble.generators_left_out)
+        facts.append(f"Fitted without {without}: judged, but most metrics have no scores of these outputs.")
     facts += [f"{name} was no candidate: {reason}" for name, reason in sorted(ensemble.left_out.items())]
     return tuple(facts)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeVar
 
 import numpy as np
 from annotated_types import Ge
@@ -19,13 +19,14 @@ from numpy.typing import NDArray
 from billboards.analyses._analysis import analysis
 from billboards.analyses._entries import named_references
 from billboards.analyses._preferences import WMT_GROUPING, WMT_STATISTIC, agreement_with_preferences
-from billboards.analyses._reference_lines import ReferenceLine, reference_lines
+from billboards.analyses._reference_lines import ReferenceLine, reference_lines, rows_ranked
 from billboards.analyses._view import Floats, JudgedMatrix, View, judged_matrix
 from billboards.analyses.ensemble import ENSEMBLE, Ensemble, Method, ensemble_scores, ensemble_table, fit_view
-from billboards.board import Board, Column, Origin, ReferenceSet, Slice
+from billboards.board import Board, Column, Origin, ReferenceSet, Scores, Slice
 from billboards.board.cells import CellStore
 from billboards.errors import NotEnoughData, UnknownName
 from billboards.options import Named
+from billboards.reading import some
 from billboards.show.table import (
     HUMAN,
     REFERENCE_FREE,
@@ -69,6 +70,12 @@ class MetricStanding:
     is_statistic: bool = False
     cluster: int | None = None
     reason: str | None = None
+    #: The metric that leads, where these are its other scores: own beside imported ones that differ, or the reverse.
+    beside: str | None = None
+    #: Generators whose scores were computed here to complete imported ones that own scores equal.
+    completed: tuple[str, ...] = ()
+    #: Of the outputs with own and imported scores, the share where the two are equal.
+    equal: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,11 +96,39 @@ class GeneratorStanding:
     cluster: int | None = None
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CommonStanding:
+    """One generator's place in the ranking of all."""
+
+    name: str
+    kind: str
+    rank: int | None
+    score: float | None
+    cluster: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class CommonRanking:
+    """All generators, by the best metric or ensemble that scores every one of them; never mixed with the other ranking.
+
+    It is there when what leads can't score somebody, `unscored`, as a newcomer whose released scores don't exist.
+    """
+
+    ranked_by: str
+    correlation: float | None
+    n: int
+    unscored: tuple[str, ...]
+    generators: tuple[CommonStanding, ...]
+    ensemble: Ensemble | None = None
+
+
 @dataclass(frozen=True)
 class Ranking:
     """What a board says at one moment.
 
     `alternative` is the ensemble fitted the other way (the paper's lasso, or the best subset) on the same scores.
+    `newcomers` says which ranking a new generator gets a place in: that of what leads, where that can be computed here,
+    or the common one; None where neither can place it.
     """
 
     DOCUMENT: ClassVar[str] = "ranking"
@@ -115,6 +150,8 @@ class Ranking:
     alternative: Ensemble | None = None
     lines: tuple[ReferenceLine, ...] = ()
     resampled: Resampled = "instances"
+    common: CommonRanking | None = None
+    newcomers: Literal["leader", "common"] | None = None
 
 
 def correlations_with_intervals(
@@ -185,6 +222,9 @@ def rank_metrics(
             column.is_statistic,
             clusters.get(k),
             _why_undefined(correlations, k),
+            column.beside,
+            column.completed,
+            column.equal,
         )
         for k, column in enumerate(columns)
     ]
@@ -311,7 +351,7 @@ def _in_order(standings: Sequence[_Standing], order: Sequence[int]) -> tuple[_St
 
 #: The version of how rankings are computed. Raise it with every change that may give other numbers on the same board:
 #: sites then rank their boards anew.
-METHOD = 1
+METHOD = 2
 #: How a note ends that says which metric agrees best and may not lead.
 NOT_ALONE = "it correlates best but does not rank generators alone"
 
@@ -353,6 +393,14 @@ def rank_board(board: Board, store: CellStore | None, options: RankingOptions | 
     correlations, tests = _agreement(board, matrix, options)
     metrics = rank_metrics(matrix.scores.columns, correlations, tests)
     leader = choose_leader(board, metrics, ensemble, options)
+    shown = _with_shares(matrix)
+    generators = rank_generators(board, shown, ensemble, leader.name, options.draws, options.seed)
+    common = _rank_everyone(board, shown, metrics, generators, leader, options)
+    placed = () if common is None else common.unscored
+    generators = tuple(
+        replace(g, reason=f"{g.reason}; the common ranking has its place") if g.name in placed else g
+        for g in generators
+    )
     return Ranking(
         board=board.name,
         board_version=board.version,
@@ -364,14 +412,82 @@ def rank_board(board: Board, store: CellStore | None, options: RankingOptions | 
         seed=options.seed,
         draws=options.draws,
         metrics=metrics,
-        generators=rank_generators(board, _with_shares(matrix), ensemble, leader.name, options.draws, options.seed),
+        generators=generators,
         ranked_by=leader.name,
         ensemble=ensemble,
         notes=(*notes, *leader.notes),
         alternative=alternative,
         lines=lines,
         resampled=options.resampled,
+        common=common,
+        newcomers=_place_of_newcomers(matrix.scores, ensemble, leader, metrics, board, options),
     )
+
+
+def _rank_everyone(
+    board: Board,
+    matrix: JudgedMatrix,
+    metrics: Sequence[MetricStanding],
+    generators: Sequence[GeneratorStanding],
+    leader: Leader,
+    options: RankingOptions,
+) -> CommonRanking | None:
+    """The ranking of all whose outputs are complete, where what leads can't score some of them; None where it can."""
+    ranked = {standing.name for standing in generators if standing.rank is not None}
+    takes_part = rows_ranked(board, matrix.references)
+    rows = [k for k, row in enumerate(board.rows) if takes_part[k] and row.generator is not None]
+    behind = [k for k in rows if board.rows[k].name not in ranked]
+    if leader.name is None or not behind:
+        return None
+    # Texts are read only of those that have no place: whoever left outputs out can't be compared.
+    instances = list(board.select(matrix.part)) if matrix.part else range(len(board.instances))
+    written = {k: sum(board.rows[k].texts[i] is not None for i in instances) for k in behind}
+    scored = np.isfinite(matrix.scores.values[:, rows]).sum(axis=2).max(initial=0)
+    most = max(int(scored), *written.values())
+    everyone = [k for k in rows if written.get(k, most) == most]
+    unscored = tuple(board.rows[k].name for k in everyone if k in written)
+    if not unscored:
+        return None
+    full = np.isfinite(matrix.scores.values[:, everyone]).sum(axis=2)
+    able = [k for k in range(len(matrix.scores.columns)) if (full[k] == full[k].max()).all() and full[k].max() > 0]
+    of_all = replace(matrix, scores=matrix.scores.select(able))
+    ensemble = _try_ensemble(board, of_all, replace(options, lam=None), [])
+    standings = [m for m in metrics if m.name in of_all.scores.names]
+    best = choose_leader(board, standings, ensemble, replace(options, by=None))
+    if best.name is None:
+        return None
+    placed = rank_generators(board, of_all, ensemble, best.name, options.draws, options.seed)
+    alone = next((m for m in standings if m.name == best.name), None)
+    return CommonRanking(
+        ranked_by=best.name,
+        correlation=alone.correlation if alone is not None else ensemble.correlation if ensemble is not None else None,
+        n=alone.n if alone is not None else ensemble.n if ensemble is not None else 0,
+        unscored=unscored,
+        generators=tuple(
+            CommonStanding(name=g.name, kind=g.kind, rank=g.rank, score=g.scores.get(best.name), cluster=g.cluster)
+            for g in placed
+            if g.rank is not None
+        ),
+        ensemble=ensemble if best.name == ENSEMBLE else None,
+    )
+
+
+def _place_of_newcomers(
+    scores: Scores,
+    ensemble: Ensemble | None,
+    leader: Leader,
+    metrics: Sequence[MetricStanding],
+    board: Board,
+    options: RankingOptions,
+) -> Literal["leader", "common"] | None:
+    """Which ranking has a place for a new generator, whose scores must be computed here."""
+    if leader.name is None:
+        return None
+    leading = tuple(ensemble.weights) if leader.name == ENSEMBLE and ensemble is not None else (leader.name,)
+    if all(scores.key(name) is not None for name in leading):
+        return "leader"
+    own = [m for m in metrics if scores.key(m.name) is not None and m.correlation is not None and not m.is_statistic]
+    return "common" if any(why_not_leading(m, board, options) is None for m in own) else None
 
 
 def _agreement(board: Board, matrix: JudgedMatrix, options: RankingOptions) -> tuple[Correlations, Floats | None]:
@@ -498,6 +614,7 @@ def metric_table(ranking: Ranking) -> Table:
         TableColumn("is_statistic", "statistic", visible=False),
         TableColumn("origin", "scores", "left", priority=5),
         TableColumn("source_name", "source name", "left", visible=False),
+        TableColumn("completed", "completed here", visible=False),
         TableColumn("reason", "why not", "left", visible=False),
         TableColumn("cluster", "cluster", priority=6, visible=_any(rows, "cluster")),
         TableColumn("signature", "signature", "left", priority=7),
@@ -507,7 +624,14 @@ def metric_table(ranking: Ranking) -> Table:
     )
     title = f"{ranking.board}: metrics by {statistic_name(ranking)}{people}"
     why_not = reason_notes("No rank for", {m.name: m.reason for m in ranking.metrics})
-    remarks = (*_pairs_note(ranking), *_ensemble_note(ranking), *why_not, *notes.texts(), *part_note(ranking.part))
+    remarks = (
+        *_pairs_note(ranking),
+        *_ensemble_note(ranking),
+        *_completed_notes(ranking),
+        *why_not,
+        *notes.texts(),
+        *part_note(ranking.part),
+    )
     return Table(title, columns, rows, remarks)
 
 
@@ -535,6 +659,30 @@ def generator_table(ranking: Ranking, human: bool = True) -> Table:
     won = _won_note(ranking) if human else ()
     remarks = (*won, *why_not, *_coverage_notes(ranking), *notes.texts(), *part_note(ranking.part))
     return Table(title, columns, rows, remarks)
+
+
+def common_table(ranking: Ranking, common: CommonRanking) -> Table:
+    """All generators, by what scores every one of them."""
+    rows = tuple(
+        {"rank": g.rank, "name": g.name, "kind": g.kind, "score": finite(g.score), "cluster": g.cluster}
+        for g in common.generators
+    )
+    columns = (
+        TableColumn("rank", "#", kind="rank"),
+        TableColumn("name", "generator", "left", kind="name"),
+        TableColumn("kind", "kind", "left", visible=False),
+        TableColumn("score", one_line(common.ranked_by), digits=column_digits(rows, "score")),
+        TableColumn("cluster", "cluster", visible=False),
+    )
+    name = "the common ensemble" if common.ensemble is not None else one_line(common.ranked_by)
+    title = f"{ranking.board}: all generators by {name}"
+    made_of = "" if common.ensemble is None else f" ({linear_combination(common.ensemble.weights)})"
+    notes = (
+        f"{one_line(ranking.ranked_by or '')} can't score {listed(list(map(one_line, common.unscored)))}; "
+        f"{name}{made_of} scores everyone. Its correlation with people is {value_text(common.correlation, 3)} "
+        f"(n = {common.n:,}).",
+    )
+    return Table(title, columns, rows, (*notes, *part_note(ranking.part)))
 
 
 def lines_table(ranking: Ranking) -> Table:
@@ -573,6 +721,7 @@ def _metric_row(standing: MetricStanding, notes: MarkNotes) -> Mapping[str, obje
         "is_statistic": standing.is_statistic,
         "origin": standing.origin,
         "source_name": standing.source_name,
+        "completed": len(standing.completed) or None,
         "reason": standing.reason,
         "signature": standing.signature,
     }
@@ -638,6 +787,28 @@ def _ensemble_note(ranking: Ranking) -> tuple[str, ...]:
     name = "Best subset" if other.method == "best-subset" else "Lasso"
     weights, r = linear_combination(other.weights), value_text(other.correlation, 3)
     return (fitted, f"{name} {weights}: {r} on generators it has not seen (--ensemble {other.method} ranks by it).")
+
+
+def _completed_notes(ranking: Ranking) -> Iterable[str]:
+    """Where own scores stand in the gaps of imported ones, and where the two differ."""
+    completed: dict[tuple[str, ...], list[str]] = {}
+    for metric in ranking.metrics:
+        if metric.completed:
+            completed.setdefault(metric.completed, []).append(one_line(metric.name))
+    for generators, names in completed.items():
+        least = min(m.equal or 0.0 for m in ranking.metrics if m.name in names)
+        yield (
+            f"{listed(names)}: released scores, completed for {some(list(map(one_line, generators)))} by scores "
+            f"computed here, which equal the released ones on {least:.1%} of the outputs that have both."
+        )
+    for metric in ranking.metrics:
+        if metric.beside is not None:
+            same = "no output has both" if metric.equal is None else f"equal on {metric.equal:.1%} of the outputs"
+            leading = "released scores" if metric.origin == "own" else "scores computed here"
+            yield (
+                f"{one_line(metric.name)} stands beside {one_line(metric.beside)}, whose {leading} lead, because "
+                f"the two differ ({same}): a board's `lead` chooses."
+            )
 
 
 def _won_note(ranking: Ranking) -> tuple[str, ...]:
@@ -948,6 +1119,8 @@ def rank(
 @rank.table
 def _rank_tables(ranking: Ranking) -> list[Table]:
     tables = [metric_table(ranking), generator_table(ranking)]
+    if ranking.common is not None:
+        tables.append(common_table(ranking, ranking.common))
     if ranking.ensemble is not None:
         tables.insert(1, ensemble_table(ranking.ensemble))
     if ranking.lines:

@@ -86,9 +86,14 @@ def billboard(
     texts: dict[str, Texts] = dict(_read_generators(source, board, set_ids))
     judged = None if judgments is None else _read_judgments(judgments, board, profile, set_ids)
     by_segment, notes = _find_references(references, judgments, board, profile, set_ids)
+    if profile.judged_person_is_reference and judged is not None:
+        by_segment, more = _with_judged_people(by_segment, judged, set_ids)
+        notes = (*notes, *more)
     instances = tuple(_instance(s, inputs[s], by_segment.get(s, ()), profile) for s in set_ids)
     texts |= _human_texts(instances, judged, texts)
-    columns, score_notes = _read_scores(source / "results" / board, set_ids, texts, _reference_names(instances))
+    columns, score_notes = _read_scores(
+        source / "results" / board, set_ids, texts, _reference_names(instances), {**CANONICAL, **profile.canonical}
+    )
     result = Board(
         name=board,
         instances=instances,
@@ -96,7 +101,7 @@ def billboard(
         judgments=Judgments(),
         dimensions={},
         aggregates={},
-        metrics=default_metrics(instances),
+        metrics=(*default_metrics(instances), *(profile.metrics if _reference_names(instances) else ())),
         imported=columns,
         input_language=profile.input_language,
         output_language=profile.output_language,
@@ -157,6 +162,27 @@ def _find_references(
     return read_references(references, board, pair, set_ids)
 
 
+def _with_judged_people(
+    references: References, judged: JudgmentSource, set_ids: SetIds
+) -> tuple[References, tuple[str, ...]]:
+    """References and, after them, the texts of judged people: the released scores used both."""
+    people: dict[str, dict[str, str]] = {}
+    for judgment in judged.judgments:
+        if is_human(judgment.system) and judgment.text is not None:
+            people.setdefault(plain_name(judgment.system), {})[judgment.segment] = judgment.text
+    named = {reference.name for texts in references.values() for reference in texts}
+    new = {name: texts for name, texts in people.items() if name not in named}
+    joined = {
+        segment: (
+            *references.get(segment, ()),
+            *(Reference(name, texts[segment]) for name, texts in new.items() if segment in texts),
+        )
+        for segment in set_ids
+    }
+    note = f"the judged texts of {some(list(new))} stand among the references, as they did for the released scores"
+    return joined, (note,) if new else ()
+
+
 def _instance(segment: str, source: str, references: tuple[Reference, ...], profile: Profile) -> Instance:
     return Instance(
         segment,
@@ -192,7 +218,11 @@ def _human_texts(
 
 
 def _read_scores(
-    folder: Path, set_ids: SetIds, generators: Mapping[str, Texts], references: Sequence[str]
+    folder: Path,
+    set_ids: SetIds,
+    generators: Mapping[str, Texts],
+    references: Sequence[str],
+    canonical: Mapping[str, str],
 ) -> tuple[tuple[ImportedColumn, ...], tuple[str, ...]]:
     problems = Problems()
     metrics: dict[str, dict[str, Floats]] = {}
@@ -207,7 +237,9 @@ def _read_scores(
     refuse_errors(problems)
     if not metrics:
         return (), (f"{folder}: no released scores",)
-    columns = in_folder_order(_column(metric, values, references) for metric, values in metrics.items())
+    columns = in_folder_order(
+        _column(metric, canonical.get(metric, metric), values, references) for metric, values in metrics.items()
+    )
     return columns, tuple(_score_notes(columns, [name for name in generators if not is_human(name)]))
 
 
@@ -244,8 +276,7 @@ def _score_rows(path: Path, problems: Problems) -> Iterator[tuple[int, list[str]
         problems.error(name, rows.line_num, f"not CSV: {error}")
 
 
-def _column(metric: str, values: Mapping[str, Floats], references: Sequence[str]) -> ImportedColumn:
-    name = CANONICAL.get(metric, metric)
+def _column(metric: str, name: str, values: Mapping[str, Floats], references: Sequence[str]) -> ImportedColumn:
     return score_column(
         metric,
         values,
@@ -411,6 +442,12 @@ class Profile:
     documents: bool = False
     domain: str | None = None
     judgments: Literal["mqm", "thumb"] | None = None
+    #: Whether the released scores had the texts of judged people among their references.
+    judged_person_is_reference: bool = False
+    #: Released names that mean another metric on this board.
+    canonical: Mapping[str, str] = field(default_factory=dict)
+    #: Metrics that this board computes beside the usual ones.
+    metrics: tuple[str, ...] = ()
     card: DataCard = field(default_factory=lambda: DataCard(source=_SOURCE, citation=_PAPER))
 
 
@@ -433,6 +470,9 @@ MSCOCO = Profile(
     output_language="en",
     images=True,
     judgments="thumb",
+    judged_person_is_reference=True,
+    canonical={"CIDEr": "CIDEr-D"},
+    metrics=("METEOR", "CharacTER", "CIDEr-D"),
     card=DataCard(
         title="MSCOCO image captioning",
         task="Describe a photograph in one sentence",

@@ -219,7 +219,9 @@ def keep_ensemble(connection: Connection, ensemble: Ensemble, *, public: bool, n
     """Keep an ensemble under the version it has, or the next free one; one that is kept stays as it was written."""
     kept = [earlier for earlier, _ in list_ensembles(connection, ensemble.board, hidden=True)]
     named = next_version(ensemble, kept)
-    where = (ensembles.c.board == named.board, ensembles.c.signature == named.signature)
+    # Version 0.1 kept signatures without a digest.
+    signatures = (named.signature, named.short_signature)
+    where = (ensembles.c.board == named.board, ensembles.c.signature.in_(signatures))
     if named.signature in {earlier.signature for earlier in kept}:
         if public:
             connection.execute(update(ensembles).where(*where).values(public=True))

@@ -113,6 +113,7 @@ def send_ensemble(ask: Ask) -> Body:
     with ask.site.database.reading() as connection:
         kept = snapshots.list_ensembles(connection, look.name, hidden=look.live.audience == "owners")
     ensembles = {ensemble.signature: ensemble for ensemble, _ in kept}
+    ensembles |= {ensemble.short_signature: ensemble for ensemble, _ in kept}
     if name not in ensembles:
         raise UnknownName("ensemble", name, ensembles)
     return Body(dumps(document_of(ensembles[name])).encode(), "application/json")
