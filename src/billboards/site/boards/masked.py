@@ -60,7 +60,7 @@ class Look:
         return self.live.audience == "owners" or not self.live.settings.hidden_references
 
     @cached_property
-    def told(self) -> Audience:
+    def past_audience(self) -> Audience:
         """Whose past rankings this audience reads: owners have their own only where they see more than everybody."""
         return self.live.audience if self.live.snapshot is None else self.live.snapshot.audience
 

@@ -100,7 +100,7 @@ def list_rankings(
     place = read_cursor(cursor, int)
     with site_of(request).database.reading() as connection:
         kept = snapshots.list_snapshots(
-            connection, look.name, look.told, before=place[0] if place else None, limit=limit + 1
+            connection, look.name, look.past_audience, before=place[0] if place else None, limit=limit + 1
         )
     page: Page[RankingHead] = page_of(
         kept, limit, lambda snapshot: _head(snapshot, MOST_MOVES), lambda snapshot: write_cursor(snapshot.number)
@@ -114,7 +114,7 @@ def read_past_ranking(request: Request, board: str, key: str, viewer: Reader) ->
     look = look_of(request, board, viewer)
     number = int(key) if key.isdecimal() and key.isascii() and len(key) < 10 else None
     with site_of(request).database.reading() as connection:
-        kept = snapshots.snapshot(connection, look.name, key if number is None else number, look.told)
+        kept = snapshots.snapshot(connection, look.name, key if number is None else number, look.past_audience)
         document = snapshots.document(connection, kept)
     return _facts(look, kept, document)
 
@@ -148,7 +148,7 @@ def read_history(
     after = None if place is None else (place[0], place[1])
     with site_of(request).database.reading() as connection:
         places = snapshots.history(
-            connection, look.name, side, name=name, audience=look.told, after=after, limit=limit + 1
+            connection, look.name, side, name=name, audience=look.past_audience, after=after, limit=limit + 1
         )
     page: Page[PlaceFacts] = page_of(
         places,

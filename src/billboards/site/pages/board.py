@@ -174,14 +174,14 @@ def show_ranking(ask: Ask) -> Body:
 def find_snapshot(connection: Connection, look: Look, key: str) -> Snapshot:
     """A ranking by its id, or by its number."""
     named = int(key) if key.isdecimal() and len(key) < 9 else key
-    return snapshots.snapshot(connection, look.name, named, look.told)
+    return snapshots.snapshot(connection, look.name, named, look.past_audience)
 
 
 def _compared_with(connection: Connection, look: Look, snapshot: Snapshot, since: str) -> Snapshot | None:
     """The ranking that this one is compared with: the one asked for, else the one before."""
     if since:
         return find_snapshot(connection, look, since)
-    earlier = snapshots.list_snapshots(connection, look.name, look.told, before=snapshot.number, limit=1)
+    earlier = snapshots.list_snapshots(connection, look.name, look.past_audience, before=snapshot.number, limit=1)
     return earlier[0] if earlier else None
 
 

@@ -146,7 +146,7 @@ def show_generator(ask: Ask) -> Body:
     own = context["submission"]
     with ask.site.database.reading() as connection:
         places = snapshots.history(
-            connection, look.name, "generator", name=name, audience=look.told, since=look.first_step
+            connection, look.name, "generator", name=name, audience=look.past_audience, since=look.first_step
         )
         versions = (
             ()

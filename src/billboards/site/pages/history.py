@@ -35,8 +35,8 @@ def show_rankings(ask: Ask) -> Body:
     look = ask.look()
     start = whole_number(ask.query.get("before") or "")
     with ask.site.database.reading() as connection:
-        kept = snapshots.list_snapshots(connection, look.name, look.told, before=start, limit=PAGE + 1)
-        places = snapshots.history(connection, look.name, "metric", audience=look.told, since=look.first_step)
+        kept = snapshots.list_snapshots(connection, look.name, look.past_audience, before=start, limit=PAGE + 1)
+        places = snapshots.history(connection, look.name, "metric", audience=look.past_audience, since=look.first_step)
     shown = kept[:PAGE]
     return ask.board_page(
         "rankings",

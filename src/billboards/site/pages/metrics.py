@@ -149,7 +149,7 @@ def show_metric(ask: Ask) -> Body:
     name = context["metric"].name
     with ask.site.database.reading() as connection:
         places = snapshots.history(
-            connection, look.name, "metric", name=name, audience=look.told, since=look.first_step
+            connection, look.name, "metric", name=name, audience=look.past_audience, since=look.first_step
         )
     firm = bool(ask.query.get("firm"))
     sensitivity = look.sensitivity if firm else None
