@@ -37,10 +37,13 @@ def test_the_same_ensemble_keeps_its_version_and_another_gets_the_next(home: Hom
     assert first.ensemble is not None
     assert again.ensemble == first.ensemble
     assert other.ensemble is not None
-    assert [first.ensemble.signature, other.ensemble.signature] == [
+    assert [first.ensemble.short_signature, other.ensemble.short_signature] == [
         "ensemble.small+refs.AB+version.1",
         "ensemble.small+refs.AB+version.2",
     ]
+    assert first.ensemble.signature == f"ensemble.small+refs.AB+version.1+{first.ensemble.digest}"
+    assert first.ensemble.digest != other.ensemble.digest
+    assert home.archive.ensemble("ensemble.small+refs.AB+version.2") == other.ensemble
     assert name == same != another
     assert list(home.archive.rankings()) == sorted(home.archive.rankings(), key=list(home.archive.rankings()).index)
     assert home.archive.ranking(name) == first

@@ -1,8 +1,9 @@
 """What two versions must have in common: documents made comparable in one place, and every difference named.
 
-A later version may add keys to a document, and options to a metric. It may not lose one, and may not change a value;
-numbers agree to nine digits. What no version can say twice (times, durations, paths of this machine, versions of other
-people's packages) is replaced by a word before documents are kept or compared.
+A later version may add keys to a document, entries of another name to a list of named ones, columns and rows to a
+table, options to a metric, and sentences to a caption. It may not lose one, and may not change a value; numbers agree
+to nine digits. What no version can say twice (times, durations, paths of this machine, versions of other people's packages) is replaced by a
+word before documents are kept or compared.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import io
 import json
 import math
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -24,9 +26,12 @@ INSTALLED = ("signature", "absent")
 PROSE = ("summary", "training_data", "licence", "paper", "failures")
 #: The version of somebody else's package in a signature.
 _PACKAGE = re.compile(r"\b(version|rouge-score|nltk|transformers|torch|sacrebleu|wordnet):[0-9a-f][0-9a-zA-Z.+]*")
+#: Since 0.2 an ensemble's signature ends in a digest of its weights and inputs.
+_ENSEMBLE = re.compile(r"(\+version\.\d+)\+[0-9a-f]{8}\b")
 _STAMP = re.compile(r"20\d\d-\d\d-\d\d[T ]\d\d:\d\d(:\d\d)?(\.\d+)?(Z|\+00:00| UTC)?")
 #: Where a document holds an object's place in memory, it says nothing.
 _UNSAID = " object at 0x"
+CAPTION = "\\caption{"
 _HAS_DIGIT = re.compile(r"\S*\d\S*")
 
 
@@ -50,6 +55,7 @@ def normalised(value: Any, *, folder: str = "", times: bool = False) -> Any:
 def _plain(text: str, folder: str, times: bool) -> str:
     text = text.replace(folder, "FOLDER") if folder else text
     text = _PACKAGE.sub(r"\1:INSTALLED", text)
+    text = _ENSEMBLE.sub(r"\1", text)
     return text if times else _STAMP.sub("TIME", text)
 
 
@@ -61,11 +67,11 @@ def differences(kept: Any, now: Any, where: str = "$", *, relative: float = RELA
                 yield from differences(value, now[key], f"{where}.{key}", relative=relative)
             else:
                 yield f"{where}.{key}: is gone"
+    elif _are_named(kept) and _are_named(now):
+        names = {entry["name"] for entry in kept}
+        yield from _in_turn(kept, [entry for entry in now if entry["name"] in names], where, relative)
     elif isinstance(kept, list) and isinstance(now, list):
-        if len(kept) != len(now):
-            yield f"{where}: {len(kept)} items, now {len(now)}"
-        for k, (old, new) in enumerate(zip(kept, now, strict=False)):
-            yield from differences(old, new, f"{where}[{k}]", relative=relative)
+        yield from _in_turn(kept, now, where, relative)
     elif where.endswith(".options") and isinstance(kept, str) and str(now).startswith(f"{kept}, "):
         # A metric may gain an option, whose default is what it did before.
         return
@@ -73,11 +79,26 @@ def differences(kept: Any, now: Any, where: str = "$", *, relative: float = RELA
         yield f"{where}: {_short(kept)}, now {_short(now)}"
 
 
+def _are_named(value: Any) -> bool:
+    """Whether a list is one of entries that each have a name of their own."""
+    if not isinstance(value, list) or not value or not all(isinstance(entry, dict) for entry in value):
+        return False
+    names = [entry.get("name") for entry in value]
+    return all(isinstance(name, str) for name in names) and len(set(names)) == len(names)
+
+
+def _in_turn(kept: list[Any], now: list[Any], where: str, relative: float) -> Iterator[str]:
+    if len(kept) != len(now):
+        yield f"{where}: {len(kept)} items, now {len(now)}"
+    for k, (old, new) in enumerate(zip(kept, now, strict=False)):
+        yield from differences(old, new, f"{where}[{k}]", relative=relative)
+
+
 def same_value(kept: Any, now: Any, relative: float = RELATIVE) -> bool:
     """Whether two values are one, numbers to nine digits; true is not 1."""
     if isinstance(kept, bool) or isinstance(now, bool):
         return kept is now
-    if isinstance(kept, float) and isinstance(now, float | int):
+    if isinstance(kept, float | int) and isinstance(now, float | int):
         return math.isclose(kept, now, rel_tol=relative, abs_tol=ABSOLUTE)
     return type(kept) is type(now) and bool(kept == now)
 
@@ -85,15 +106,40 @@ def same_value(kept: Any, now: Any, relative: float = RELATIVE) -> bool:
 def text_differences(kept: str, now: str, form: str) -> Iterator[str]:
     """Where a text says something else: CSV by cells, tables for people by what has digits, others by lines."""
     if form == "csv":
-        yield from differences(_cells(kept), _cells(now))
+        yield from differences(list(_tables(kept)), list(_tables(now))[: len(list(_tables(kept)))])
     elif form == "table":
         yield from differences(_HAS_DIGIT.findall(kept), _HAS_DIGIT.findall(now))
     else:
-        yield from differences(kept.splitlines(), now.splitlines())
+        yield from _lines_gone(kept.splitlines(), now.splitlines())
 
 
-def _cells(text: str) -> list[list[Any]]:
-    return [[_number(cell) for cell in row] for row in csv.reader(io.StringIO(text))]
+def _lines_gone(kept: list[str], now: list[str]) -> Iterator[str]:
+    """Lines that are not there any more; of LaTeX, what stands in them."""
+    if not any(line.startswith(CAPTION) for line in kept):
+        yield from differences(kept, now)
+        return
+    for old in kept:
+        if (" & " in old or old.startswith(CAPTION)) and not any(_says(old, new) for new in now):
+            yield f"is gone: {_short(old)}"
+
+
+def _says(kept: str, now: str) -> bool:
+    """Whether a row has all cells of the kept one, or a caption all of its sentences."""
+    if kept.startswith(CAPTION):
+        return now.startswith(CAPTION) and all(part in now for part in kept.removesuffix("}").split(". "))
+    return not Counter(kept.removesuffix(r" \\").split(" & ")) - Counter(now.removesuffix(r" \\").split(" & "))
+
+
+def _tables(text: str) -> Iterator[list[dict[str, Any]]]:
+    """The tables of a CSV stream, each a list of rows by column: a new one begins where a line is empty."""
+    table: list[list[str]] = []
+    for row in (*csv.reader(io.StringIO(text)), []):
+        if row:
+            table.append(row)
+        elif table:
+            head, *rows = table
+            yield [{name: _number(cell) for name, cell in zip(head, cells, strict=False)} for cells in rows]
+            table = []
 
 
 def _number(cell: str) -> Any:

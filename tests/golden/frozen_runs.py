@@ -70,6 +70,7 @@ def run_line(argv: Sequence[str], folder: Path) -> dict[str, Any]:
     if written and form_of(argv) not in ("csv", "latex"):
         record["files"] = {_general(name): _contents(path) for name, path in sorted(written.items())}
     record = dict(normalised(record, folder=str(folder)))
+    record |= {"files": {normalised(name): file for name, file in record["files"].items()}} if "files" in record else {}
     if rc:
         # What was wrong is said in words that may become better; which exit code it has may not change.
         record["said"] = bool(notes.getvalue().strip())

@@ -141,7 +141,8 @@ def next_version(ensemble: Ensemble, kept: Iterable[Ensemble]) -> Ensemble:
     earlier = next((e for e in alike if _same_fit(e, ensemble)), None)
     if earlier is not None:
         return replace(ensemble, version=earlier.version, first_digest=earlier.digest)
-    return replace(ensemble, version=1 + max((e.version for e in alike), default=0))
+    version = 1 + max((e.version for e in alike), default=0)
+    return replace(ensemble, version=version, first_digest=ensemble.digest)
 
 
 def _same_fit(fit: Ensemble, other: Ensemble) -> bool:

@@ -174,8 +174,9 @@ def judged_matrix(
     aggregate: str | None = None,
     references: ReferenceSet | None = None,
     part: Slice | None = None,
+    beside: bool = False,
 ) -> JudgedMatrix:
-    """The matrix and judgments of a slice of the board."""
+    """The matrix and judgments of a slice of the board; `beside` adds the columns that don't lead under their name."""
     part = part or Slice()
     shape = (len(board.rows), len(board.instances))
     human = np.full(shape, np.nan)
@@ -184,6 +185,8 @@ def judged_matrix(
         chosen = board.aggregate(aggregate)
         human, name = human_scores(board.judgments, chosen, board.dimensions, shape), chosen.name
     scores = board_scores(board, store, references=references)
+    if not beside:
+        scores = scores.leading()
     used = board.references if references is None else references
     ranked = rows_ranked(board, used)
     compared = name != "" and is_preference(board, board.aggregate(aggregate))

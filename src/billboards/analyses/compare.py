@@ -305,7 +305,7 @@ def compare_metrics(
     shown: int = SHOWN,
 ) -> MetricComparison:
     """Does the first metric agree better with people than the second?"""
-    view = judged_matrix(board, store, aggregate=aggregate, part=part)
+    view = judged_matrix(board, store, aggregate=aggregate, part=part, beside=True)
     if view.pairs is not None:
         check_unit(board, unit)
         how = {"draws": draws, "seed": seed, "shown": shown}

@@ -146,7 +146,7 @@ def measure_overrating(
         raise InvalidInput(f"{human} has no judgments under {chosen.name}; overrating compares with judged people")
     rows = _takes_part(board, human, people)
     machine = np.array([row.name != human for row in board.rows], bool)
-    scores = board_scores(board, store, references=used)
+    scores = board_scores(board, store, references=used).leading()
     estimates, missing = [], _unscored(board, store, scores, used)
     columns = [(c.name, c.signature, scores.values[n]) for n, c in enumerate(scores.columns) if not c.is_statistic]
     columns += _ensemble_column(board, store, scores, aggregate, missing, k=k, lam=lam, method=method)
@@ -185,7 +185,7 @@ def _unscored(board: Board, store: CellStore | None, scores: Scores, used: Refer
     """Metrics on the board that have no column against these references, and why."""
     reasons = {}
     scored = set(scores.names)
-    for column in board_scores(board, store).columns:
+    for column in board_scores(board, store).leading().columns:
         if column.name not in scored:
             source = "its released scores used" if column.origin == "imported" else "it was scored with"
             names = ", ".join(column.references)

@@ -385,22 +385,21 @@ def rank_board(board: Board, store: CellStore | None, options: RankingOptions | 
     judged = board.ranks is not None or aggregate is not None
     # Before the matrix is there: on a large board each of the two needs much memory for a while.
     lines = reference_lines(board, part, aggregate, references, seed=options.seed) if judged else ()
-    matrix = judged_matrix(board, store, aggregate=aggregate, references=references, part=part)
+    everything = judged_matrix(board, store, aggregate=aggregate, references=references, part=part, beside=True)
+    matrix = replace(everything, scores=everything.scores.leading())
     notes: list[str] = []
     ensemble = _try_ensemble(board, matrix, options, notes)
     other: Method = "lasso" if options.method == "best-subset" else "best-subset"
     alternative = _try_ensemble(board, matrix, replace(options, method=other, lam=None), [])
     correlations, tests = _agreement(board, matrix, options)
-    metrics = rank_metrics(matrix.scores.columns, correlations, tests)
+    metrics = (
+        *rank_metrics(matrix.scores.columns, correlations, tests),
+        *_stand_beside(board, everything, options),
+    )
     leader = choose_leader(board, metrics, ensemble, options)
-    shown = _with_shares(matrix)
+    shown = _with_shares(everything)
     generators = rank_generators(board, shown, ensemble, leader.name, options.draws, options.seed)
     common = _rank_everyone(board, shown, metrics, generators, leader, options)
-    placed = () if common is None else common.unscored
-    generators = tuple(
-        replace(g, reason=f"{g.reason}; the common ranking has its place") if g.name in placed else g
-        for g in generators
-    )
     return Ranking(
         board=board.name,
         board_version=board.version,
@@ -420,7 +419,20 @@ def rank_board(board: Board, store: CellStore | None, options: RankingOptions | 
         lines=lines,
         resampled=options.resampled,
         common=common,
-        newcomers=_place_of_newcomers(matrix.scores, ensemble, leader, metrics, board, options),
+        newcomers=_place_of_newcomers(everything.scores, ensemble, leader, metrics, board, options),
+    )
+
+
+def _stand_beside(board: Board, matrix: JudgedMatrix, options: RankingOptions) -> tuple[MetricStanding, ...]:
+    """Columns that don't lead under their metric's name: how far they agree with people, and no rank."""
+    places = [k for k, column in enumerate(matrix.scores.columns) if column.beside is not None]
+    if not places:
+        return ()
+    chosen = replace(matrix, scores=matrix.scores.select(places))
+    correlations, _ = _agreement(board, chosen, replace(options, draws=0))
+    standings = rank_metrics(chosen.scores.columns, correlations)
+    return tuple(
+        replace(m, rank=None, cluster=None, reason=m.reason or f"{m.beside} leads under this name") for m in standings
     )
 
 
@@ -450,9 +462,17 @@ def _rank_everyone(
         return None
     full = np.isfinite(matrix.scores.values[:, everyone]).sum(axis=2)
     able = [k for k in range(len(matrix.scores.columns)) if (full[k] == full[k].max()).all() and full[k].max() > 0]
-    of_all = replace(matrix, scores=matrix.scores.select(able))
+    names = {matrix.scores.columns[k].name for k in able}
+    # Where own scores differ from released ones, theirs is the name here only if the released ones don't score all.
+    of_all = replace(
+        matrix,
+        scores=replace(
+            chosen := matrix.scores.select([k for k in able if matrix.scores.columns[k].beside not in names]),
+            columns=tuple(replace(column, beside=None) for column in chosen.columns),
+        ),
+    )
     ensemble = _try_ensemble(board, of_all, replace(options, lam=None), [])
-    standings = [m for m in metrics if m.name in of_all.scores.names]
+    standings = [replace(m, beside=None) for m in metrics if m.name in of_all.scores.names]
     best = choose_leader(board, standings, ensemble, replace(options, by=None))
     if best.name is None:
         return None
@@ -486,7 +506,7 @@ def _place_of_newcomers(
     leading = tuple(ensemble.weights) if leader.name == ENSEMBLE and ensemble is not None else (leader.name,)
     if all(scores.key(name) is not None for name in leading):
         return "leader"
-    own = [m for m in metrics if scores.key(m.name) is not None and m.correlation is not None and not m.is_statistic]
+    own = [replace(m, beside=None) for m in metrics if scores.key(m.name) is not None and m.correlation is not None]
     return "common" if any(why_not_leading(m, board, options) is None for m in own) else None
 
 
@@ -528,6 +548,10 @@ def _is_barred(metric: MetricStanding, _: Board, options: RankingOptions) -> str
     return options.barred.get(metric.name)
 
 
+def _stands_beside(metric: MetricStanding, _: Board, __: RankingOptions) -> str | None:
+    return None if metric.beside is None else f"holds other scores of {metric.beside}, which leads under this name"
+
+
 def _uses_no_reference(metric: MetricStanding, board: Board, _: RankingOptions) -> str | None:
     return "uses no reference" if metric.reference_free and not board.free_may_rank else None
 
@@ -536,6 +560,7 @@ def _uses_no_reference(metric: MetricStanding, board: Board, _: RankingOptions) 
 AGAINST_LEADING: Mapping[str, Callable[[MetricStanding, Board, RankingOptions], str | None]] = {
     "statistic": _is_statistic,
     "barred": _is_barred,
+    "beside": _stands_beside,
     "reference-free": _uses_no_reference,
 }
 
@@ -555,6 +580,7 @@ def choose_leader(
     if options.by is not None:
         return Leader(name=_asked_for(options.by, metrics, ensemble))
     measured = [m for m in metrics if m.correlation is not None and not m.is_statistic]
+    measured.sort(key=_correlation, reverse=True)
     able = [m for m in measured if why_not_leading(m, board, options) is None]
     best = able[0] if able else None
     notes = _passed_over(measured, best, board, options)
@@ -614,16 +640,16 @@ def metric_table(ranking: Ranking) -> Table:
         TableColumn("is_statistic", "statistic", visible=False),
         TableColumn("origin", "scores", "left", priority=5),
         TableColumn("source_name", "source name", "left", visible=False),
-        TableColumn("completed", "completed here", visible=False),
         TableColumn("reason", "why not", "left", visible=False),
         TableColumn("cluster", "cluster", priority=6, visible=_any(rows, "cluster")),
         TableColumn("signature", "signature", "left", priority=7),
+        TableColumn("completed", "completed here", visible=False),
     )
     people = (
         f" correlation with people ({ranking.aggregate})" if ranking.aggregate else " correlation, without judgments"
     )
     title = f"{ranking.board}: metrics by {statistic_name(ranking)}{people}"
-    why_not = reason_notes("No rank for", {m.name: m.reason for m in ranking.metrics})
+    why_not = reason_notes("No rank for", {m.name: m.reason for m in ranking.metrics if m.beside is None})
     remarks = (
         *_pairs_note(ranking),
         *_ensemble_note(ranking),
@@ -655,7 +681,12 @@ def generator_table(ranking: Ranking, human: bool = True) -> Table:
         place = 4 if ranking.ranked_by in _score_names(ranking) else 3
         columns = (*columns[:place], *judged, *columns[place:])
     title = f"{ranking.board}: generators by {ranking.ranked_by or 'no metric yet'}"
-    why_not = reason_notes("No rank for", {g.name: g.reason for g in ranking.generators})
+    placed = () if ranking.common is None else ranking.common.unscored
+    reasons = {
+        g.name: f"{g.reason}; the common ranking has a place for it" if g.name in placed else g.reason
+        for g in ranking.generators
+    }
+    why_not = reason_notes("No rank for", reasons)
     won = _won_note(ranking) if human else ()
     remarks = (*won, *why_not, *_coverage_notes(ranking), *notes.texts(), *part_note(ranking.part))
     return Table(title, columns, rows, remarks)

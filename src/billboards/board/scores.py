@@ -102,6 +102,11 @@ class Scores:
             keys=tuple(self.keys[k] for k in chosen) if self.keys else (),
         )
 
+    def leading(self) -> Scores:
+        """The columns that compete: of own and imported scores that differ, those that lead."""
+        places = [k for k, column in enumerate(self.columns) if column.beside is None]
+        return self if len(places) == len(self.columns) else self.select(places)
+
     @cached_property
     def names(self) -> tuple[str, ...]:
         return tuple(column.name for column in self.columns)

@@ -115,7 +115,9 @@ class Look:
     def matrix(self) -> Matrix:
         """Every score, with people's where they may be seen."""
         ranking = self.ranking
-        return Matrix(judged_matrix(self._counted, self.live.cells), None if ranking is None else ranking.ensemble)
+        return Matrix(
+            judged_matrix(self._counted, self.live.cells, beside=True), None if ranking is None else ranking.ensemble
+        )
 
     def filtered(self, chosen: Filter) -> Ranking:
         """The board ranked anew on a part of it; refused where small parts would give hidden judgments away."""

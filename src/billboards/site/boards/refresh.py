@@ -91,7 +91,7 @@ def audit_live(live: LiveBoard) -> tuple[dict[str, MetricAudit], dict[str, str]]
     if not _has_reference_free(live):
         return {}, {}
     board = replace(live.board, ranks=None) if live.settings.hidden_judgments else live.board
-    return audit_columns(board, board_scores(live.board, live.cells), seed=live.settings.seed)
+    return audit_columns(board, board_scores(live.board, live.cells).leading(), seed=live.settings.seed)
 
 
 def _has_reference_free(live: LiveBoard) -> bool:
