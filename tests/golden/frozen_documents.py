@@ -2,8 +2,8 @@
 
 A later version may add keys to a document, entries of another name to a list of named ones, columns and rows to a
 table, options to a metric, and sentences to a caption. It may not lose one, and may not change a value; numbers agree
-to nine digits. What no version can say twice (times, durations, paths of this machine, versions of other people's packages) is replaced by a
-word before documents are kept or compared.
+to nine digits. What no version can say twice (times, durations, paths of this machine, versions of other people's
+packages) is replaced by a word before documents are kept or compared.
 """
 
 from __future__ import annotations

@@ -115,7 +115,7 @@ def _keep_rankings(look: Look, folder: Path) -> None:
     """The latest rankings as this audience read them, and every ensemble that it may know."""
     archive, owners = Archive(folder), look.live.audience == "owners"
     with look.live.site.database.reading() as connection:
-        kept = snapshots.list_snapshots(connection, look.name, look.told, limit=RANKINGS)
+        kept = snapshots.list_snapshots(connection, look.name, look.past_audience, limit=RANKINGS)
         rankings = [(snapshot, snapshots.ranking(connection, snapshot)) for snapshot in kept]
         ensembles = snapshots.list_ensembles(connection, look.name, hidden=owners)
     for ensemble, _ in ensembles:
