@@ -112,8 +112,10 @@ def test_captions_have_images_and_a_human_whose_text_stands_in_the_ratings(capti
     assert board.generator("Human").kind == "human"
     assert board.row("Human").texts == ("Somebody's dog.", "Somebody's cat.")
     assert human(board) == {"Human": [70.0, 65.0], "Up-Down": [70.0, 60.0]}
-    assert board.reference_names == ("ref1", "ref2")
+    assert board.reference_names == ("ref1", "ref2", "Human")
+    assert board.is_reference(board.row("Human"), board.references)
     assert "abstractness-2" not in board.metrics
+    assert {"METEOR", "CharacTER", "CIDEr-D"} <= set(board.metrics)
 
 
 def test_released_names_of_captioning_metrics_become_the_papers(captions: Write) -> None:

@@ -177,7 +177,7 @@ def candidates(scores: Scores, human: Floats) -> Candidates:
     if not judged.any():
         raise NotEnoughData("no output is judged")
     rows = np.asarray(judged.any(axis=1), bool)
-    metrics = [k for k, column in enumerate(scores.columns) if not column.is_statistic and column.beside is None]
+    metrics = [k for k, column in enumerate(scores.columns) if not column.is_statistic]
     having = np.array([(np.isfinite(scores.values[k]) & judged).any(axis=1) for k in metrics]).reshape(-1, len(rows))
     enough = having.mean(axis=0) >= FEWEST_METRICS if metrics else rows
     unscored = tuple(scores.rows[k] for k in np.flatnonzero(rows & ~enough))
@@ -189,8 +189,6 @@ def candidates(scores: Scores, human: Floats) -> Candidates:
         scored = np.isfinite(scores.values[k]) & judged
         if column.is_statistic:
             left_out[column.name] = "a statistic, not a metric"
-        elif column.beside is not None:
-            left_out[column.name] = f"other scores of {column.beside}, which stands beside it"
         elif not scored[rows].any(axis=1).all():
             left_out[column.name] = (
                 f"scores {int(scored[rows].any(axis=1).sum())} of {int(rows.sum())} judged generators"
