@@ -444,3 +444,32 @@ def test_released_scores_that_were_copied_over_another_generator_are_found(share
         "scores/wmt20-comet-da.tsv:1: warning: 'NEUSUM' has the very scores of 'BanditSum' although their outputs "
         "differ; one column may be a copy: compare with the source"
     ]
+
+
+def chinese_board(root: Path, metrics: str) -> Path:
+    """A board of two Chinese outputs that names these metrics."""
+    instances = tuple(Instance(key, references=(Reference("r", f"我们去北京{key}。"),), input="x") for key in "ab")
+    rows = tuple(row_of(Generator(name), instances, (f"我们到北京{name}a。", f"大家去北京{name}b。")) for name in "gh")
+    board = Board(name="zh", instances=instances, rows=rows, metrics=(metrics,), output_language="zh")
+    write_board(board, root)
+    return root
+
+
+def test_metrics_that_can_not_work_in_the_language_are_named(tmp_path: Path) -> None:
+    told = (
+        "board.toml:3: warning: BLEU(tokenize=13a) leaves texts in zh uncut (tokenize=13a), so that nearly every score"
+    )
+    assert any(message.startswith(told) for message in messages(chinese_board(tmp_path / "a", "BLEU(tokenize=13a)")))
+    assert not any("BLEU" in message for message in messages(chinese_board(tmp_path / "b", "BLEU")))
+
+
+def test_a_column_of_zeros_is_doubted(tmp_path: Path) -> None:
+    root = chinese_board(tmp_path / "a", "BLEU")
+    board = open_board(root)
+    assert bb.score(board, ["chrF"]).zero == ()
+    assert bb.score(board, ["ROUGE-L(tokenizer=rouge-score)"]).zero == ("ROUGE-L(tokenizer=rouge-score)",)
+    zeros = [message for message in messages(root) if "is 0 for every output" in message]
+    assert len(zeros) == 1
+    assert zeros[0].startswith(
+        ".billboards/cells.sqlite: warning: ROUGE-L(tokenizer=rouge-score) is 0 for every output"
+    )

@@ -120,7 +120,7 @@ def test_early_nltk_looked_for_base_forms_until_it_found_one() -> None:
 def test_words_of_other_scripts_are_parted_from_marks_on_request() -> None:
     assert list(METEOR().score(Batch(["кошка!"], [["кошка"]]))) == [0.0]
     assert METEOR(tokenizer="unicode").score(Batch(["Кошка!"], [["кошка"]])) == pytest.approx([0.5])
-    with pytest.raises(UnknownName, match="known: nltk, split, unicode"):
+    with pytest.raises(UnknownName, match="known: characters, nltk, split, unicode"):
         metric("METEOR(tokenizer=x)")
 
 

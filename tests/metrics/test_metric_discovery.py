@@ -75,7 +75,7 @@ def test_a_name_that_came_with_data_opens_no_file(tmp_path: Path) -> None:
     path = tmp_path / "mine.py"
     path.write_text("raise SystemExit('this was run')\n")
     with pytest.raises(InvalidInput, match=r"a board's file can't name a Python file; name it yourself, with --metric"):
-        board_metric(str(path))
+        board_metric(str(path), None)
     for spec in (str(path), "pack:mine"):
         with pytest.raises(UnknownName):
             installed_metric(spec)

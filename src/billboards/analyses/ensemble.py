@@ -369,7 +369,7 @@ def apply_ensemble(
     """The ensemble's score of every output in a file."""
     scores = scores or {}
     row = _read_row(outputs, board)
-    metrics = {name: _metric(ensemble, name) for name in ensemble.weights if name not in scores}
+    metrics = {name: _metric(ensemble, name, board.output_language) for name in ensemble.weights if name not in scores}
     store = MemoryCells()
     references = board.check_references(ensemble.references)
     report = score_board(
@@ -392,14 +392,14 @@ def read_metric_scores(path: Path, board: Board, ensemble: Ensemble) -> dict[str
     return scores
 
 
-def _metric(ensemble: Ensemble, name: str) -> Metric:
+def _metric(ensemble: Ensemble, name: str, language: str | None) -> Metric:
     signature = ensemble.signatures[name]
     if signature.startswith("imported:") or name.partition("(")[0] not in metric_names():
         raise InvalidInput(
             f"{ensemble.signature} uses {name} ({signature}), which can't be computed here; "
             f"compute it where you can and give its scores with --scores FILE.tsv"
         )
-    metric = installed_metric(name)
+    metric = installed_metric(name).for_language(language)
     if metric.signature != signature:
         raise InvalidInput(
             f"{ensemble.signature} was fitted with {signature}, but this installation has {metric.signature}; "

@@ -15,19 +15,25 @@ from typing import Any
 
 import numpy as np
 
-from billboards.board import check_texts
+from billboards.board import cells, check_texts
 from billboards.board._parts import INSTANCES, LISTED, OUTPUTS, part_files, read_part
 from billboards.board.card_facts import keys_in_toml, missing_facts
+from billboards.board.cells import SqliteCells
 from billboards.board.check_texts import Passage, Passages
 from billboards.board.folder import TextsFile, read_board, read_settings_file, read_texts_and_lines
+from billboards.board.matrix import own_columns
 from billboards.board.model import Board, Kind, Outputs
 from billboards.board.names import folded, named
-from billboards.board.scores import ImportedColumn
+from billboards.board.scores import ImportedColumn, is_zero
 from billboards.board.settings import FILE, Settings
 from billboards.board.writing import PARTS
-from billboards.errors import Problem
+from billboards.errors import InvalidInput, MissingPart, Problem
+from billboards.metrics.discovery import board_metric
+from billboards.metrics.languages import language_of
 from billboards.reading import Problems, json_lines, shown
 
+#: What a column without any score but 0 may mean.
+_ZERO = "it may not know the language or the script, or compare with the wrong texts"
 _KEPT = ("ensembles", "rankings", ".billboards", ".gitignore")
 _SUFFIXES = {"generators": ".jsonl", "judgments": ".jsonl", "scores": ".tsv"}
 #: A machine's outputs that equal a reference are worth a word from this share on; below, they are chance.
@@ -49,6 +55,8 @@ def check_board(root: Path) -> list[Problem]:
         doubts += _instance_doubts(root, board)
         doubts += _row_doubts(root, board, rows)
         doubts += _score_doubts(root, board, rows, problems)
+        if not problems.errors:
+            doubts += _zero_columns(root, board)
     return [*problems, *doubts]
 
 
@@ -111,10 +119,23 @@ def _settings_doubts(board: Board, settings: Settings) -> Iterator[Problem]:
     if board.output_language is None:
         message = "the language of the outputs is not stated, and tokenisation depends on it"
         yield _doubt(FILE, settings.line("languages"), f'{message}; write output = "…" under [languages]')
+    yield from _language_doubts(board, settings)
     # The language has a warning of its own, above.
     if missing := [fact for fact in missing_facts(board) if fact != "output-language"]:
         message = f"the data card lacks facts that readers need to trust the board; write {keys_in_toml(missing)}"
         yield _doubt(FILE, settings.line("card"), message)
+
+
+def _language_doubts(board: Board, settings: Settings) -> Iterator[Problem]:
+    """Metrics that the board names and that say little about texts in its language."""
+    language = language_of(board.output_language)
+    for spec in board.metrics if language is not None else ():
+        try:
+            metric = board_metric(spec, board.output_language)
+        except (InvalidInput, MissingPart):
+            continue
+        if language is not None and (doubt := metric.language_doubt(language)):
+            yield _doubt(FILE, settings.line("metrics"), f"{spec} {doubt}")
 
 
 def _unkept_promises(board: Board, settings: Settings) -> Iterator[Problem]:
@@ -329,6 +350,8 @@ def _score_doubts(root: Path, board: Board, rows: list[Passages], problems: Prob
     yield from _absent_columns(board, [row.row for row in rows if row.row is not None], sound)
     for path, column in sound.items():
         yield from _score_gaps(column, path)
+        if not column.is_statistic and is_zero(column.values.values()):
+            yield _doubt(f"scores/{path.name}", None, f"every score is 0: {_ZERO}")
         yield from _copied_scores(board, column, path)
     first: dict[tuple[str, tuple[str, ...]], str] = {}
     for column in board.imported:
@@ -336,6 +359,14 @@ def _score_doubts(root: Path, board: Board, rows: list[Passages], problems: Prob
         if other != column.source_name:
             message = f"{column.source_name} and {other} are both {column.name} against the same references; rename one"
             yield _doubt("scores", None, message)
+
+
+def _zero_columns(root: Path, board: Board) -> Iterator[Problem]:
+    """Metrics that were run here and gave 0 to every output."""
+    for column, rows in own_columns(board, SqliteCells(root)):
+        if not column.is_statistic and is_zero(rows.values()):
+            message = f"{column.name} is 0 for every output ({column.signature}): {_ZERO}"
+            yield _doubt(str(cells.FILE), None, message)
 
 
 def _absent_columns(board: Board, rows: list[Outputs], tables: dict[Path, ImportedColumn]) -> Iterator[Problem]:

@@ -128,6 +128,11 @@ def with_own_scores(board: Board, store: CellStore | None) -> Board:
     return replace(board, imported=(*board.imported, *own))
 
 
+def own_columns(board: Board, store: CellStore) -> Iterator[tuple[Column, Mapping[int, Floats]]]:
+    """Every metric that was run against the board's references, with its scores by row."""
+    return _loaded(board, store, _own_columns(board, store, board.references))
+
+
 def _imported_columns(board: Board, references: ReferenceSet | None) -> list[ImportedColumn]:
     """Imported columns; of a narrower reference set only those that saw nothing outside it."""
     return [

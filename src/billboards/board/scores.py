@@ -6,7 +6,7 @@ are three columns. Scores are oriented when they enter a board: higher is better
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
@@ -73,6 +73,13 @@ class ImportedColumn:
             needs_input=self.needs_input,
             is_statistic=self.is_statistic,
         )
+
+
+def is_zero(rows: Iterable[Floats]) -> bool:
+    """Whether there are scores and every one of them is 0."""
+    scores = np.concatenate([np.empty(0), *rows])
+    scores = scores[np.isfinite(scores)]
+    return bool(len(scores)) and not scores.any()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from billboards.board.cells import CellStore, ColumnKey
 from billboards.board.model import Board, Outputs, ReferenceSet
-from billboards.board.scores import Column
+from billboards.board.scores import Column, is_zero
 from billboards.errors import InvalidInput
 from billboards.metrics.base import Batch, Counts, Metric, MetricCard
 from billboards.metrics.discovery import Spec, board_metric, metrics_named
@@ -79,18 +79,25 @@ class ScoringReport:
     computed: int = 0
     present: int = 0
     failures: dict[str, str] = field(default_factory=dict)
+    #: Metrics that gave 0 to every output they scored now; they may not know the language.
+    zero: tuple[str, ...] = ()
 
 
 def chosen_metrics(board: Board, specs: Spec | Sequence[Spec] | None) -> list[Metric]:
     """The metrics asked for, by name, file or function, else those the board names; each once."""
     if specs is None and board.metrics:
-        return metrics_named(map(board_metric, board.metrics))
+        return named_metrics(board)
     if not specs:
         raise InvalidInput(
             f'board {board.name} names no metrics; add `metrics = ["BLEU"]` to board.toml or name some, as in '
             '--metric BLEU (in Python: metrics=["BLEU"])'
         )
-    return metrics_named(specs)
+    return metrics_named(specs, board.output_language)
+
+
+def named_metrics(board: Board) -> list[Metric]:
+    """The metrics that the board's file names, as its language asks for them; each once."""
+    return metrics_named([board_metric(spec, board.output_language) for spec in board.metrics])
 
 
 def column_key(board: Board, metric: Declared, references: ReferenceSet) -> ColumnKey:
@@ -185,6 +192,7 @@ class _Scoring:
     ) -> None:
         self.board, self.store, self.cells, self.report, self.on_progress = board, store, cells, report, on_progress
         self.open: dict[int, _OpenCell] = {}
+        self.zero: dict[str, bool] = {}
         self.done, self.total = 0, len(cells) * len(board.instances)
 
     def run(self, executor: Executor) -> None:
@@ -192,6 +200,7 @@ class _Scoring:
             self._take(result)
         for result in executor.run(self._tasks()):
             self._take(result)
+        self.report.zero = tuple(name for name, zero in self.zero.items() if zero)
 
     def _joint_tasks(self) -> Iterator[list[Task]]:
         """Whole cells of metrics that save work by seeing generators together, some cells of one column at a time."""
@@ -243,6 +252,9 @@ class _Scoring:
         parts = {name: sign * scores for name, scores in open_cell.whole(len(self.board.instances)).items()}
         counts = open_cell.whole_counts(cell.metric, len(self.board.instances))
         self.store.save(cell.key, cell.row.version, parts, seconds=open_cell.seconds, counts=counts)
+        card, name = cell.metric.card, cell.metric.name
+        if card.higher_is_better and not card.is_statistic:
+            self.zero[name] = self.zero.get(name, True) and is_zero([next(iter(parts.values()))])
         self.report.computed += 1
         self.done += len(self.board.instances) - len(open_cell.positions)
 

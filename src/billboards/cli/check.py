@@ -53,13 +53,16 @@ def _recompute(arguments: Namespace) -> tuple[tuple[Recomputed, ...], tuple[str,
     from billboards.analyses._recompute import recompute
     from billboards.board.folder import open_board
     from billboards.cli.output import note
-    from billboards.metrics.discovery import metric, metric_names
-
-    def usable_metric(name: str) -> Metric | None:
-        return metric(name) if name in metric_names() and _is_usable(metric(name)) else None
+    from billboards.metrics.discovery import metric, metric_for, metric_names
 
     board = open_board(arguments.board)
+    language = board.output_language
+
+    def usable_metric(name: str) -> Metric | None:
+        return made if name in metric_names() and _is_usable(made := metric_for(language, name)) else None
+
     everything = [*map(metric, metric_names()), metric("METEOR", early_nltk=True)]
+    everything += [metric_for(language, name) for name in metric_names()] if language else []
     quick = [candidate for candidate in everything if candidate.card.needs_references and not candidate.card.slow]
     alternatives = list(filter(_is_usable, quick))
     return recompute(

@@ -1,8 +1,9 @@
 """The contract every metric keeps (Billboards, §2.1): outputs in, one score per output out.
 
 A metric is a frozen dataclass whose fields are its options. Its signature is computed from those fields, so it can't
-promise what the object doesn't do. It is called once per generator with all of that generator's outputs; a metric
-that treats outputs one by one says so, and may then be called with parts of them.
+promise what the object doesn't do. A board's language may choose options that nobody wrote (`for_language`): the
+signature names them, the column keeps the metric's plain name. A metric is called once per generator with all of that
+generator's outputs; a metric that treats outputs one by one says so, and may then be called with parts of them.
 
 A generator's value under a metric is its corpus value: the mean of its sentence scores unless the metric is defined on
 a corpus. Then it is computed from counts that are kept for each output (`SummedMetric`), or, where there are no
@@ -12,21 +13,27 @@ sentence scores at all, from all outputs together (`SystemMetric`).
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import Field, dataclass, fields
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import Field, dataclass, fields, replace
 from functools import cache
-from typing import Any, ClassVar, Literal, NamedTuple, Protocol, runtime_checkable
+from types import MappingProxyType
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol, Self, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from billboards.errors import InvalidInput, MetricFailed
+from billboards.metrics.languages import Language, language_of
 
 Floats = NDArray[np.float64]
 #: What a corpus value is computed from: one row of numbers for each output.
 Counts = NDArray[Any]
 #: What a generator's value is: the mean of its sentence scores, the score of summed counts, or `score_system`.
 CorpusKind = Literal["mean", "counts", "system"]
+
+#: Of an option that came after the first release (`field(default=…, metadata=LATER)`): it stands in the signature only
+#: where it differs from its default, so that scores which were computed before it came keep their signature.
+LATER: Mapping[str, bool] = MappingProxyType({"later": True})
 
 
 class Item(NamedTuple):
@@ -93,18 +100,30 @@ class Metric(ABC):
     resources: ClassVar[Mapping[str, float]] = {}
     #: Whether class and options say it all, so that it may run on another machine; not where files or keys lie here.
     travels: ClassVar[bool] = True
+    #: Of one object: options that were written by name, those that a language chose, and those written against it.
+    written: ClassVar[frozenset[str]] = frozenset()
+    by_language: ClassVar[frozenset[str]] = frozenset()
+    against_language: ClassVar[frozenset[str]] = frozenset()
 
     @property
     def name(self) -> str:
-        """The name of the column: the metric's, with the options that differ from their defaults."""
-        changed = (f"{f.name}={getattr(self, f.name)}" for f in self._options() if getattr(self, f.name) != f.default)
-        options = ",".join(changed)
-        return f"{self.card.name}({options})" if options else self.card.name
+        """The name of the column: the metric's, with the options that differ from what is usual on the board."""
+        changed = {f.name for f in self._options() if getattr(self, f.name) != f.default}
+        return self._spelled((changed - self.by_language) | self.against_language)
+
+    @property
+    def full_name(self) -> str:
+        """The name with every option that differs from its default, also those that a language chose."""
+        return self._spelled({f.name for f in self._options() if getattr(self, f.name) != f.default})
 
     @property
     def signature(self) -> str:
         """The metric's identity: name, every option, and the versions that matter."""
-        options = (f"{f.name}:{getattr(self, f.name)}" for f in self._options())
+        options = (
+            f"{f.name}:{getattr(self, f.name)}"
+            for f in self._options()
+            if not f.metadata.get("later") or getattr(self, f.name) != f.default
+        )
         versions = (f"{package}:{version}" for package, version in self.versions().items())
         return "|".join((self.card.name, *options, *versions))
 
@@ -116,6 +135,36 @@ class Metric(ABC):
     def versions(self) -> Mapping[str, str]:
         """Packages (or the metric's own revision) whose change may change a score."""
         return {}
+
+    def language_options(self, language: Language) -> Mapping[str, object]:
+        """Options that texts in a language ask for, where they are other than the defaults."""
+        del language
+        return {}
+
+    def language_doubt(self, language: Language) -> str | None:
+        """Why, with these options, the metric says little about texts in a language; None where nothing is wrong."""
+        languages = self.card.languages
+        if languages is None or language.code in {own.code for own in map(language_of, languages) if own}:
+            return None
+        return f"is made for {', '.join(languages)}, not for {language.code}"
+
+    def for_language(self, language: str | None) -> Self:
+        """The same metric with the options that a language asks for; what was written by name stays as it is."""
+        spoken = language_of(language)
+        asked = {} if spoken is None else self.language_options(spoken)
+        defaults = {f.name: f.default for f in self._options()}
+        unchanged = {option for option in asked if getattr(self, option) == defaults[option] != asked[option]}
+        chosen = unchanged - self.written
+        if not unchanged:
+            return self
+        made = replace(self, **{option: asked[option] for option in chosen})
+        return made.remembering(by_language=chosen, against_language=unchanged & self.written, written=self.written)
+
+    def remembering(self, **facts: Iterable[str]) -> Self:
+        """This object, made just now, with what is known about how its options were chosen."""
+        for fact, options in facts.items():
+            object.__setattr__(self, fact, frozenset(options))
+        return self
 
     @abstractmethod
     def score(self, batch: Batch) -> Floats | Mapping[str, Floats]:
@@ -150,6 +199,11 @@ class Metric(ABC):
         words += [] if references is None else [f"nrefs:{references}"]
         words += [f"bs:{draws}", f"seed:{seed}"] if draws else []
         return "|".join(words)
+
+    def _spelled(self, options: Set[str]) -> str:
+        """The metric's name with these options' values in brackets."""
+        values = ",".join(f"{f.name}={getattr(self, f.name)}" for f in self._options() if f.name in options)
+        return f"{self.card.name}({values})" if values else self.card.name
 
     def _options(self) -> tuple[Field[object], ...]:
         return tuple(f for f in fields(self) if f.init)

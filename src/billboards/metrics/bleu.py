@@ -19,6 +19,7 @@ from billboards.metrics.kernels.calling import F64, I32, I64, U32, Kernel
 from billboards.metrics.kernels.items import Items
 from billboards.metrics.kernels.texts import Texts, Words, pack, remove_spaces, split_words
 from billboards.metrics.kernels.threads import in_parts
+from billboards.metrics.languages import HAN, Language
 from billboards.metrics.sacre import SacreMetric, check_choice
 from billboards.metrics.summed import Rows
 
@@ -28,6 +29,10 @@ if TYPE_CHECKING:
 _statistics = Kernel("_ngrams", "bleu_statistics", (U32, I64, I32, I32, I64, int, int, int, I64))
 _scores = Kernel("_ngrams", "bleu_scores", (I64, int, int, float, int, F64))
 
+#: What brings a tokenizer's dictionary.
+_EXTRAS = {"ja-mecab": "ja", "ko-mecab": "ko"}
+#: Tokenizers that find words between spaces and marks alone.
+_SPACED = frozenset({"13a", "intl", "none"})
 _SMOOTHINGS = {"none": 0, "floor": 1, "add-k": 2, "exp": 3}
 #: What floor puts in the place of no match, and add-k adds, unless told otherwise (Chen and Cherry 2014).
 _SMOOTH_VALUES = {"none": 0.0, "floor": 0.1, "add-k": 1.0, "exp": 0.0}
@@ -58,9 +63,23 @@ class BLEU(SacreMetric):
         paper="Papineni et al. 2002, BLEU: a Method for Automatic Evaluation of Machine Translation, ACL; "
         "sentence smoothing after Chen and Cherry 2014, WMT; definition of Post 2018, WMT",
         failures="Gives no credit for synonyms or paraphrases and can't see negation. The tokenizer 13a doesn't split "
-        "Chinese, Japanese, Thai and other scripts without spaces: set tokenize=zh, ja-mecab, ko-mecab or char there. "
+        "Chinese, Japanese, Thai and other scripts without spaces: a board's language chooses zh, ja-mecab, ko-mecab "
+        "or char there; elsewhere set tokenize. "
         "Made for whole test sets; single short sentences are mostly smoothing.",
     )
+
+    def language_options(self, language: Language) -> dict[str, object]:
+        """sacreBLEU's own choice for a target language; characters for other scripts without spaces."""
+        if language.code == "ko" and language.script != "Latn":
+            return {"tokenize": "ko-mecab"}
+        if language.script in HAN:
+            return {"tokenize": "ja-mecab" if language.code == "ja" else "zh"}
+        return {"tokenize": "char"} if language.unspaced else {}
+
+    def language_doubt(self, language: Language) -> str | None:
+        if language.unspaced and self.tokenize in _SPACED:
+            return f"leaves texts in {language.code} uncut (tokenize={self.tokenize}), so that nearly every score is 0"
+        return super().language_doubt(language)
 
     def scorer(self) -> Scorer:
         from sacrebleu.metrics import bleu
@@ -153,7 +172,11 @@ def tokenizer(name: str) -> Callable[[str], str]:
         tokenizer: Callable[[str], str] = bleu.BLEU(tokenize=name).tokenizer
     except (ImportError, RuntimeError, OSError) as error:
         reason = " ".join(str(error).split())
-        raise MissingPart(f"BLEU(tokenize={name}) needs a part that is not installed: {reason}") from error
+        extra = _EXTRAS.get(name)
+        remedy = f": pip install 'billboards[{extra}]', or choose another, as in BLEU(tokenize=char)" if extra else ""
+        raise MissingPart(
+            f"BLEU(tokenize={name}) needs a part that is not installed{remedy}{'; ' if extra else ': '}{reason}"
+        ) from error
     return tokenizer
 
 

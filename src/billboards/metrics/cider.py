@@ -18,11 +18,26 @@ from billboards.metrics.base import Batch, Floats, Metric, MetricCard
 from billboards.metrics.kernels.items import Items, items_of
 from billboards.metrics.kernels.pairs import Pairs, pairs_of
 from billboards.metrics.kernels.texts import Words, number_words
-from billboards.metrics.words import Tokenizer, caption_words, split, tokenizer, unicode_words
+from billboards.metrics.languages import Language
+from billboards.metrics.words import (
+    Tokenizer,
+    caption_words,
+    split,
+    tokenizer,
+    tokenizer_for,
+    uncut,
+    unicode_characters,
+    unicode_words,
+)
 
 Ints = NDArray[np.int64]
 
-TOKENIZERS: dict[str, Tokenizer] = {"captions": caption_words, "split": split, "unicode": unicode_words}
+TOKENIZERS: dict[str, Tokenizer] = {
+    "captions": caption_words,
+    "split": split,
+    "unicode": unicode_words,
+    "characters": unicode_characters,
+}
 ORDERS = (1, 2, 3, 4)
 #: CIDEr-D's tolerance for a difference in length, in words.
 SIGMA = 6.0
@@ -80,6 +95,12 @@ class ConsensusMetric(Metric):
 
     def __post_init__(self) -> None:
         tokenizer("CIDEr", self.tokenizer, TOKENIZERS)
+
+    def language_options(self, language: Language) -> dict[str, object]:
+        return tokenizer_for(language)
+
+    def language_doubt(self, language: Language) -> str | None:
+        return uncut(language, self.tokenizer) or super().language_doubt(language)
 
     def versions(self) -> dict[str, str]:
         return {"revision": "1"}

@@ -68,19 +68,25 @@ def metric(spec: Spec, **options: Any) -> Metric:
     raise InvalidInput(f"{spec!r} is no metric; give a name, a Python file, a function or a Metric")
 
 
-def metrics_named(specs: Spec | Iterable[Spec]) -> list[Metric]:
-    """The metrics meant by some names, files and functions, or by a single one; each once."""
+def metric_for(language: str | None, spec: Spec) -> Metric:
+    """The metric meant by a name, file or function, as texts in a language ask for it; one made already as it is."""
+    made = metric(spec)
+    return made if isinstance(spec, Metric) else made.for_language(language)
+
+
+def metrics_named(specs: Spec | Iterable[Spec], language: str | None = None) -> list[Metric]:
+    """The metrics meant by some names, files and functions, or by a single one, for a language; each once."""
     alone = isinstance(specs, str | Path | Metric) or not isinstance(specs, Iterable)
     several: Iterable[Spec] = (specs,) if alone else specs  # type: ignore[assignment]  # no name of one is iterated
-    made = map(metric, several)
+    made = [metric_for(language, spec) for spec in several]
     return list({each.signature: each for each in made}.values())
 
 
-def board_metric(spec: str) -> Metric:
+def board_metric(spec: str, language: str | None) -> Metric:
     """A metric that a board's file names: an installed one or a pack; never a file, for a board may be anybody's."""
     if is_file(spec):
         raise InvalidInput(f"{spec}: a board's file can't name a Python file; name it yourself, with --metric {spec}")
-    return metric(spec)
+    return metric_for(language, spec)
 
 
 def installed_metric(spec: str, **options: Any) -> Metric:
@@ -186,7 +192,8 @@ def _made(name: str, wanted: type[Metric], given: Mapping[str, object]) -> Metri
     for option in given:
         if option not in takes:
             raise UnknownName(f"option of {name}", option, takes)
-    return wanted(**{option: _checked(name, takes[option], value) for option, value in given.items()})
+    made = wanted(**{option: _checked(name, takes[option], value) for option, value in given.items()})
+    return made.remembering(written=given)
 
 
 def _refuse_options(name: str, options: Mapping[str, object]) -> None:

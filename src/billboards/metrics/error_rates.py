@@ -8,19 +8,23 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
 
-from billboards.metrics.base import Floats, MetricCard
+from billboards.errors import UnknownName
+from billboards.metrics.base import LATER, Floats, MetricCard
 from billboards.metrics.kernels.calling import F64, I32, I64, U32, Kernel
 from billboards.metrics.kernels.items import Items
 from billboards.metrics.kernels.texts import Texts, pack, remove_spaces, split_words
 from billboards.metrics.kernels.threads import in_parts
+from billboards.metrics.languages import Language
 from billboards.metrics.summed import Rows, SummedMetric, edit_rates
+from billboards.metrics.words import spaced_characters, uncut
 
 _statistics = Kernel("_edits", "error_statistics", (U32, I64, I32, I32, I64, int, int, int, F64))
+TOKENIZERS = ("spaces", "characters")
 #: One more than the highest code point.
 CODES = 0x110000
 
@@ -52,7 +56,9 @@ class ErrorRate(SummedMetric):
 
 @dataclass(frozen=True)
 class WordErrorRate(ErrorRate):
-    """Edits of words."""
+    """Edits of words; `tokenizer=characters` cuts scripts without spaces into their characters."""
+
+    tokenizer: str = field(default="spaces", metadata=LATER)
 
     card: ClassVar[MetricCard] = MetricCard(
         name="WER",
@@ -65,11 +71,23 @@ class WordErrorRate(ErrorRate):
         paper="Levenshtein 1966, Binary codes capable of correcting deletions, insertions, and reversals, Soviet "
         "Physics Doklady; for translation: Nießen et al. 2000, An Evaluation Tool for Machine Translation, LREC",
         failures="A phrase in another place costs all of its words twice. Splits at white space only: punctuation "
-        "sticks to words, and scripts without spaces have whole sentences for words. Above 100 for long outputs.",
+        "sticks to words, and scripts without spaces have whole sentences for words, unless tokenizer=characters, "
+        "which a board in such a language gets. Above 100 for long outputs.",
     )
 
+    def __post_init__(self) -> None:
+        if self.tokenizer not in TOKENIZERS:
+            raise UnknownName("tokenizer of WER", self.tokenizer, TOKENIZERS)
+
+    def language_options(self, language: Language) -> dict[str, object]:
+        return {"tokenizer": "characters"} if language.unspaced else {}
+
+    def language_doubt(self, language: Language) -> str | None:
+        return uncut(language, self.tokenizer) or super().language_doubt(language)
+
     def symbols(self, texts: Sequence[str]) -> tuple[Texts, int]:
-        words = split_words(pack(texts))
+        cut = texts if self.tokenizer == "spaces" else [spaced_characters(text) for text in texts]
+        words = split_words(pack(cut))
         return Texts(words.ids.view(np.uint32), words.offsets), words.distinct
 
 

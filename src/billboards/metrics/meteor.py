@@ -5,27 +5,48 @@ takes the last words first. The score is a mean of precision and recall that lea
 that lie in many chunks. nltk before release 3.6.3 offered words matched by stem again to the synonym stage, and looked
 further for base forms; the released scores of wmt20-zh-en were made so, and `early_nltk=True` reproduces them.
 `tokenizer=nltk` cuts texts as Hugging Face's `evaluate` does before it asks nltk.
+
+Synonyms are English, and so are Porter's stems. Another `language`, which a board's chooses, has the stems of
+Snowball's rules where nltk has them, else equal words alone, and no synonyms.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from importlib.metadata import version
 from typing import ClassVar
 
 import numpy as np
 
-from billboards.metrics.base import Batch, Floats, Metric, MetricCard
+from billboards.errors import InvalidInput
+from billboards.metrics.base import LATER, Batch, Floats, Metric, MetricCard
 from billboards.metrics.kernels.alignment import Counts, Vocabulary, align
 from billboards.metrics.kernels.items import items_of
 from billboards.metrics.kernels.pairs import Pairs, pairs_of
 from billboards.metrics.kernels.texts import Words, offsets_of
+from billboards.metrics.languages import Language
 from billboards.metrics.nltk_words import nltk_words, punkt_version
 from billboards.metrics.wordnet import synonyms, wordnet
-from billboards.metrics.words import Tokenizer, split, stem, tokenizer, unicode_words
+from billboards.metrics.words import (
+    STEMMED,
+    Tokenizer,
+    split,
+    stem,
+    tokenizer,
+    tokenizer_for,
+    uncut,
+    unicode_characters,
+    unicode_words,
+)
 
-TOKENIZERS: dict[str, Tokenizer] = {"split": split, "unicode": unicode_words, "nltk": nltk_words}
+TOKENIZERS: dict[str, Tokenizer] = {
+    "split": split,
+    "unicode": unicode_words,
+    "characters": unicode_characters,
+    "nltk": nltk_words,
+}
+_ENGLISH = "en"
 #: Weight of precision against recall, and the penalty's steepness and weight.
 ALPHA, BETA, GAMMA = 0.9, 3.0, 0.5
 
@@ -36,6 +57,7 @@ class METEOR(Metric):
 
     tokenizer: str = "split"
     early_nltk: bool = False
+    language: str = field(default="en", metadata=LATER)
 
     card: ClassVar[MetricCard] = MetricCard(
         name="METEOR",
@@ -54,15 +76,35 @@ class METEOR(Metric):
         "where nltk's Punkt data are absent (punkt:none in the signature), full stops inside a text of several "
         "sentences stick to their words. Synonyms are looked up by stem, as in nltk: larg, the stem of large, has "
         "none. They ignore the sense and part of speech in the sentence; antonyms and negation go unseen. The "
-        "alignment is greedy, so that chunks may be more than need be. With early_nltk=True a score may pass 1.",
+        "alignment is greedy, so that chunks may be more than need be. With early_nltk=True a score may pass 1. In "
+        "other languages than English (language=de) words match by form and Snowball stem, or by form alone, never by "
+        "synonym.",
     )
 
     def __post_init__(self) -> None:
         tokenizer("METEOR", self.tokenizer, TOKENIZERS)
+        if not (self.language.isascii() and self.language.isalpha() and self.language.islower()):
+            raise InvalidInput(f"METEOR: language={self.language!r} must be a code, as in language=de")
+
+    def language_options(self, language: Language) -> dict[str, object]:
+        """Stems of the language and no synonyms; scores of an early nltk were English whatever the texts were."""
+        if language.code == _ENGLISH or self.early_nltk:
+            return {}
+        return {"language": language.code, **tokenizer_for(language)}
+
+    def language_doubt(self, language: Language) -> str | None:
+        if language.code == _ENGLISH:
+            return None
+        if self.language != language.code:
+            return f"matches stems and synonyms of {self.language}, not of {language.code}"
+        how = "form and stem" if language.code in STEMMED else "form alone"
+        return uncut(language, self.tokenizer) or f"matches words of {language.code} by {how}, without synonyms"
 
     def versions(self) -> dict[str, str]:
         punkt = {"punkt": punkt_version()} if self.tokenizer == "nltk" else {}
-        return {"nltk": version("nltk"), "wordnet": wordnet().digest, **punkt}
+        uses_nltk = self.language == _ENGLISH or self.language in STEMMED or self.tokenizer == "nltk"
+        lexicon = {"wordnet": wordnet().digest} if self.language == _ENGLISH else {}
+        return {**({"nltk": version("nltk")} if uses_nltk else {}), **lexicon, **punkt}
 
     def score(self, batch: Batch) -> Floats:
         items = items_of(batch)
@@ -76,20 +118,23 @@ class METEOR(Metric):
 
     def _numbered(self, texts: Sequence[str]) -> tuple[Words, Vocabulary]:
         """Words as numbers, with the stem and the synonyms of each."""
-        cut, lexicon = tokenizer("METEOR", self.tokenizer, TOKENIZERS), wordnet()
+        cut = tokenizer("METEOR", self.tokenizer, TOKENIZERS)
         numbers: dict[str, int] = {}
         tokens = [[word.lower() for word in cut(text)] for text in texts]
         ids = np.array([numbers.setdefault(word, len(numbers)) for words in tokens for word in words], np.int32)
-        stems = np.array([numbers.setdefault(stem(word), len(numbers)) for word in list(numbers)], np.int32)
+        stems = np.array([numbers.setdefault(self._stem(word), len(numbers)) for word in list(numbers)], np.int32)
         # A stem is met only as a stem, never as a word, so that its own stem is never asked for.
         stems = np.concatenate([stems, np.arange(len(stems), len(numbers), dtype=np.int32)])
-        meant = [
-            [numbers[other] for other in synonyms(lexicon, word, deep=self.early_nltk) if other in numbers]
-            for word in numbers
-        ]
+        meant = [[numbers[other] for other in self._synonyms(word) if other in numbers] for word in numbers]
         words = Words(ids, offsets_of([len(words) for words in tokens]), len(numbers))
         flat = np.array([number for alike in meant for number in alike], np.int32)
         return words, Vocabulary(stems, offsets_of([len(alike) for alike in meant]), flat)
+
+    def _stem(self, word: str) -> str:
+        return stem(word, self.language) if self.language == _ENGLISH or self.language in STEMMED else word
+
+    def _synonyms(self, word: str) -> Iterable[str]:
+        return synonyms(wordnet(), word, deep=self.early_nltk) if self.language == _ENGLISH else ()
 
 
 def _mean(matches: Counts, lengths: Counts, pairs: Pairs) -> Floats:

@@ -2,7 +2,8 @@
 
 A score is the F measure of what output and reference share, against the reference where it is highest (or the mean over
 references); precision and recall come along as parts. Each distinct text of a batch is cut into words once. The default
-tokenizer is rouge-score's, which knows only a-z and 0-9; `tokenizer=unicode` reads every script.
+tokenizer is rouge-score's, which knows only a-z and 0-9; `tokenizer=unicode` reads every script, and `characters` cuts
+those without spaces. A board in another script than Latin gets one of these two.
 """
 
 from __future__ import annotations
@@ -21,11 +22,12 @@ from billboards.metrics.kernels.items import items_of
 from billboards.metrics.kernels.overlap import Counts, shared_ngrams, subsequence_lengths, union_hits
 from billboards.metrics.kernels.pairs import Pairs, pairs_of
 from billboards.metrics.kernels.texts import Texts, Words, number_words, offsets_of, split_words
-from billboards.metrics.words import stem, unicode_words
+from billboards.metrics.languages import HAN, Language
+from billboards.metrics.words import stem, tokenizer_for, unicode_characters, unicode_words
 
 #: The release whose numbers these are.
 RELEASE = "0.1.2"
-TOKENIZERS = ("rouge-score", "unicode")
+TOKENIZERS = ("rouge-score", "unicode", "characters")
 SEVERAL = ("best", "mean")
 #: rouge-score stems only words that are longer.
 _SHORT = 3
@@ -44,6 +46,17 @@ class Rouge(Metric):
             raise UnknownName("ROUGE tokenizer", self.tokenizer, TOKENIZERS)
         if self.references not in SEVERAL:
             raise UnknownName("way of ROUGE with several references", self.references, SEVERAL)
+
+    def language_options(self, language: Language) -> dict[str, object]:
+        """Words of any script, where rouge-score's would be empty; languages in Latin letters keep its numbers."""
+        return {} if language.script == "Latn" else {"tokenizer": "unicode", **tokenizer_for(language)}
+
+    def language_doubt(self, language: Language) -> str | None:
+        if language.script != "Latn" and self.tokenizer == "rouge-score":
+            return f"knows only a-z and 0-9 (tokenizer=rouge-score), so that texts in {language.code} score 0"
+        if language.unspaced and language.script not in HAN and self.tokenizer == "unicode":
+            return f"takes whole sentences in {language.code} for words (tokenizer=unicode)"
+        return super().language_doubt(language)
 
     @property
     def takes_best_reference(self) -> bool:
@@ -73,6 +86,8 @@ class Rouge(Metric):
     def _words(self, texts: Sequence[str]) -> Words:
         if self.tokenizer == "unicode":
             words = [unicode_words(text) for text in texts]
+        elif self.tokenizer == "characters":
+            words = [unicode_characters(text) for text in texts]
         elif self.stemmer:
             words = [_latin(text.lower()).decode("ascii").split() for text in texts]
         else:
@@ -122,9 +137,10 @@ def _card(name: str, counted: str) -> MetricCard:
         licence="Apache-2.0 (own code; the numbers are rouge-score's)",
         paper="Lin 2004, ROUGE: A Package for Automatic Evaluation of Summaries, Text Summarization Branches Out",
         failures="Words are runs of a-z and 0-9 after lowercasing: letters with accents split words, and texts in "
-        "Cyrillic, Chinese, Arabic and other scripts are blanked, so that every output scores 0; set tokenizer=unicode "
-        "there. Gives no credit for synonyms and can't see negation. An output too short to hold what is counted "
-        "scores 0.",
+        "Cyrillic, Chinese, Arabic and other scripts are blanked, so that every output scores 0. A board in such a "
+        "script gets tokenizer=unicode (words; Chinese and Japanese by character) or characters (Thai and others "
+        "without spaces); where no language is stated, set it. Gives no credit for synonyms and can't see negation. An "
+        "output too short to hold what is counted scores 0.",
     )
 
 

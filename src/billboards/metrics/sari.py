@@ -21,9 +21,10 @@ from billboards.metrics.kernels.calling import F64, I32, I64, Kernel
 from billboards.metrics.kernels.items import items_of
 from billboards.metrics.kernels.texts import Words, number_words, offsets_of, pack, split_words
 from billboards.metrics.kernels.threads import in_parts
-from billboards.metrics.words import unicode_words
+from billboards.metrics.languages import Language
+from billboards.metrics.words import tokenizer_for, uncut, unicode_characters, unicode_words
 
-TOKENIZERS = ("13a", "split", "unicode")
+TOKENIZERS = ("13a", "split", "unicode", "characters")
 DEFINITIONS = ("original", "corrected")
 
 _scores = Kernel("_simplification", "score_simplifications", (I32, I64, I32, I32, I64, int, int, int, F64))
@@ -57,6 +58,12 @@ class SARI(Metric):
         if self.definition not in DEFINITIONS:
             raise UnknownName("definition of SARI", self.definition, DEFINITIONS)
 
+    def language_options(self, language: Language) -> dict[str, object]:
+        return tokenizer_for(language)
+
+    def language_doubt(self, language: Language) -> str | None:
+        return uncut(language, self.tokenizer) or super().language_doubt(language)
+
     def versions(self) -> dict[str, str]:
         return {"revision": "2" if self.definition == "corrected" else "1"}
 
@@ -79,6 +86,8 @@ def words_of(texts: Sequence[str], tokenizer: str) -> Words:
     """Words in lower case, numbered."""
     if tokenizer == "unicode":
         return number_words([unicode_words(text) for text in texts])
+    if tokenizer == "characters":
+        return number_words([unicode_characters(text) for text in texts])
     return split_words(pack([text.lower() for text in texts]), "13a" if tokenizer == "13a" else "spaces")
 
 

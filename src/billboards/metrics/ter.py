@@ -19,6 +19,7 @@ from billboards.metrics.kernels.calling import F64, I32, I64, Kernel
 from billboards.metrics.kernels.items import Items
 from billboards.metrics.kernels.texts import pack, split_words
 from billboards.metrics.kernels.threads import in_parts
+from billboards.metrics.languages import HAN, Language
 from billboards.metrics.sacre import SacreMetric
 from billboards.metrics.summed import Rows, edit_rates
 
@@ -49,9 +50,17 @@ class TER(SacreMetric):
         paper="Snover et al. 2006, A Study of Translation Edit Rate with Targeted Human Annotation, AMTA; "
         "definition of Post 2018, WMT",
         failures="Without bound where an output is much longer than its reference. Splits at spaces only, so that "
-        "punctuation sticks to words, unless normalized=True (with asian_support=True for Chinese and Japanese). "
-        "Shifts are found greedily, so the number of edits is not always the least.",
+        "punctuation sticks to words, unless normalized=True (and asian_support=True, which boards in Chinese or "
+        "Japanese get). Shifts are found greedily, so the number of edits is not always the least.",
     )
+
+    def language_options(self, language: Language) -> dict[str, object]:
+        return {"normalized": True, "asian_support": True} if language.script in HAN else {}
+
+    def language_doubt(self, language: Language) -> str | None:
+        if language.unspaced and not (language.script in HAN and self.normalized and self.asian_support):
+            return f"takes whole sentences in {language.code} for words: any difference at all costs nearly everything"
+        return super().language_doubt(language)
 
     def scorer(self) -> Scorer:
         from sacrebleu.metrics import ter

@@ -12,6 +12,7 @@ from functools import cache, lru_cache
 from typing import Any
 
 from billboards.errors import UnknownName
+from billboards.metrics.languages import HAN, Language
 
 Tokenizer = Callable[[str], list[str]]
 
@@ -25,6 +26,30 @@ def unicode_words(text: str) -> list[str]:
     """Runs of letters, marks and digits of any script in lower case; Chinese and Japanese character by character."""
     words: list[str] = _unicode_pattern().findall(text.lower())
     return words
+
+
+def unicode_characters(text: str) -> list[str]:
+    """As `unicode_words`, with Thai, Lao, Khmer, Burmese and Tibetan letter by letter, each with its marks, too."""
+    words: list[str] = _character_pattern().findall(text.lower())
+    return words
+
+
+def spaced_characters(text: str) -> str:
+    """A text with a blank on either side of each character of a script that puts none between words."""
+    spaced: str = _unspaced_pattern().sub(r" \g<0> ", text)
+    return spaced
+
+
+def tokenizer_for(language: Language) -> dict[str, object]:
+    """The tokenizer, as an option, of metrics that cut texts at spaces: characters where a script has none."""
+    return {"tokenizer": "unicode" if language.script in HAN else "characters"} if language.unspaced else {}
+
+
+def uncut(language: Language, tokenizer: str) -> str | None:
+    """What is wrong where a tokenizer leaves a script without spaces in one piece."""
+    if tokenizer == "characters" or not language.unspaced or (tokenizer == "unicode" and language.script in HAN):
+        return None
+    return f"takes whole sentences in {language.code} for words (tokenizer={tokenizer})"
 
 
 def caption_words(text: str) -> list[str]:
@@ -45,10 +70,30 @@ def tokenizer(metric: str, name: str, tokenizers: Mapping[str, Tokenizer]) -> To
 
 
 @lru_cache(maxsize=1 << 17)
-def stem(word: str) -> str:
-    """A word's stem by Porter's rules with nltk's extensions."""
-    stem: str = _stemmer().stem(word)
+def stem(word: str, language: str = "en") -> str:
+    """A word's stem: in English by Porter's rules with nltk's extensions, else by Snowball's, as nltk has them."""
+    stem: str = _stemmer(language).stem(word)
     return stem
+
+
+#: Languages beside English that nltk has Snowball's rules for.
+STEMMED = {
+    "ar": "arabic",
+    "da": "danish",
+    "de": "german",
+    "es": "spanish",
+    "fi": "finnish",
+    "fr": "french",
+    "hu": "hungarian",
+    "it": "italian",
+    "nb": "norwegian",
+    "nl": "dutch",
+    "no": "norwegian",
+    "pt": "portuguese",
+    "ro": "romanian",
+    "ru": "russian",
+    "sv": "swedish",
+}
 
 
 _PLAIN = {ord("’"): "'", ord("("): " -lrb- ", ord(")"): " -rrb- ", ord("£"): "#"}
@@ -62,10 +107,15 @@ _CAPTION = re.compile(
 
 
 @cache
-def _stemmer() -> Any:
+def _stemmer(language: str) -> Any:
     from nltk.stem.porter import PorterStemmer
+    from nltk.stem.snowball import SnowballStemmer
 
-    return PorterStemmer()
+    return PorterStemmer() if language == "en" else SnowballStemmer(STEMMED[language])
+
+
+_ALONE = r"[\p{Han}\p{Hiragana}\p{Katakana}]"
+_LETTERS = r"[[\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}\p{Tibetan}]&&[\p{L}\p{N}]]"
 
 
 @cache
@@ -73,5 +123,19 @@ def _unicode_pattern() -> Any:
     # Unlike re, regex knows scripts and counts the vowel signs of Hindi or Thai as parts of words.
     import regex  # type: ignore[import-untyped]
 
-    alone = r"[\p{Han}\p{Hiragana}\p{Katakana}]"
-    return regex.compile(rf"{alone}|[[\p{{L}}\p{{M}}\p{{N}}]--{alone}]+", regex.VERSION1)
+    return regex.compile(rf"{_ALONE}|[[\p{{L}}\p{{M}}\p{{N}}]--{_ALONE}]+", regex.VERSION1)
+
+
+@cache
+def _character_pattern() -> Any:
+    import regex
+
+    words = rf"[[\p{{L}}\p{{M}}\p{{N}}]--[{_ALONE}{_LETTERS}]]+"
+    return regex.compile(rf"{_ALONE}|{_LETTERS}\p{{M}}*|{words}", regex.VERSION1)
+
+
+@cache
+def _unspaced_pattern() -> Any:
+    import regex
+
+    return regex.compile(rf"{_ALONE}|{_LETTERS}\p{{M}}*", regex.VERSION1)

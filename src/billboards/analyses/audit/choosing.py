@@ -21,9 +21,10 @@ from billboards.analyses.audit.risk import MinimumRisk
 from billboards.analyses.audit.sentences import split_sentences
 from billboards.analyses.audit.subject import Subject, program, released
 from billboards.board import Board
+from billboards.board.scoring import named_metrics
 from billboards.errors import InvalidInput, MissingPart, NotEnoughData
 from billboards.metrics.base import Decodes, Metric
-from billboards.metrics.discovery import Spec, board_metric, canonical, is_file, metric
+from billboards.metrics.discovery import Spec, canonical, is_file, metric_for, metrics_named
 
 Method = Literal["auto", "decode", "extract", "enumerate", "rerank", "risk"]
 METHODS: tuple[Method, ...] = ("auto", "decode", "extract", "enumerate", "rerank", "risk")
@@ -46,7 +47,7 @@ class Search:
 def default_subjects(board: Board) -> tuple[str | Metric, ...]:
     """Every reference-free metric of the board that is no statistic; of those there may be none."""
     released_ones = [c.name for c in board.imported if not (c.needs_references or c.is_ensemble or c.is_statistic)]
-    own = [board_metric(spec) for spec in board.metrics]
+    own = named_metrics(board)
     programs = {
         program.name: program for program in own if not (program.card.needs_references or program.card.is_statistic)
     }
@@ -63,7 +64,7 @@ def subject_named(board: Board, name: Spec) -> Subject:
         # What came with the data is meant, not what bears its name in another case, nor a file to be run.
         return released(board, name)
     try:
-        made = metric(name)
+        made = metric_for(board.output_language, name)
         assert made.signature
     except (InvalidInput, MissingPart):
         if isinstance(name, str) and came_along:
@@ -75,17 +76,17 @@ def subject_named(board: Board, name: Spec) -> Subject:
 def chosen_judges(board: Board, names: Sequence[Spec] | None) -> list[Metric]:
     """The reference-based metrics to ask: those named, or some quick ones that the board computes."""
     if names is not None:
-        asked = [metric(name) for name in names]
+        asked = metrics_named(names, board.output_language)
         for judge in asked:
             if not judge.card.needs_references:
                 raise InvalidInput(
                     f"{judge.name} uses no references, so it can't say how good outputs are; name others"
                 )
         return asked
-    own = [board_metric(spec) for spec in board.metrics]
+    own = named_metrics(board)
     quick = {judge.name: judge for judge in own if judge.card.needs_references and not judge.card.slow}
     ordered = [*(name for name in PREFERRED if name in quick), *(name for name in quick if name not in PREFERRED)]
-    return [quick[name] for name in ordered[:MOST_JUDGES]] or [metric("ROUGE-2"), metric("chrF")]
+    return [quick[name] for name in ordered[:MOST_JUDGES]] or metrics_named(["ROUGE-2", "chrF"], board.output_language)
 
 
 def optimiser_for(bench: Bench, subject: Subject, search: Search) -> Optimiser | None:

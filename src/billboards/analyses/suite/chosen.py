@@ -36,7 +36,7 @@ class Chosen:
     @property
     def substitutes(self) -> dict[str, str]:
         """What stands in for the metric, by board."""
-        return {board: metric.name for board, metric in self.on.items() if metric.name != self.name}
+        return {board: metric.full_name for board, metric in self.on.items() if metric.full_name != self.name}
 
 
 def choose_metrics(
@@ -49,7 +49,7 @@ def choose_metrics(
         for name in specs:
             # A board may be anybody's: what its file names is no file to be run.
             if is_file(name):
-                board_metric(str(name))
+                board_metric(str(name), None)
     if not specs:
         raise InvalidInput(
             f'suite {suite.name} names no metrics; add `metrics = ["ROUGE-1"]` to its file or use --metric'
@@ -62,17 +62,18 @@ def _chosen(asked: Spec, boards: Sequence[OpenBoard]) -> Chosen:
     if isinstance(asked, str) and (imported := _only_imported(asked, boards)) is not None:
         return imported
     base = metric(asked)
+    is_made = isinstance(asked, Metric)
     is_named = isinstance(asked, str) and not is_file(asked)
     name = str(asked) if is_named else base.name
     made: dict[str, Metric] = {}
     on: dict[str, Metric] = {}
     missing: dict[str, str] = {}
     for member in boards:
+        language = member.board.output_language
         spec = _spec(name, member) if is_named else name
         stands_in = base if spec == name else made.setdefault(spec, metric(spec))
-        reason = (
-            language_mistake(stands_in, member.board.output_language) or _unfit(stands_in, member) or _absent(stands_in)
-        )
+        stands_in = stands_in if is_made else stands_in.for_language(language)
+        reason = language_mistake(stands_in, language) or _unfit(stands_in, member) or _absent(stands_in)
         if reason is None:
             on[member.board.name] = stands_in
         else:

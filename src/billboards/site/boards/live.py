@@ -236,11 +236,10 @@ def board_metrics(board: Board) -> tuple[tuple[Metric, ...], dict[str, str]]:
     unavailable = {}
     for spec in board.metrics:
         try:
-            metric = installed_metric(spec)
+            metric = installed_metric(spec).for_language(board.output_language)
+            metrics[metric.signature] = metric
         except (InvalidInput, MissingPart) as error:
             unavailable[spec] = str(error)
-        else:
-            metrics[metric.signature] = metric
     return tuple(metrics.values()), unavailable
 
 
