@@ -24,7 +24,8 @@ from billboards.metrics.summed import SummedMetric
 OTHER_TEXT = {
     "tokenize": "char",
     "smooth": "floor",
-    "tokenizer": "unicode",
+    "tokenizer": "characters",
+    "language": "de",
     "references": "mean",
     "definition": "corrected",
     "model": "sentence-transformers/all-MiniLM-L6-v2",

@@ -104,7 +104,7 @@ def test_bleu_is_sacrebleus_for_the_target_language(language: str) -> None:
     expected = peer.sentence_score(output, [reference]).score
     assert primary("BLEU", language) == pytest.approx(expected, abs=1e-9)
     corpus = sacre.BLEU(trg_lang=language).corpus_score([output], [[reference]]).score
-    ours = replace(metric_for(language, "BLEU"), effective_order=False)  # type: ignore[type-var]
+    ours = replace(metric_for(language, "BLEU"), effective_order=False)
     assert ours.corpus_score(Batch([output], [[reference]])) == pytest.approx(corpus, abs=1e-9)  # type: ignore[attr-defined]
 
 
