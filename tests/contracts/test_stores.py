@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from billboards.board import Column
-from billboards.board.cells import CellStore, ColumnKey, MemoryCells, SqliteCells
+from billboards.board.cells import CellStore, ColumnKey, MemoryCells, PartedCells, SqliteCells, part_key
+from billboards.errors import UnknownName
 from billboards.site.boards import registry
 from billboards.site.database.engine import Database
 from billboards.site.work.cells import SqlCells
@@ -106,3 +107,16 @@ def test_counts_of_a_cell_that_is_written_without_any_are_gone(store: CellStore)
     store.save(BLEU, "v", {"": np.array([0.5])}, seconds=0, counts=np.array([[1, 2]]))
     store.save(BLEU, "v", {"": np.array([0.5])}, seconds=0)
     assert store.counted(BLEU) == frozenset()
+
+
+def test_a_part_is_a_column_with_the_cells_of_its_metric(store: CellStore) -> None:
+    store.save(BLEU, "v", {"f": np.array([0.5]), "precision": np.array([0.9])}, seconds=0)
+    store.save(BLEU, "w", {"f": np.array([0.1])}, seconds=0)
+    precision = part_key(BLEU, "precision")
+    assert precision.column.name == "BLEU[precision]"
+    assert store.parts(BLEU) == store.parts(precision) == ("f", "precision")
+    assert store.present(precision) == {"v", "w"}
+    assert {version: scores[0] for version, scores in store.load(precision, ["v", "w"]).items()} == {"v": 0.9}
+    assert PartedCells(store, ["BLEU[precision]", "TER[x]"]).columns() == (BLEU, precision)
+    with pytest.raises(UnknownName, match="no part of BLEU named 'x'; known: f, precision"):
+        PartedCells(store, ["BLEU[x]"]).columns()

@@ -28,8 +28,8 @@ def challenge(
     metrics: Annotated[
         tuple[str, ...] | None,
         Named(name="metric", metavar="NAME"),
-        "a metric, options in brackets as in 'chrF(beta=1)', a file, or pack:NAME; may be repeated (default: "
-        "the board's)",
+        "a metric, options in brackets as in 'chrF(beta=1)', a part as in 'ROUGE-L[recall]', a file, or pack:NAME; may "
+        "be repeated (default: the board's)",
     ] = None,
     *,
     base: Annotated[str | None, Named(metavar="NAME"), "the reference to spoil (default: the board's first)"] = None,

@@ -27,7 +27,7 @@ from billboards.analyses._preferences import shares_between, units_of
 from billboards.analyses._view import JudgedMatrix, View, judged_matrix
 from billboards.analyses.rank import resampled_correlations, resampled_text
 from billboards.board import Board, Preferences, Slice
-from billboards.board.cells import CellStore
+from billboards.board.cells import CellStore, with_parts
 from billboards.errors import InvalidInput, NotEnoughData
 from billboards.options import Named
 from billboards.show.table import Table, TableColumn
@@ -305,6 +305,7 @@ def compare_metrics(
     shown: int = SHOWN,
 ) -> MetricComparison:
     """Does the first metric agree better with people than the second?"""
+    store = with_parts(store, [first, second])
     view = judged_matrix(board, store, aggregate=aggregate, part=part, beside=True)
     if view.pairs is not None:
         check_unit(board, unit)
@@ -427,7 +428,7 @@ def compare_generators(
     shown: int = SHOWN,
 ) -> GeneratorComparison:
     """How two generators differ under people and every metric."""
-    view = judged_matrix(board, store, aggregate=aggregate, part=part)
+    view = judged_matrix(board, with_parts(store, [by]), aggregate=aggregate, part=part)
     rows = [board.row_position[board.generator(name).name] for name in (first, second)]
     columns = {"people": people_of(view, rows)} | {n: view.scores.of(n)[rows] for n in view.scores.names}
     differences, missing = [], {}

@@ -31,6 +31,7 @@ from billboards.errors import InvalidInput, MetricFailed, NotEnoughData
 from billboards.metrics.base import Metric
 from billboards.metrics.discovery import installed_metric, metric_names
 from billboards.metrics.executor import Executor
+from billboards.metrics.parts import split_part
 from billboards.options import Named
 from billboards.reading import Problems
 from billboards.show.table import Table, TableColumn, column_digits, finite
@@ -394,7 +395,7 @@ def read_metric_scores(path: Path, board: Board, ensemble: Ensemble) -> dict[str
 
 def _metric(ensemble: Ensemble, name: str, language: str | None) -> Metric:
     signature = ensemble.signatures[name]
-    if signature.startswith("imported:") or name.partition("(")[0] not in metric_names():
+    if signature.startswith("imported:") or split_part(name)[0].partition("(")[0] not in metric_names():
         raise InvalidInput(
             f"{ensemble.signature} uses {name} ({signature}), which can't be computed here; "
             f"compute it where you can and give its scores with --scores FILE.tsv"

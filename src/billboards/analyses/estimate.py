@@ -23,7 +23,7 @@ from billboards.analyses._preferences import check_values
 from billboards.analyses._view import JudgedMatrix, View, judged_matrix
 from billboards.analyses.ensemble import ENSEMBLE, ensemble_scores, fit_view
 from billboards.board import Aggregate, Board, Slice
-from billboards.board.cells import CellStore
+from billboards.board.cells import CellStore, with_parts
 from billboards.errors import InvalidInput, NotEnoughData
 from billboards.options import Named
 from billboards.reading import json_value
@@ -172,7 +172,7 @@ def estimate_generator(
     """
     row = board.row_position[board.generator(generator).name]
     check_values(board, aggregate, NO_MEAN)
-    view = judged_matrix(board, store, aggregate=aggregate, part=part)
+    view = judged_matrix(board, with_parts(store, [metric]), aggregate=aggregate, part=part)
     keep = board.select(view.part)
     has_output = np.array([board.rows[row].texts[k] is not None for k in keep], bool)
     people = view.human[row][has_output]
@@ -258,7 +258,7 @@ def estimate_generators(
     missing: dict[str, str] = {}
     names = aggregates or _by_default(board)
     for name in names:
-        view = judged_matrix(board, store, aggregate=name, part=part)
+        view = judged_matrix(board, with_parts(store, [metric]), aggregate=name, part=part)
         for row, outputs in enumerate(board.rows):
             if outputs.generator is not None and np.isfinite(view.human[row]).any():
                 helped = _helped(board, view, row, metric, missing)
@@ -418,7 +418,7 @@ def estimate_drawn(
 
 def _prospect(board: Board, store: CellStore | None, generator: str, metric: str, aggregate: str | None) -> _Prospect:
     row = board.row_position[board.generator(generator).name]
-    view = judged_matrix(board, store, aggregate=aggregate)
+    view = judged_matrix(board, with_parts(store, [metric]), aggregate=aggregate)
     texts = board.rows[row].texts
     has_output = np.array([text is not None for text in texts], bool)
     scores = control_scores(board, view, row, metric)[0]

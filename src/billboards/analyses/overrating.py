@@ -369,8 +369,8 @@ def overrating(
     metrics: Annotated[
         tuple[str, ...] | None,
         Named(name="metric", metavar="NAME"),
-        "a metric, options in brackets as in 'chrF(beta=1)', a file, or pack:NAME; may be repeated (default: "
-        "the board's)",
+        "a metric, options in brackets as in 'chrF(beta=1)', a part as in 'ROUGE-L[recall]', a file, or pack:NAME; may "
+        "be repeated (default: the board's)",
     ] = None,
     score: Annotated[bool, "compute the scores that are missing first"] = True,
     crossed: Annotated[bool, "let generators be a sample, too: intervals about machines like these"] = False,

@@ -24,7 +24,7 @@ from billboards.analyses._entries import are_generators, best_metrics, judged_ge
 from billboards.analyses._view import JudgedMatrix, View, judged_matrix
 from billboards.analyses.compare import people_of
 from billboards.board import Board, Preferences, Slice
-from billboards.board.cells import CellStore
+from billboards.board.cells import CellStore, with_parts
 from billboards.errors import NotEnoughData
 from billboards.options import Named
 from billboards.show.table import Table, TableColumn, reason_notes
@@ -147,7 +147,7 @@ def power_of_metrics(
     level: float = 0.05,
 ) -> PowerStudy:
     """Instances, or generators, it takes to tell two metrics' correlations with people apart."""
-    view = judged_matrix(board, store, aggregate=aggregate, part=part)
+    view = judged_matrix(board, with_parts(store, [first, second]), aggregate=aggregate, part=part)
     if view.pairs is not None:
         return _power_on_pairs(board, view, view.pairs, (first, second), power, level)
     scores = (view.scores.of(first), view.scores.of(second), view.judged_human)

@@ -23,7 +23,7 @@ from billboards.analyses._reference_lines import ReferenceLine, reference_lines,
 from billboards.analyses._view import Floats, JudgedMatrix, View, judged_matrix
 from billboards.analyses.ensemble import ENSEMBLE, Ensemble, Method, ensemble_scores, ensemble_table, fit_view
 from billboards.board import Board, Column, Origin, ReferenceSet, Scores, Slice
-from billboards.board.cells import CellStore
+from billboards.board.cells import CellStore, with_parts
 from billboards.errors import NotEnoughData, UnknownName
 from billboards.options import Named
 from billboards.reading import some
@@ -385,6 +385,7 @@ def rank_board(board: Board, store: CellStore | None, options: RankingOptions | 
     judged = board.ranks is not None or aggregate is not None
     # Before the matrix is there: on a large board each of the two needs much memory for a while.
     lines = reference_lines(board, part, aggregate, references, seed=options.seed) if judged else ()
+    store = with_parts(store, [options.by])
     everything = judged_matrix(board, store, aggregate=aggregate, references=references, part=part, beside=True)
     matrix = replace(everything, scores=everything.scores.leading())
     notes: list[str] = []

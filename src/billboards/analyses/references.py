@@ -282,8 +282,8 @@ def references(
     metrics: Annotated[
         tuple[str, ...] | None,
         Named(name="metric", metavar="NAME"),
-        "a metric, options in brackets as in 'chrF(beta=1)', a file, or pack:NAME; may be repeated (default: "
-        "the board's)",
+        "a metric, options in brackets as in 'chrF(beta=1)', a part as in 'ROUGE-L[recall]', a file, or pack:NAME; may "
+        "be repeated (default: the board's)",
     ] = None,
     *,
     most: Annotated[int, Ge(1), Named(metavar="N"), "subsets of references to try of each size"] = 50,

@@ -17,7 +17,7 @@ import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Protocol
@@ -27,8 +27,10 @@ from numpy.typing import NDArray
 
 from billboards.board.counts import pack_counts, unpack_counts
 from billboards.board.scores import Column
-from billboards.errors import StoreFailed
+from billboards.errors import StoreFailed, UnknownName
 from billboards.metrics.base import Counts
+from billboards.metrics.discovery import part_names
+from billboards.metrics.parts import PART, split_part
 from billboards.reading import json_value
 
 Floats = NDArray[np.float64]
@@ -61,6 +63,19 @@ class ColumnKey:
     context: str
 
 
+def stored_as(key: ColumnKey) -> tuple[str, str]:
+    """The signature under which a column's cells are kept, and the part of them that it is; "" is the primary one."""
+    signature, _, part = key.column.signature.partition(PART)
+    return signature, part
+
+
+def part_key(key: ColumnKey, part: str) -> ColumnKey:
+    """A part of a column as a column of its own."""
+    column = key.column
+    named = replace(column, name=f"{column.name}[{part}]", signature=f"{column.signature}{PART}{part}")
+    return replace(key, column=named)
+
+
 class CellStore(Protocol):
     """Where cells are kept."""
 
@@ -71,7 +86,13 @@ class CellStore(Protocol):
         """The row versions that have a cell in this column."""
 
     def load(self, key: ColumnKey, versions: Iterable[str]) -> Mapping[str, Floats]:
-        """The primary scores of those row versions that have a cell, instance by instance."""
+        """The scores of those row versions that have a cell, instance by instance: primary ones, or a part's."""
+
+    def parts(self, key: ColumnKey) -> tuple[str, ...]:
+        """The names of the parts that a column's cells hold."""
+
+    def declare(self, key: ColumnKey) -> None:
+        """Have a column for a part of a metric, beside that of the metric itself."""
 
     def counted(self, key: ColumnKey) -> frozenset[str]:
         """The row versions whose cell in this column has counts."""
@@ -102,11 +123,22 @@ class MemoryCells:
         return tuple(self._cells)
 
     def present(self, key: ColumnKey) -> frozenset[str]:
-        return frozenset(self._cells.get(key, ()))
+        return frozenset(self._cells.get(_whole(key), ()))
 
     def load(self, key: ColumnKey, versions: Iterable[str]) -> dict[str, Floats]:
-        cells = self._cells.get(key, {})
-        return {version: next(iter(cells[version].values())) for version in versions if version in cells}
+        cells, (_, part) = self._cells.get(_whole(key), {}), stored_as(key)
+        chosen = {version: cells[version] for version in versions if version in cells}
+        return {
+            version: parts[part] if part else next(iter(parts.values()))
+            for version, parts in chosen.items()
+            if not part or part in parts
+        }
+
+    def parts(self, key: ColumnKey) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(part for cell in self._cells.get(_whole(key), {}).values() for part in cell))
+
+    def declare(self, key: ColumnKey) -> None:
+        self._cells.setdefault(key, {})
 
     def counted(self, key: ColumnKey) -> frozenset[str]:
         return frozenset(self._counts.get(key, ()))
@@ -130,6 +162,69 @@ class MemoryCells:
             self._counts[key][version] = pack_counts(counts)
 
 
+def _whole(key: ColumnKey) -> ColumnKey:
+    """The column that a part belongs to."""
+    signature, part = stored_as(key)
+    if not part:
+        return key
+    return replace(key, column=replace(key.column, name=key.column.name.removesuffix(f"[{part}]"), signature=signature))
+
+
+class PartedCells:
+    """Cells with columns for parts of metrics, by name; a part of what is not scored is passed over."""
+
+    def __init__(self, store: CellStore, names: Iterable[str], *, strict: bool = True) -> None:
+        self.store, self.names, self.strict = store, tuple(names), strict
+
+    def columns(self) -> tuple[ColumnKey, ...]:
+        keys = self.store.columns()
+        return (*keys, *(key for name in self.names for key in self._parts_named(name, keys)))
+
+    def _parts_named(self, name: str, keys: Iterable[ColumnKey]) -> Iterator[ColumnKey]:
+        base, part = split_part(name)
+        for key in keys if part is not None else ():
+            if part is not None and key.column.name == base:
+                if part in self.store.parts(key):
+                    yield part_key(key, part)
+                elif self.strict:
+                    raise UnknownName(f"part of {base}", part, filter(None, self.store.parts(key)))
+
+    def present(self, key: ColumnKey) -> frozenset[str]:
+        return self.store.present(key)
+
+    def load(self, key: ColumnKey, versions: Iterable[str]) -> Mapping[str, Floats]:
+        return self.store.load(key, versions)
+
+    def parts(self, key: ColumnKey) -> tuple[str, ...]:
+        return self.store.parts(key)
+
+    def declare(self, key: ColumnKey) -> None:
+        self.store.declare(key)
+
+    def counted(self, key: ColumnKey) -> frozenset[str]:
+        return self.store.counted(key)
+
+    def load_counts(self, key: ColumnKey, versions: Iterable[str]) -> Mapping[str, Counts]:
+        return self.store.load_counts(key, versions)
+
+    def save(
+        self,
+        key: ColumnKey,
+        version: str,
+        parts: Mapping[str, Floats],
+        *,
+        seconds: float,
+        counts: Counts | None = None,
+    ) -> None:
+        self.store.save(key, version, parts, seconds=seconds, counts=counts)
+
+
+def with_parts(store: CellStore | None, names: Iterable[str | None]) -> CellStore | None:
+    """A store that has columns for the parts among these names, too; an unknown part of a scored metric is refused."""
+    parts = part_names(filter(None, names))
+    return store if store is None or not parts else PartedCells(store, parts)
+
+
 class SqliteCells:
     """The cells of one board folder. Nothing is created on disk before the first cell is written."""
 
@@ -143,17 +238,17 @@ class SqliteCells:
         with self._reading() as database:
             rows = database.execute(
                 "select outputs from cells join columns on id = column_id where signature = ? and context = ?",
-                (key.column.signature, key.context),
+                (stored_as(key)[0], key.context),
             )
             return frozenset(outputs for (outputs,) in rows)
 
     def load(self, key: ColumnKey, versions: Iterable[str]) -> dict[str, Floats]:
-        wanted = set(versions)
+        wanted, (signature, part) = set(versions), stored_as(key)
         with self._reading() as database:
             rows = database.execute(
                 "select outputs, scores from cells join columns on id = column_id "
-                "where signature = ? and context = ? and is_primary",
-                (key.column.signature, key.context),
+                f"where signature = ? and context = ? and {'part = ?' if part else 'is_primary'}",
+                (signature, key.context, *filter(None, [part])),
             )
             return {outputs: np.frombuffer(scores) for outputs, scores in rows if outputs in wanted}
 
@@ -174,13 +269,26 @@ class SqliteCells:
             )
             return {outputs: unpack_counts(packed) for outputs, packed in rows if outputs in wanted}
 
+    def parts(self, key: ColumnKey) -> tuple[str, ...]:
+        with self._reading() as database:
+            rows = database.execute(
+                "select distinct part, is_primary from cells join columns on id = column_id "
+                "where signature = ? and context = ? order by is_primary desc, part",
+                (stored_as(key)[0], key.context),
+            )
+            return tuple(part for part, _ in rows)
+
+    def declare(self, key: ColumnKey) -> None:
+        with self._writing() as database:
+            self._column_id(database, key)
+
     def seconds(self, key: ColumnKey) -> dict[str, float]:
         """How long each row version took to score, where it was scored here."""
         with self._reading() as database:
             rows = database.execute(
                 "select outputs, seconds from cells join columns on id = column_id "
                 "where signature = ? and context = ? and is_primary",
-                (key.column.signature, key.context),
+                (stored_as(key)[0], key.context),
             )
             return {str(outputs): float(seconds) for outputs, seconds in rows}
 

@@ -13,9 +13,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from billboards.board.cells import CellStore, ColumnKey, Floats
+from billboards.board.cells import CellStore, ColumnKey, Floats, PartedCells
 from billboards.board.model import Board, ReferenceSet
 from billboards.board.scores import Column, ImportedColumn, Scores
+from billboards.metrics.discovery import part_names
 
 #: Scores are equal to this relative difference (released ones are text), and columns where this share of them is.
 TOLERANCE, SHARE = 1e-6, 0.95
@@ -145,7 +146,7 @@ def _imported_columns(board: Board, references: ReferenceSet | None) -> list[Imp
 def _own_columns(board: Board, store: CellStore | None, references: ReferenceSet) -> list[ColumnKey]:
     """Own columns against exactly this reference set; of several signatures of one name, the latest."""
     latest: dict[str, ColumnKey] = {}
-    for key in () if store is None else store.columns():
+    for key in () if store is None else PartedCells(store, part_names(board.metrics), strict=False).columns():
         if key.column.references == (references if key.column.needs_references else ()) and _current(board, key):
             latest[key.column.name] = key
     return [key for _, key in sorted(latest.items())]

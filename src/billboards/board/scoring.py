@@ -22,6 +22,7 @@ from billboards.errors import InvalidInput
 from billboards.metrics.base import Batch, Counts, Metric, MetricCard
 from billboards.metrics.discovery import Spec, board_metric, metrics_named
 from billboards.metrics.executor import Executor, Result, Task, run_groups
+from billboards.metrics.parts import PartMetric, no_such_part
 
 Floats = NDArray[np.float64]
 
@@ -127,9 +128,12 @@ def missing_cells(
     *,
     counted: bool = False,
 ) -> tuple[list[Cell[Metric]], int]:
-    """The cells that these metrics lack on these rows, `counted` also where counts lack; and how many they have."""
+    """The cells that these metrics lack on these rows, `counted` also where counts lack; and how many they have.
+
+    A part's cells are those of its metric.
+    """
     missing, present = [], 0
-    for metric in metrics:
+    for metric in {metric.scored_as.signature: metric.scored_as for metric in metrics}.values():
         if metric.card.needs_references and not references:
             continue
         key = column_key(board, metric, references)
@@ -161,7 +165,25 @@ def score_board(
     used = board.references if references is None else references
     asked = board.rows if rows is None else rows
     cells, present = missing_cells(board, store, metrics, used, asked, counted=counted)
-    return compute_cells(board, store, cells, executor, present=present, on_progress=on_progress)
+    report = compute_cells(board, store, cells, executor, present=present, on_progress=on_progress)
+    report.failures |= _declare_parts(board, store, metrics, used)
+    return report
+
+
+def _declare_parts(
+    board: Board, store: CellStore, metrics: Sequence[Metric], references: ReferenceSet
+) -> dict[str, str]:
+    """Columns for the parts among these metrics, whose cells are there now; why some have none."""
+    failures = {}
+    for metric in metrics:
+        if isinstance(metric, PartMetric):
+            key = column_key(board, metric, references)
+            if parts := store.parts(key):
+                if metric.part in parts:
+                    store.declare(key)
+                else:
+                    failures[metric.name] = no_such_part(metric.whole.name, metric.part, parts)
+    return failures
 
 
 def compute_cells(
@@ -248,8 +270,8 @@ class _Scoring:
 
     def _finish(self, number: int) -> None:
         cell, open_cell = self.cells[number], self.open.pop(number)
-        sign = 1.0 if cell.metric.card.higher_is_better else -1.0
-        parts = {name: sign * scores for name, scores in open_cell.whole(len(self.board.instances)).items()}
+        whole = open_cell.whole(len(self.board.instances))
+        parts = {name: _sign(cell.metric.card, name) * scores for name, scores in whole.items()}
         counts = open_cell.whole_counts(cell.metric, len(self.board.instances))
         self.store.save(cell.key, cell.row.version, parts, seconds=open_cell.seconds, counts=counts)
         card, name = cell.metric.card, cell.metric.name
@@ -257,6 +279,11 @@ class _Scoring:
             self.zero[name] = self.zero.get(name, True) and is_zero([next(iter(parts.values()))])
         self.report.computed += 1
         self.done += len(self.board.instances) - len(open_cell.positions)
+
+
+def _sign(card: MetricCard, part: str) -> float:
+    """What turns a part's scores so that higher is better."""
+    return 1.0 if card.higher_is_better != (part in card.turned_parts) else -1.0
 
 
 @dataclass

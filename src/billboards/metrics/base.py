@@ -128,6 +128,16 @@ class Metric(ABC):
         return "|".join((self.card.name, *options, *versions))
 
     @property
+    def parts(self) -> tuple[str, ...]:
+        """The names of the scores that are kept of an output, the primary first; empty where there is only one."""
+        return self.card.parts
+
+    @property
+    def scored_as(self) -> Metric:
+        """The metric whose cells hold these scores: the metric itself, or the one that it is a part of."""
+        return self
+
+    @property
     def takes_best_reference(self) -> bool:
         """Whether, with these options, the score is exactly the best over single references."""
         return self.multiple_references == "best"
@@ -326,6 +336,10 @@ class MetricCard:
     paper: str | None = None
     failures: str | None = None
     slow: bool = False
+    #: The names of the scores that are kept of an output, the primary first; empty where there is only one score.
+    parts: tuple[str, ...] = ()
+    #: Parts for which the other direction is better than for the metric itself.
+    turned_parts: tuple[str, ...] = ()
     #: A statistic describes an output (its length, say) without judging it: shown, but it never leads or joins.
     is_statistic: bool = False
 

@@ -63,8 +63,7 @@ class BLEU(SacreMetric):
         paper="Papineni et al. 2002, BLEU: a Method for Automatic Evaluation of Machine Translation, ACL; "
         "sentence smoothing after Chen and Cherry 2014, WMT; definition of Post 2018, WMT",
         failures="Gives no credit for synonyms or paraphrases and can't see negation. The tokenizer 13a doesn't split "
-        "Chinese, Japanese, Thai and other scripts without spaces: a board's language chooses zh, ja-mecab, ko-mecab "
-        "or char there; elsewhere set tokenize. "
+        "Chinese, Japanese, Thai and other scripts without spaces: set tokenize=zh, ja-mecab, ko-mecab or char there. "
         "Made for whole test sets; single short sentences are mostly smoothing.",
     )
 

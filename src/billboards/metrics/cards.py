@@ -21,6 +21,7 @@ def card_facts(metric: Metric) -> dict[str, str]:
         "several references": _several(metric),
         "range": _range(card),
         "direction": _direction(card),
+        "parts": _parts(metric),
         "languages": ", ".join(card.languages) if card.languages else None,
         "deterministic": None if card.deterministic else "no",
         "training data": card.training_data,
@@ -72,6 +73,11 @@ def _direction(card: MetricCard) -> str:
     if card.is_statistic:
         return "describes an output without judging it: never leads a ranking or joins an ensemble"
     return "higher is better" if card.higher_is_better else "lower is better (a board shows it negated)"
+
+
+def _parts(metric: Metric) -> str | None:
+    names = [f"{part} (the score)" if k == 0 else part for k, part in enumerate(metric.parts)]
+    return f"{', '.join(names)}; each may be named, as in `{metric.card.name}[{metric.parts[-1]}]`" if names else None
 
 
 def _options(metric: Metric) -> str | None:

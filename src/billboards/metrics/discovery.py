@@ -1,9 +1,9 @@
 """Metrics by name, file or function: the one place where what somebody writes becomes a metric.
 
-`metric` takes a name with options (`chrF(beta=1)`, in any case), `pack:NAME`, a Python file (`./mine.py`), a Python
-function, or a metric that is made already. Names are those of this package and of any other that declares the entry
-point `billboards.metrics`, whose name is the metric's and whose value is the class. An option takes values of its
-default's type, so that `lowercase=no` is refused and not taken for yes.
+`metric` takes a name with options (`chrF(beta=1)`, in any case) or a part (`ROUGE-L[recall]`), `pack:NAME`, a Python
+file (`./mine.py`), a Python function, or a metric that is made already. Names are those of this package and of any
+other that declares the entry point `billboards.metrics`, whose name is the metric's and whose value is the class. An
+option takes values of its default's type, so that `lowercase=no` is refused and not taken for yes.
 
 What comes with data may be anybody's: `board_metric` reads a name that stands in a board's file, and runs no file that
 lies beside it; `installed_metric` reads names of installed metrics only.
@@ -22,6 +22,7 @@ from typing import Any
 
 from billboards.errors import InvalidInput, MissingPart, UnknownName
 from billboards.metrics.base import Metric
+from billboards.metrics.parts import part_of, split_part
 
 #: Whatever a metric may be named by.
 Spec = str | Path | Metric | type[Metric] | Callable[..., Sequence[float]]
@@ -34,10 +35,10 @@ READERS = {"pack": EntryPoint("pack", "billboards.run.packs:open_pack", "billboa
 def metric(spec: Spec, **options: Any) -> Metric:
     """The metric that is meant by a name, a file or a function.
 
-    spec: an installed name, with options or without, in any case: "BLEU", "chrF(beta=1)", "bertscore"; "pack:NAME" or
-        "pack:FOLDER" of a pack that was built; a Python file with `score(outputs, references, inputs)`: "./mine.py"; a
-        function that takes `outputs`, and `references` or `inputs` where it needs them, and returns a number for each
-        output; or a metric, which is given back.
+    spec: an installed name, with options or without, in any case: "BLEU", "chrF(beta=1)", "bertscore"; a part of its
+        scores: "ROUGE-L[recall]"; "pack:NAME" or "pack:FOLDER" of a pack that was built; a Python file with
+        `score(outputs, references, inputs)`: "./mine.py"; a function that takes `outputs`, and `references`
+        or `inputs` where it needs them, and returns a number for each output; or a metric, which is given back.
     options: an installed metric's options, as in `metric("chrF", beta=1)`; for a function `name` and
         `higher_is_better`.
 
@@ -91,10 +92,12 @@ def board_metric(spec: str, language: str | None) -> Metric:
 
 def installed_metric(spec: str, **options: Any) -> Metric:
     """An installed metric from its name and options: ("chrF", beta=1) or "chrF(beta=1)"."""
-    name, written = _cut(spec)
+    whole, part = split_part(spec)
+    name, written = _cut(whole)
     wanted = metric_class(name)
     takes = _options(wanted)
-    return _made(wanted.card.name, wanted, {**_written_options(spec, written, takes), **options})
+    made = _made(wanted.card.name, wanted, {**_written_options(spec, written, takes), **options})
+    return made if part is None else part_of(made, part)
 
 
 def is_file(spec: object) -> bool:
@@ -104,9 +107,14 @@ def is_file(spec: object) -> bool:
 
 def canonical(spec: str) -> str:
     """A name as its metric writes it, its options kept: BLEU(tokenize=zh) of bleu(tokenize=zh); others as they are."""
-    match = re.match(r"\s*([^()]+?)\s*(?=\(|$)", spec)
+    match = re.match(r"\s*([^()\[\]]+?)\s*(?=[(\[]|$)", spec)
     name = None if match is None else _installed_name(match[1])
     return spec if match is None or name is None else name + spec[match.end() :]
+
+
+def part_names(specs: Iterable[str]) -> tuple[str, ...]:
+    """Those of some names that mean a part of a metric, as the metric writes itself."""
+    return tuple(canonical(spec) for spec in specs if split_part(spec)[1] is not None)
 
 
 def metric_names() -> tuple[str, ...]:

@@ -133,6 +133,7 @@ def _card(name: str, counted: str) -> MetricCard:
         name=name,
         summary=f"F measure of {counted} that output and reference share; best over references",
         range=(0.0, 1.0),
+        parts=("fmeasure", "precision", "recall"),
         training_data="none",
         licence="Apache-2.0 (own code; the numbers are rouge-score's)",
         paper="Lin 2004, ROUGE: A Package for Automatic Evaluation of Summaries, Text Summarization Branches Out",

@@ -43,6 +43,7 @@ class SARI(Metric):
         summary="How well an output keeps, deletes and adds words of the input, judged by the references, times 100",
         needs_input=True,
         range=(0.0, 100.0),
+        parts=("SARI", "keep", "delete", "add"),
         training_data="none",
         licence="Apache-2.0 (own code)",
         paper="Xu et al. 2016, Optimizing Statistical Machine Translation for Text Simplification, TACL 4",

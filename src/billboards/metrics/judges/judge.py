@@ -120,7 +120,7 @@ class Judge(Metric):
 
     def _parts(self) -> tuple[str, ...]:
         """The names of the scores that an answer holds."""
-        return ("",)
+        return self.parts or ("",)
 
     def _texts(self, item: Item) -> Item:
         """What the judge is shown of an output, and nothing else."""
@@ -232,7 +232,8 @@ class Likert(Judge):
         aspects = templates.checked_aspects(self.aspects)
         return templates.likert(kind, aspects, references=references, source=source)
 
-    def _parts(self) -> tuple[str, ...]:
+    @property
+    def parts(self) -> tuple[str, ...]:
         return ("mean", *templates.checked_aspects(self.aspects))
 
 

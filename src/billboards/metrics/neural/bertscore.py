@@ -69,6 +69,7 @@ class BERTScore(Metric):
         summary="F1 of greedy cosine matching between the contextual token embeddings of output and reference",
         needs_part="torch, transformers and a model that lies on this machine",
         range=(None, 1.0),
+        parts=("F1", "P", "R"),
         training_data="none of its own; that of the model. The embedded all-MiniLM-L6-v2 was trained on 1.17 billion "
         "English sentence pairs, questions and answers of the Web among them",
         licence="Apache-2.0 (this code and the embedded model)",

@@ -231,12 +231,12 @@ def submitted_row(site: Site, board: Board, submission: Submission, name: str) -
 
 
 def board_metrics(board: Board) -> tuple[tuple[Metric, ...], dict[str, str]]:
-    """The metrics a board names, each once, and why some of them can't run here."""
+    """The metrics a board names, each once, and why some of them can't run here; of a part, its metric."""
     metrics: dict[str, Metric] = {}
     unavailable = {}
     for spec in board.metrics:
         try:
-            metric = installed_metric(spec).for_language(board.output_language)
+            metric = installed_metric(spec).for_language(board.output_language).scored_as
             metrics[metric.signature] = metric
         except (InvalidInput, MissingPart) as error:
             unavailable[spec] = str(error)

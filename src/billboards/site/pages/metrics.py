@@ -16,6 +16,7 @@ from billboards.analyses.sensitivity import Sensitivity
 from billboards.errors import InvalidInput, MissingPart, UnknownName
 from billboards.metrics.base import MetricCard
 from billboards.metrics.discovery import metric_class
+from billboards.metrics.parts import split_part
 from billboards.show.table import mean_digits
 from billboards.show.words import interval_text, rank_texts, value_text
 from billboards.site.boards import snapshots
@@ -97,7 +98,7 @@ def metric_named(ranking: Ranking, name: str) -> MetricStanding:
 def card_of(name: str) -> MetricCard | None:
     """What an installed metric says of itself."""
     try:
-        return metric_class(name.partition("(")[0]).card
+        return metric_class(split_part(name)[0].partition("(")[0]).card
     except (InvalidInput, MissingPart):
         return None
 

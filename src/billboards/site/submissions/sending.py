@@ -22,6 +22,7 @@ from billboards.analyses.ensemble import ENSEMBLE
 from billboards.board import Board
 from billboards.board.names import generator_name_mistake
 from billboards.errors import InvalidInput, InvalidSubmission, NotAllowed, Problem, Refused, UnknownName
+from billboards.metrics.discovery import part_names
 from billboards.run.manifest import Manifest
 from billboards.site.accounts.access import Viewer, may, require
 from billboards.site.accounts.records import Account
@@ -310,7 +311,8 @@ def _leaders(site: Site, board: str) -> set[str]:
     own, _ = board_metrics(live.board)
     imported = (name for column in live.board.imported for name in (column.name, column.source_name))
     ranked = (metric["name"] for metric in (live.document or {"ranking": {"metrics": ()}})["ranking"]["metrics"])
-    return {ENSEMBLE, *(metric.name for metric in own), *imported, *live.metrics, *ranked}
+    named = {*(metric.name for metric in own), *part_names(live.board.metrics)}
+    return {ENSEMBLE, *named, *imported, *live.metrics, *ranked}
 
 
 def freeze(site: Site, viewer: Viewer, board: str) -> BoardSettings:

@@ -19,7 +19,7 @@ import numpy as np
 from sqlalchemy import ColumnElement, Connection, RowMapping, Table, and_, delete, func, insert, select
 
 from billboards.board import Column
-from billboards.board.cells import CellStore, ColumnKey, Floats
+from billboards.board.cells import CellStore, ColumnKey, Floats, stored_as
 from billboards.board.counts import pack_counts, unpack_counts
 from billboards.board.scoring import CellId
 from billboards.errors import StoreFailed
@@ -64,7 +64,7 @@ class SqlCells:
         return tuple(key for key in keys if self._seen(key.column.signature))
 
     def present(self, key: ColumnKey) -> frozenset[str]:
-        if not self._seen(key.column.signature):
+        if not self._seen(stored_as(key)[0]):
             return frozenset()
         with self.database.reading() as connection:
             query = select(cells.c.row_version).join(score_columns).where(self._is(key)).distinct()
@@ -72,14 +72,16 @@ class SqlCells:
 
     def load(self, key: ColumnKey, versions: Iterable[str]) -> dict[str, Floats]:
         asked = set(versions)
-        if not self._seen(key.column.signature):
+        if not self._seen(stored_as(key)[0]):
             return {}
         if self.kept is None:
             return self._read(key, asked)
         return self.kept.load((key.column.signature, key.context), asked, partial(self._read, key))
 
     def _read(self, key: ColumnKey, asked: set[str]) -> dict[str, Floats]:
-        query = select(cells.c.row_version, cells.c.scores).join(score_columns).where(self._is(key), cells.c.is_primary)
+        part = stored_as(key)[1]
+        which = cells.c.part == part if part else cells.c.is_primary
+        query = select(cells.c.row_version, cells.c.scores).join(score_columns).where(self._is(key), which)
         if len(asked) <= FEW:
             query = query.where(cells.c.row_version.in_(sorted(asked)))
         with self.database.reading() as connection:
@@ -100,8 +102,17 @@ class SqlCells:
             scores = {str(row.part): np.frombuffer(row.scores, np.float64) for row in stored}
             store.save(key, version, scores, seconds=float(stored[0].seconds), counts=counted.get(version))
 
+    def parts(self, key: ColumnKey) -> tuple[str, ...]:
+        query = select(cells.c.part, cells.c.is_primary).join(score_columns).where(self._is(key)).distinct()
+        with self.database.reading() as connection:
+            rows = connection.execute(query).all()
+        return tuple(part for part, _ in sorted(rows, key=lambda row: (not row[1], row[0])))
+
+    def declare(self, key: ColumnKey) -> None:
+        """A site's columns are those that the board's file names; nothing need be kept beside it."""
+
     def counted(self, key: ColumnKey) -> frozenset[str]:
-        if not self._seen(key.column.signature):
+        if not self._has_counts(key):
             return frozenset()
         with self.database.reading() as connection:
             query = select(cell_counts.c.row_version).join(score_columns).where(self._is(key))
@@ -109,7 +120,7 @@ class SqlCells:
 
     def load_counts(self, key: ColumnKey, versions: Iterable[str]) -> dict[str, Counts]:
         asked = set(versions)
-        if not self._seen(key.column.signature):
+        if not self._has_counts(key):
             return {}
         query = select(cell_counts.c.row_version, cell_counts.c.packed).join(score_columns).where(self._is(key))
         if len(asked) <= FEW:
@@ -120,6 +131,11 @@ class SqlCells:
             return {version: unpack_counts(packed) for version, packed in rows if version in asked}
         except ValueError as error:
             raise StoreFailed(f"table cell_counts: {error}; the database is damaged: restore a backup") from error
+
+    def _has_counts(self, key: ColumnKey) -> bool:
+        """Whether a column may have counts: it is seen, and not a part of another, whose counts aren't its own."""
+        signature, part = stored_as(key)
+        return not part and self._seen(signature)
 
     def save(
         self,
@@ -150,7 +166,7 @@ class SqlCells:
     def _is(self, key: ColumnKey) -> ColumnElement[bool]:
         return and_(
             score_columns.c.board == self.board,
-            score_columns.c.signature == key.column.signature,
+            score_columns.c.signature == stored_as(key)[0],
             score_columns.c.context == key.context,
         )
 

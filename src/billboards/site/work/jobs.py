@@ -301,6 +301,12 @@ class LeasedCells:
     def load(self, key: ColumnKey, versions: Iterable[str]) -> Mapping[str, Floats]:  # noqa: ARG002 - the contract's
         return {}
 
+    def parts(self, key: ColumnKey) -> tuple[str, ...]:  # noqa: ARG002 - the contract's
+        return ()
+
+    def declare(self, key: ColumnKey) -> None:
+        """Nothing is asked of a job but its cell."""
+
     def counted(self, key: ColumnKey) -> frozenset[str]:  # noqa: ARG002 - the contract's
         return frozenset()
 
