@@ -101,7 +101,7 @@ def corpus_values(
     chosen = _positions(board, instances)
     resampling = Resampling(draws, seed)
     opened = dict(metrics or {})
-    return tuple(_column(board, store, key, chosen, _metric_of(key, opened), resampling) for key in columns)
+    return tuple(_column(board, store, key, chosen, _metric_of(board, key, opened), resampling) for key in columns)
 
 
 def mean_values(scores: Floats, *, draws: int = DRAWS, seed: int = SEED) -> list[CorpusValue | None]:
@@ -280,12 +280,12 @@ def _positions(board: Board, instances: Sequence[int] | NDArray[np.integer] | ND
     return chosen
 
 
-def _metric_of(key: ColumnKey, metrics: Mapping[str, Declared]) -> Declared | None:
+def _metric_of(board: Board, key: ColumnKey, metrics: Mapping[str, Declared]) -> Declared | None:
     """The metric that fills a column: one that was given, or the one of the column's name if it is still the same."""
     if key.column.signature in metrics:
         return metrics[key.column.signature]
     try:
-        metric = board_metric(key.column.name)
+        metric = board_metric(key.column.name, board.output_language)
         return metric if metric.signature == key.column.signature else None
     except BillboardsError:
         # Not installed here, or no installed metric at all: its scores stand for themselves.
