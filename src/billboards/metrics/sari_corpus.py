@@ -19,8 +19,10 @@ from billboards.errors import UnknownName
 from billboards.metrics.base import Batch, Floats, MetricCard
 from billboards.metrics.cider import ORDERS, Vectors, vectors
 from billboards.metrics.kernels.items import Items, items_of
+from billboards.metrics.languages import Language
 from billboards.metrics.sari import TOKENIZERS, words_of
 from billboards.metrics.summed import Rows, SummedMetric
+from billboards.metrics.words import tokenizer_for, uncut
 
 #: Operations, and the counts of each.
 OPERATIONS, KINDS = ("add", "keep", "delete"), ("right", "done", "wanted")
@@ -54,6 +56,12 @@ class CorpusSARI(SummedMetric):
     def __post_init__(self) -> None:
         if self.tokenizer not in TOKENIZERS:
             raise UnknownName("tokenizer of SARI", self.tokenizer, TOKENIZERS)
+
+    def language_options(self, language: Language) -> dict[str, object]:
+        return tokenizer_for(language)
+
+    def language_doubt(self, language: Language) -> str | None:
+        return uncut(language, self.tokenizer) or super().language_doubt(language)
 
     def versions(self) -> dict[str, str]:
         return {"revision": "1"}
