@@ -10,10 +10,11 @@ from small_boards import Errors, Overlap, noisy_board, small_board
 
 from billboards.analyses.ensemble import FEWEST_METRICS
 from billboards.analyses.rank import Ranking, rank_board, rank_words
-from billboards.board import Board, Generator, ImportedColumn, human_scores, row_of
+from billboards.board import Board, Generator, ImportedColumn, Slice, human_scores, row_of
 from billboards.board.cells import MemoryCells
 from billboards.board.matrix import SHARE, board_scores
 from billboards.board.scoring import score_board
+from billboards.metrics.discovery import metric
 from billboards.metrics.executor import InProcess
 
 
@@ -174,6 +175,34 @@ def test_a_judged_row_without_scores_leaves_the_fit_and_not_the_columns() -> Non
     assert fitted.generators_left_out == ()
     assert fitted.left_out == {"m": "scores 3 of 4 judged generators"}
     assert FEWEST_METRICS < 2 / 3
+
+
+def test_generators_have_corpus_values_and_intervals() -> None:
+    from sacrebleu.metrics import bleu
+
+    board = with_newcomer(replace(small_board(), metrics=("BLEU", "TER")))
+    store = MemoryCells()
+    score_board(board, store, [metric("BLEU"), metric("TER"), Overlap()], InProcess())
+    ranking = rank_board(board, store, by="overlap")
+    new = next(g for g in ranking.generators if g.name == "new")
+    texts = [text or "" for text in board.rows[-1].texts]
+    references = [[i.references[k].text for i in board.instances] for k in (0, 1)]
+    peer = bleu.BLEU().corpus_score(texts, references, n_bootstrap=1000)
+    assert new.corpus["BLEU"] == pytest.approx(peer.score, abs=1e-9)
+    low, high = new.interval["BLEU"]
+    assert (high - low) / 2 == pytest.approx(peer._ci, abs=1e-4)
+    assert new.corpus["TER"] > 0
+    assert new.interval["TER"][0] <= new.corpus["TER"] <= new.interval["TER"][1]
+    assert "overlap" not in new.corpus
+    assert new.interval["overlap"][0] <= (new.scores["overlap"] or 0) <= new.interval["overlap"][1]
+    signature = next(m.corpus_signature for m in ranking.metrics if m.name == "BLEU")
+    assert signature is not None
+    assert signature.startswith("nrefs:2|bs:1000|seed:12345|case:mixed|eff:no|tok:13a")
+    assert all(not g.interval for g in rank_board(board, store, by="overlap", draws=0).generators)
+    part = rank_board(board, store, by="overlap", part=Slice(domain="sea"))
+    kept = [k for k, instance in enumerate(board.instances) if instance.domain == "sea"]
+    smaller = bleu.BLEU().corpus_score([texts[k] for k in kept], [[r[k] for k in kept] for r in references])
+    assert next(g for g in part.generators if g.name == "new").corpus["BLEU"] == pytest.approx(smaller.score, abs=1e-9)
 
 
 def test_every_ensemble_has_a_signature_of_its_own() -> None:

@@ -59,6 +59,7 @@ def test_a_ranking_has_the_keys_that_scripts_rely_on() -> None:
         "beside": None,
         "completed": [],
         "equal": None,
+        "corpus_signature": None,
     }
     fitted = document["ensemble"]
     assert fitted["weights"] == {"COMET": 1.48, "COMET-QE": 1.72}

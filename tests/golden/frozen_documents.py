@@ -75,6 +75,9 @@ def differences(kept: Any, now: Any, where: str = "$", *, relative: float = RELA
     elif where.endswith(".options") and isinstance(kept, str) and str(now).startswith(f"{kept}, "):
         # A metric may gain an option, whose default is what it did before.
         return
+    elif where.endswith(".message") and isinstance(kept, str) and isinstance(now, str):
+        # What is wrong with a file is said in words that may become better.
+        return
     elif not same_value(kept, now, relative):
         yield f"{where}: {_short(kept)}, now {_short(now)}"
 

@@ -24,6 +24,7 @@ from billboards.analyses._view import Floats, JudgedMatrix, View, judged_matrix
 from billboards.analyses.ensemble import ENSEMBLE, Ensemble, Method, ensemble_scores, ensemble_table, fit_view
 from billboards.board import Board, Column, Origin, ReferenceSet, Scores, Slice
 from billboards.board.cells import CellStore, with_parts
+from billboards.board.corpus import corpus_values, mean_values
 from billboards.errors import NotEnoughData, UnknownName
 from billboards.options import Named
 from billboards.reading import some
@@ -76,6 +77,8 @@ class MetricStanding:
     completed: tuple[str, ...] = ()
     #: Of the outputs with own and imported scores, the share where the two are equal.
     equal: float | None = None
+    #: What a paper cites for corpus values, such as sacreBLEU's own signature.
+    corpus_signature: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +97,10 @@ class GeneratorStanding:
     judged: int
     reason: str | None = None
     cluster: int | None = None
+    #: The value of all outputs together under each metric that is defined on a corpus, as its users know it.
+    corpus: Mapping[str, float] = field(default_factory=dict)
+    #: 95% intervals over resampled instances, of the corpus value where there is one, else of the mean.
+    interval: Mapping[str, Interval] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -400,6 +407,8 @@ def rank_board(board: Board, store: CellStore | None, options: RankingOptions | 
     leader = choose_leader(board, metrics, ensemble, options)
     shown = _with_shares(everything)
     generators = rank_generators(board, shown, ensemble, leader.name, options.draws, options.seed)
+    generators, signatures = _with_corpus_values(board, store, shown, ensemble, generators, options.draws)
+    metrics = tuple(replace(m, corpus_signature=signatures.get(m.name)) for m in metrics)
     common = _rank_everyone(board, shown, metrics, generators, leader, options)
     return Ranking(
         board=board.name,
@@ -422,6 +431,43 @@ def rank_board(board: Board, store: CellStore | None, options: RankingOptions | 
         common=common,
         newcomers=_place_of_newcomers(everything.scores, ensemble, leader, metrics, board, options),
     )
+
+
+def _with_corpus_values(
+    board: Board,
+    store: CellStore | None,
+    matrix: JudgedMatrix,
+    ensemble: Ensemble | None,
+    generators: Sequence[GeneratorStanding],
+    draws: int,
+) -> tuple[tuple[GeneratorStanding, ...], Mapping[str, str]]:
+    """Generators with their corpus values and intervals, and the signatures of the former by metric."""
+    instances = list(board.select(matrix.part)) if matrix.part else None
+    keys = {name: matrix.scores.key(name) for name in matrix.scores.names}
+    own = {name: key for name, key in keys.items() if key is not None} if store is not None else {}
+    columns = () if store is None else corpus_values(board, store, list(own.values()), instances=instances, draws=draws)
+    corpus: dict[str, dict[str, float]] = {}
+    intervals: dict[str, dict[str, Interval]] = {}
+    signatures = {}
+    for name, column in zip(own, columns, strict=True):
+        if column.kind == "mean":
+            continue
+        if column.signature is not None:
+            signatures[name] = column.signature
+        for row, value in column.values.items():
+            corpus.setdefault(row, {})[name] = value.value
+            if math.isfinite(value.low):
+                intervals.setdefault(row, {})[name] = (value.low, value.high)
+    means = {name: matrix.scores.of(name) for name in matrix.scores.names if name not in signatures}
+    if ensemble is not None:
+        means[ENSEMBLE] = ensemble_scores(ensemble, matrix.scores)
+    for name, scores in means.items() if draws else ():
+        finite_scores = np.where(np.isfinite(scores), scores, np.nan)
+        for row, mean in zip(matrix.scores.rows, mean_values(finite_scores, draws=draws), strict=True):
+            if mean is not None:
+                intervals.setdefault(row, {}).setdefault(name, (mean.low, mean.high))
+    valued = tuple(replace(g, corpus=corpus.get(g.name, {}), interval=intervals.get(g.name, {})) for g in generators)
+    return valued, signatures
 
 
 def _stand_beside(board: Board, matrix: JudgedMatrix, options: RankingOptions) -> tuple[MetricStanding, ...]:
@@ -666,7 +712,7 @@ def generator_table(ranking: Ranking, human: bool = True) -> Table:
     """Generators by the metric that leads, with every other metric's mean behind it, best metric first."""
     notes = MarkNotes()
     names = _score_names(ranking)
-    rows = tuple(_generator_row(standing, names, notes) for standing in ranking.generators)
+    rows = tuple(_generator_row(standing, names, ranking.ranked_by, notes) for standing in ranking.generators)
     judged = (
         TableColumn("human", f"people ({ranking.aggregate})", digits=column_digits(rows, "human")),
         TableColumn("judged", "judged", priority=4),
@@ -679,7 +725,7 @@ def generator_table(ranking: Ranking, human: bool = True) -> Table:
         TableColumn("reason", "why not", "left", visible=False),
     )
     if human:
-        place = 4 if ranking.ranked_by in _score_names(ranking) else 3
+        place = 5 if ranking.ranked_by in _score_names(ranking) else 3
         columns = (*columns[:place], *judged, *columns[place:])
     title = f"{ranking.board}: generators by {ranking.ranked_by or 'no metric yet'}"
     placed = () if ranking.common is None else ranking.common.unscored
@@ -689,7 +735,14 @@ def generator_table(ranking: Ranking, human: bool = True) -> Table:
     }
     why_not = reason_notes("No rank for", reasons)
     won = _won_note(ranking) if human else ()
-    remarks = (*won, *why_not, *_coverage_notes(ranking), *notes.texts(), *part_note(ranking.part))
+    remarks = (
+        *won,
+        *_corpus_note(ranking),
+        *why_not,
+        *_coverage_notes(ranking),
+        *notes.texts(),
+        *part_note(ranking.part),
+    )
     return Table(title, columns, rows, remarks)
 
 
@@ -759,7 +812,9 @@ def _metric_row(standing: MetricStanding, notes: MarkNotes) -> Mapping[str, obje
     }
 
 
-def _generator_row(standing: GeneratorStanding, names: Iterable[str], notes: MarkNotes) -> Mapping[str, object]:
+def _generator_row(
+    standing: GeneratorStanding, names: Iterable[str], ranked_by: str | None, notes: MarkNotes
+) -> Mapping[str, object]:
     own = {
         "rank": standing.rank,
         "name": standing.name,
@@ -767,14 +822,23 @@ def _generator_row(standing: GeneratorStanding, names: Iterable[str], notes: Mar
         "mark": notes.mark(HUMAN if standing.kind == "human" else ""),
         "human": finite(standing.human),
         "judged": standing.judged,
+        "interval": standing.interval.get(ranked_by) if ranked_by is not None else None,
         "reason": standing.reason,
     }
-    return own | {_score_key(name): finite(standing.scores.get(name)) for name in names}
+    corpus = {_corpus_key(name): finite(value) for name, value in standing.corpus.items()}
+    return own | {_score_key(name): finite(standing.scores.get(name)) for name in names} | corpus
+
+
+_OWN_KEYS = ("rank", "name", "kind", "mark", "human", "judged", "interval", "reason")
 
 
 def _score_key(metric: str) -> str:
     """A metric may be called `rank` or `name`; its column must not be taken for the generator's own."""
-    return f"score:{metric}" if metric in ("rank", "name", "kind", "mark", "human", "judged", "reason") else metric
+    return f"score:{metric}" if metric in _OWN_KEYS else metric
+
+
+def _corpus_key(metric: str) -> str:
+    return f"corpus:{metric}"
 
 
 def _score_names(ranking: Ranking) -> list[str]:
@@ -790,7 +854,23 @@ def _score_columns(ranking: Ranking, rows: Sequence[Mapping[str, object]], notes
         key = _score_key(name)
         header = f"{one_line(name)} {notes.mark(marks.get(name, ''))}".rstrip()
         priority = 0 if name == ranking.ranked_by else place + 2
+        if any(_corpus_key(name) in row for row in rows):
+            corpus = _corpus_key(name)
+            yield TableColumn(corpus, header, digits=column_digits(rows, corpus), priority=priority)
+            if name == ranking.ranked_by:
+                yield _interval_column(rows, corpus)
+            header, priority = f"{header} of sentences", priority + (2 if name == ranking.ranked_by else 0)
         yield TableColumn(key, header, digits=column_digits(rows, key), priority=priority)
+        if name == ranking.ranked_by and priority == 0:
+            yield _interval_column(rows, key)
+
+
+def _interval_column(rows: Sequence[Mapping[str, object]], key: str) -> TableColumn:
+    """The interval of what ranks, in as many digits as the value before it."""
+    digits = column_digits(rows, key)
+    return TableColumn(
+        "interval", "95% interval", digits=digits, kind="interval", priority=1, visible=_any(rows, "interval")
+    )
 
 
 def _any(rows: Sequence[Mapping[str, object]], key: str) -> bool:
@@ -841,6 +921,15 @@ def _completed_notes(ranking: Ranking) -> Iterable[str]:
                 f"{one_line(metric.name)} stands beside {one_line(metric.beside)}, whose {leading} lead, because "
                 f"the two differ ({same}): a board's `lead` chooses."
             )
+
+
+def _corpus_note(ranking: Ranking) -> tuple[str, ...]:
+    """What a corpus value is, where there are some."""
+    names = [m.name for m in ranking.metrics if any(m.name in g.corpus for g in ranking.generators)]
+    if not names:
+        return ()
+    ranks = " Generators are ranked by the mean of sentences." if ranking.ranked_by in names else ""
+    return (f'{listed(list(map(one_line, names)))}: of all outputs together; "of sentences" is their mean.{ranks}',)
 
 
 def _won_note(ranking: Ranking) -> tuple[str, ...]:
