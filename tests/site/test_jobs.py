@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from small_sites import DECLARED, SHARED_WORDS, Harbour, MakeHarbour, all_cells
-from sqlalchemy import select
+from sqlalchemy import delete, select
 
 from billboards.board.cells import MemoryCells
 from billboards.board.scoring import score_board
@@ -18,7 +18,9 @@ from billboards.metrics.discovery import metric
 from billboards.metrics.executor import InProcess
 from billboards.run import sandbox
 from billboards.site.boards.live import live_board
+from billboards.site.cache import Cache
 from billboards.site.database import trail
+from billboards.site.database.schema import cell_counts
 from billboards.site.database.schema import leases as lease_table
 from billboards.site.site import notice_changes
 from billboards.site.submissions import sending as submitting
@@ -300,6 +302,26 @@ def test_a_board_edited_under_a_worker_gets_no_cell_in_a_wrong_place(harbour: Ha
     for key in plain.columns():
         theirs, ours = (store.load(key, plain.present(key)) for store in (plain, live.cells))
         assert {v: s.tobytes() for v, s in theirs.items()} == {v: s.tobytes() for v, s in ours.items()}
+
+
+def test_cells_without_counts_as_version_0_1_wrote_them_are_computed_again(harbour: Harbour) -> None:
+    work_until_done(harbour.site)
+    live = live_board(harbour.site, "ferry")
+    counted = {key: live.cells.counted(key) for key in live.cells.columns() if live.cells.counted(key)}
+    before = {key: live.cells.load(key, versions) for key, versions in counted.items()}
+    assert counted
+    assert all(versions == live.cells.present(key) for key, versions in counted.items())
+    with harbour.site.database.writing() as connection:
+        connection.execute(delete(cell_counts))
+    # Another process, which has not seen that they were there.
+    harbour.site.cache = Cache()
+    waiting = standing(harbour.site, "ferry").missing
+    assert waiting == {(key.column.signature, key.context): versions for key, versions in counted.items()}
+    work_until_done(harbour.site)
+    for key, versions in counted.items():
+        assert live.cells.counted(key) == versions
+        after = live.cells.load(key, versions)
+        assert {v: s.tobytes() for v, s in after.items()} == {v: s.tobytes() for v, s in before[key].items()}
 
 
 def test_a_database_that_was_away_or_a_full_disk_fails_no_submission(
