@@ -8,6 +8,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -44,6 +45,17 @@ def test_a_damaged_file_is_named_with_what_to_do(tmp_path: Path) -> None:
     (tmp_path / FILE).write_bytes(b"this is not a database, but long enough to be looked at" * 100)
     with pytest.raises(StoreFailed, match="delete the file"):
         SqliteCells(tmp_path).columns()
+
+
+@pytest.mark.parametrize("damaged", [b"", b"\x00", b"\x00nonsense", b"\x07" + zlib.compress(b"\x93NUMPY")])
+def test_damaged_counts_are_named_with_what_to_do(tmp_path: Path, damaged: bytes) -> None:
+    store = SqliteCells(tmp_path)
+    store.save(KEY, "v", {"": np.zeros(1)}, seconds=0, counts=np.array([[1, 2]]))
+    with sqlite3.connect(tmp_path / FILE) as database:
+        database.execute("update counts set packed = ?", (damaged,))
+    with pytest.raises(StoreFailed, match=r"damaged.*delete the file"):
+        store.load_counts(KEY, ["v"])
+    assert store.load(KEY, ["v"])["v"] == [0.0]
 
 
 def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:

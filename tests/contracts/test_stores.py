@@ -80,6 +80,9 @@ COUNTS = {
     "below zero": np.array([[-1, 2], [3, 4], [5, 6]]),
     "broken": np.array([[1, 1 / 3], [2, 2.5], [0, 0.1]]),
     "no rows": np.empty((0, 2)),
+    "one column": np.array([[5], [6], [7]]),
+    "five columns": np.arange(15).reshape(3, 5) * 300,
+    "steps of three": np.array([[9, 20, 5, 8, 19, 3, 7, 18, 1, 6]] * 3),
 }
 
 
