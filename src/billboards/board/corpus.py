@@ -7,7 +7,7 @@ instances) and any resampled corpus is scored without its texts. For other metri
 Intervals are sacreBLEU's bootstrap (Koehn 2004, Statistical Significance Tests for Machine Translation Evaluation,
 EMNLP; Post 2018): 1,000 corpora of as many instances, drawn with replacement by `numpy.random.default_rng(12345)`; the
 bounds are the 26th value from below and from above. They agree with sacreBLEU's beyond the digits that it prints: the
-sums are the same, but it goes on in single precision, which changes the seventh digit or so. Every generator and metric
+sums are the same, but it goes on in single precision, which may change the seventh digit. Every generator and metric
 sees the same draws, so that differences between them may be compared draw by draw; a generator that lacks outputs has
 draws of the instances that it has.
 """
