@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -59,3 +60,18 @@ def test_memory_is_measured_at_two_sizes() -> None:
 def test_data_that_are_absent_are_said_to_be(tmp_path: Path) -> None:
     for script, part in (("lexical.py", "speed"), ("lexical_sacrebleu.py", "cnndm")):
         assert "absent; set BILLBOARDS_SHARED" in printed(script, "--part", part, BILLBOARDS_SHARED=str(tmp_path))
+
+
+@pytest.mark.data
+def test_corpus_values_are_compared_with_sacrebleus(shared_data: Path, tmp_path: Path) -> None:
+    kept = tmp_path / "kept.json"
+    asked = ("--boards", "cnndm", "--metrics", "BLEU", "chrF", "--generators", "1", "--instances", "5")
+    printed_lines = printed("corpus.py", *asked, "--write", str(kept))
+    assert printed_lines.endswith("equal\n")
+    assert re.findall(r"1 compared, largest differences: value (\S+),", printed_lines) == ["0.0e+00", "0.0e+00"]
+    entries = json.loads(kept.read_text("utf-8"))
+    assert [(entry["metric"], len(entry["values"])) for entry in entries] == [("BLEU", 1), ("chrF", 1)]
+
+
+def test_corpus_values_are_not_measured_where_the_data_are_absent(tmp_path: Path) -> None:
+    assert "absent" in printed("corpus.py", BILLBOARDS_SHARED=str(tmp_path))
