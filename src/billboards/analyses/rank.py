@@ -737,6 +737,7 @@ def generator_table(ranking: Ranking, human: bool = True) -> Table:
     won = _won_note(ranking) if human else ()
     remarks = (
         *won,
+        *((newcomer_words(ranking),) if ranking.newcomers != "leader" and ranking.ranked_by is not None else ()),
         *_corpus_note(ranking),
         *why_not,
         *_coverage_notes(ranking),
@@ -768,6 +769,24 @@ def common_table(ranking: Ranking, common: CommonRanking) -> Table:
         f"(n = {common.n:,}).",
     )
     return Table(title, columns, rows, (*notes, *part_note(ranking.part)))
+
+
+def newcomer_words(ranking: Ranking) -> str:
+    """Which ranking has a place for a new generator, said before anybody sends one in."""
+    if ranking.ranked_by is None:
+        return "Generators are not ranked yet, so a new one has no place either."
+    leads = one_line(ranking.ranked_by)
+    if ranking.newcomers == "leader":
+        return f"A new generator is ranked with the others, by {leads}."
+    if ranking.newcomers == "common":
+        return (
+            f"{leads} can't be computed here for new outputs: a new generator gets its place in the common ranking, by "
+            "the best metric or ensemble that scores everyone. Scores that were computed elsewhere can be added."
+        )
+    return (
+        f"{leads} can't be computed here for new outputs, and neither can any other metric that may rank: a new "
+        "generator has no place until scores are added."
+    )
 
 
 def lines_table(ranking: Ranking) -> Table:

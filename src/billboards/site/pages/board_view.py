@@ -23,8 +23,10 @@ from billboards.analyses.rank import (
     best_metric,
     best_metric_words,
     citation,
+    common_table,
     lines_table,
     metric_mark,
+    newcomer_words,
     popular_metric,
 )
 from billboards.board import Board, Slice
@@ -118,6 +120,8 @@ def table_context(
         "notes": _notes(ranking, overrating),
         "findings": findings(ranking, overrating),
         "lines": lines_table(ranking) if ranking.lines else None,
+        "common": common_table(ranking, ranking.common) if ranking.common is not None else None,
+        "newcomers": newcomer_words(ranking),
         "citation": citation(ranking),
     }
 

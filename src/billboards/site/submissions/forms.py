@@ -7,6 +7,7 @@ from typing import Any
 
 from fastapi import APIRouter
 
+from billboards.analyses.rank import newcomer_words
 from billboards.errors import BillboardsError, InvalidInput, InvalidSubmission, NotAllowed, Problem, Refused
 from billboards.site.accounts.access import may
 from billboards.site.boards.masked import Look
@@ -51,6 +52,7 @@ def _generator_form(ask: Ask, sent: Mapping[str, Any], problems: list[str], stat
         problems=problems,
         examples=look.board.instances[:EXAMPLES],
         instances=len(look.board.instances),
+        newcomers=None if look.ranking is None else newcomer_words(look.ranking),
         **_rules(ask, look),
     )
 
