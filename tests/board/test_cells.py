@@ -14,8 +14,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from billboards.board import Column
+from billboards.board import Column, counts
 from billboards.board.cells import FILE, ColumnKey, SqliteCells
+from billboards.board.counts import pack_counts, unpack_counts
 from billboards.errors import StoreFailed
 
 KEY = ColumnKey(Column(name="BLEU", signature="s"), "c")
@@ -47,7 +48,22 @@ def test_a_damaged_file_is_named_with_what_to_do(tmp_path: Path) -> None:
         SqliteCells(tmp_path).columns()
 
 
-@pytest.mark.parametrize("damaged", [b"", b"\x00", b"\x00nonsense", b"\x07" + zlib.compress(b"\x93NUMPY")])
+NUMBERS = zlib.compress(bytes(4))
+
+
+@pytest.mark.parametrize(
+    "damaged",
+    [
+        b"",
+        b"\x00\x00\x02\x00\x00\x00nonsense",
+        b"\x00\x00\x02\x00\x00\x00" + NUMBERS[:-2],
+        b"\x00\x00\x03\x00\x00\x00" + NUMBERS,
+        b"\x00\x00\x00\x00\x00\x00" + NUMBERS,
+        b"\x02\x00\x02\x00\x00\x00" + NUMBERS,
+        b"\x00\x09\x02\x00\x00\x00" + NUMBERS,
+        b"\x00\x06\x02\x00\x00\x00" + NUMBERS,
+    ],
+)
 def test_damaged_counts_are_named_with_what_to_do(tmp_path: Path, damaged: bytes) -> None:
     store = SqliteCells(tmp_path)
     store.save(KEY, "v", {"": np.zeros(1)}, seconds=0, counts=np.array([[1, 2]]))
@@ -56,6 +72,14 @@ def test_damaged_counts_are_named_with_what_to_do(tmp_path: Path, damaged: bytes
     with pytest.raises(StoreFailed, match=r"damaged.*delete the file"):
         store.load_counts(KEY, ["v"])
     assert store.load(KEY, ["v"])["v"] == [0.0]
+
+
+def test_counts_that_are_too_large_are_refused_before_they_fill_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    packed = pack_counts(np.zeros((1000, 4), int))
+    assert unpack_counts(packed).shape == (1000, 4)
+    monkeypatch.setattr(counts, "_MOST", 3999)
+    with pytest.raises(ValueError, match="too large"):
+        unpack_counts(packed)
 
 
 def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
