@@ -7,10 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 from asked_statements import statements
+from sqlalchemy import update
 
 from billboards.board import Column
 from billboards.board.cells import ColumnKey
+from billboards.errors import StoreFailed
 from billboards.site.database.engine import Database
+from billboards.site.database.schema import cell_counts
 from billboards.site.work.cells import SqlCells, failed_cells, is_stored, stored_cells, write_failure
 
 BLEU = ColumnKey(Column(name="BLEU", signature="BLEU|v1", references=("A",)), "c1")
@@ -103,3 +106,29 @@ def test_a_failure_is_counted_and_forgotten_when_the_cell_is_there(database: Dat
 
 def test_the_time_of_a_cell_is_foretold_by_those_there(database: Database) -> None:
     assert filled(database).seconds_per_cell(["BLEU|v1", "unknown"]) == {"BLEU|v1": 2.0}
+
+
+def test_a_cell_that_should_be_counted_is_stored_once_its_counts_are(database: Database) -> None:
+    cells = filled(database)
+    counts = np.arange(6000).reshape(2000, 3)
+    cells.save(BLEU, "v1", {"": np.zeros(2000)}, seconds=1.0, counts=counts)
+    cells.save(BLEU, "v5", {"": np.zeros(2000)}, seconds=1.0, counts=counts / 7)
+    with database.reading() as connection:
+        assert stored_cells(connection, "ferry", ASKED, counted={BLEU_COLUMN}) == {BLEU_COLUMN: {"v1"}}
+        assert is_stored(connection, "ferry", ("BLEU|v1", "c1", "v1"), counted=True)
+        assert not is_stored(connection, "ferry", ("BLEU|v1", "c1", "v2"), counted=True)
+    loaded = cells.load_counts(BLEU, ["v1", "v2", "v5"])
+    assert cells.counted(BLEU) == loaded.keys() == {"v1", "v5"}
+    np.testing.assert_array_equal(loaded["v1"], counts)
+    np.testing.assert_array_equal(loaded["v5"], counts / 7)
+    assert cells.only(["new|v1"]).load_counts(BLEU, ["v1"]) == {}
+    assert cells.only(["new|v1"]).counted(BLEU) == frozenset()
+
+
+def test_damaged_counts_are_named(database: Database) -> None:
+    cells = filled(database)
+    cells.save(BLEU, "v1", {"": np.zeros(1)}, seconds=1.0, counts=np.ones((1, 2)))
+    with database.writing() as connection:
+        connection.execute(update(cell_counts).values(packed=b"nonsense"))
+    with pytest.raises(StoreFailed, match=r"cell_counts.*damaged"):
+        cells.load_counts(BLEU, ["v1"])
