@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,8 +13,10 @@ from billboards.analyses.ensemble import FEWEST_METRICS
 from billboards.analyses.rank import Ranking, rank_board, rank_words
 from billboards.board import Board, Generator, ImportedColumn, Slice, human_scores, row_of
 from billboards.board.cells import MemoryCells
+from billboards.board.folder import open_board
 from billboards.board.matrix import SHARE, board_scores
-from billboards.board.scoring import score_board
+from billboards.board.scoring import chosen_metrics, score_board
+from billboards.board.writing import write_board
 from billboards.metrics.discovery import metric
 from billboards.metrics.executor import InProcess
 
@@ -211,3 +214,28 @@ def test_every_ensemble_has_a_signature_of_its_own() -> None:
     signatures = [fit.signature for fit in fits if fit is not None]
     assert signatures[0] == signatures[2] != signatures[1]
     assert len({fit.short_signature for fit in fits if fit is not None}) == 1
+
+
+def test_an_owner_names_the_metric_that_computes_a_released_column(tmp_path: Path) -> None:
+    board = small_board()
+    store = MemoryCells()
+    score_board(board, store, [metric("chrF(beta=1)")], InProcess())
+    values = board_scores(board, store).of("chrF(beta=1)")
+    column = ImportedColumn(
+        name="learned",
+        source_name="learned",
+        signature="imported:learned",
+        values={f"g{k}": values[k] for k in range(4)},
+        references=("A", "B"),
+        computed_by="chrf(beta=1)",
+    )
+    write_board(with_newcomer(replace(board, imported=(column,))), tmp_path / "board")
+    opened = open_board(tmp_path / "board")
+    assert opened.imported[0].computed_by == "chrf(beta=1)"
+    store = MemoryCells()
+    score_board(opened, store, chosen_metrics(opened, None), InProcess())
+    ranking = rank_board(opened, store, draws=0)
+    assert [m.name for m in ranking.metrics] == ["learned"]
+    assert ranking.metrics[0].completed == ("new",)
+    assert (ranking.ranked_by, ranking.newcomers) == ("learned", "leader")
+    assert standing(ranking, "new")[0] is not None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -253,11 +254,12 @@ def ensemble(references: tuple[str, ...], version: int = 1) -> Ensemble:
     ],
 )
 def test_an_ensembles_signature_names_board_references_and_version(references: tuple[str, ...], signature: str) -> None:
-    assert ensemble(references).signature == signature
+    assert ensemble(references).short_signature == signature
+    assert re.fullmatch(rf"{re.escape(signature)}\+[0-9a-f]{{8}}", ensemble(references).signature)
 
 
 def test_a_later_ensemble_has_a_later_version() -> None:
-    assert ensemble(("A", "B"), 2).signature == "ensemble.wmt20-zh-en+refs.AB+version.2"
+    assert ensemble(("A", "B"), 2).short_signature == "ensemble.wmt20-zh-en+refs.AB+version.2"
 
 
 def test_a_board_is_shown_in_one_line_however_large_it_is() -> None:

@@ -51,12 +51,13 @@ def clones(tmp_path_factory: pytest.TempPathFactory) -> Path:
     beside = root / "THumB/mscoco"
     write_lines(beside / "mscoco_references.json", [{**one, "refs": references[k]} for k, one in enumerate(ids)])
     rated = [
-        {**one, "SYS": name, "hyp": texts[k], "image": "x.jpg", "P": p, "R": 4.0, "Fl": 0.0, "Inc": 0.0, "Con": 0.0}
+        {**one, "SYS": name, "hyp": texts[k], "image": "x.jpg", "P": p, "R": 4.0, "human_score": (p + 4.0) / 2}
         for name, texts in {**outputs, "Human": people}.items()
         for k, one in enumerate(ids)
         for p in [float(np.clip(round(len(texts[k].split()) * 5 / 9), 1, 5))]
     ]
-    write_lines(beside / "mscoco_THumB-1.0.jsonl", [{**line, "human_score": (line["P"] + 4.0) / 2} for line in rated])
+    penalties = dict.fromkeys(("Fl", "Inc", "Con"), 0.0)
+    write_lines(beside / "mscoco_THumB-1.0.jsonl", [{**line, **penalties} for line in rated])
     scorers = {"SentBLEU": bleu.BLEU(effective_order=True), "chrF": chrf.CHRF()}
     for name, texts in outputs.items():
         learned = [float(random.normal()) for _ in texts]

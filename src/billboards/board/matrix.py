@@ -16,7 +16,8 @@ import numpy as np
 from billboards.board.cells import CellStore, ColumnKey, Floats, PartedCells
 from billboards.board.model import Board, ReferenceSet
 from billboards.board.scores import Column, ImportedColumn, Scores
-from billboards.metrics.discovery import part_names
+from billboards.errors import BillboardsError
+from billboards.metrics.discovery import board_metric, part_names
 
 #: Scores are equal to this relative difference (released ones are text), and columns where this share of them is.
 TOLERANCE, SHARE = 1e-6, 0.95
@@ -38,10 +39,28 @@ def board_scores(board: Board, store: CellStore | None, *, references: Reference
     others = {source.column.name: source for source in second}
     matrix = _Matrix(np.empty((len(imported) + len(own), len(board.rows), len(board.instances))))
     for source in first:
-        matrix.add(board, store, source, others.pop(source.column.name, None))
+        partners = (other for name in _partners(board, source) if (other := others.pop(name, None)) is not None)
+        matrix.add(board, store, source, next(partners, None))
     for source in others.values():
         matrix.add(board, store, source, None)
     return matrix.scores(tuple(row.name for row in board.rows))
+
+
+def _partners(board: Board, source: _Source) -> tuple[str, ...]:
+    """The names under which the other scores of a metric stand, the likeliest first: a model that computes it, say."""
+    name = source.column.name
+    if isinstance(source, ImportedColumn):
+        return (name,) if source.computed_by is None else (_written(board, source.computed_by), name)
+    computed = (i.name for i in board.imported if i.computed_by and _written(board, i.computed_by) == name)
+    return (*computed, name)
+
+
+def _written(board: Board, spec: str) -> str:
+    """A metric's name as its column has it; as it was given where it can't be opened here."""
+    try:
+        return board_metric(spec, board.output_language).name
+    except BillboardsError:
+        return spec
 
 
 class _Matrix:

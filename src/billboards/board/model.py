@@ -266,7 +266,16 @@ class Board:
                 json.dumps([[name, *d.affine(), *d.derivation()] for name, d in self.dimensions.items()]),
                 json.dumps([[name, a.dimensions, a.campaigns] for name, a in self.aggregates.items()]),
                 *(
-                    json.dumps([c.name, c.signature, c.references, c.is_ensemble, *([True] * c.is_statistic)])
+                    json.dumps(
+                        [
+                            c.name,
+                            c.signature,
+                            c.references,
+                            c.is_ensemble,
+                            *([True] * c.is_statistic),
+                            *filter(None, [c.computed_by]),
+                        ]
+                    )
                     for c in self.imported
                 ),
                 json.dumps(

@@ -57,6 +57,7 @@ def read_scores(
                 needs_input="input" in stated.needs,
                 is_ensemble=stated.is_ensemble,
                 is_statistic=stated.is_statistic,
+                computed_by=stated.computed_by,
             )
         )
     check_files("scores", ".tsv", settings.scores, {column.source_name for column in columns}, settings, problems)

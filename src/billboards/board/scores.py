@@ -60,6 +60,8 @@ class ImportedColumn:
     needs_input: bool = False
     is_ensemble: bool = False
     is_statistic: bool = False
+    #: The metric that computes such scores here, where it has another name: a model, say.
+    computed_by: str | None = None
 
     @property
     def column(self) -> Column:

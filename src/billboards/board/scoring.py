@@ -86,8 +86,8 @@ class ScoringReport:
 
 def chosen_metrics(board: Board, specs: Spec | Sequence[Spec] | None) -> list[Metric]:
     """The metrics asked for, by name, file or function, else those the board names; each once."""
-    if specs is None and board.metrics:
-        return named_metrics(board)
+    if specs is None and (named := named_metrics(board)):
+        return named
     if not specs:
         raise InvalidInput(
             f'board {board.name} names no metrics; add `metrics = ["BLEU"]` to board.toml or name some, as in '
@@ -98,7 +98,9 @@ def chosen_metrics(board: Board, specs: Spec | Sequence[Spec] | None) -> list[Me
 
 def named_metrics(board: Board) -> list[Metric]:
     """The metrics that the board's file names, as its language asks for them; each once."""
-    return metrics_named([board_metric(spec, board.output_language) for spec in board.metrics])
+    computing = (column.computed_by for column in board.imported if column.computed_by)
+    specs = dict.fromkeys((*board.metrics, *computing))
+    return metrics_named([board_metric(spec, board.output_language) for spec in specs])
 
 
 def column_key(board: Board, metric: Declared, references: ReferenceSet) -> ColumnKey:

@@ -74,6 +74,7 @@ class ImportedSettings:
     higher_is_better: bool = True
     is_ensemble: bool = False
     is_statistic: bool = False
+    computed_by: str | None = None
 
 
 def read_settings(text: str, problems: Problems) -> Settings:
@@ -215,6 +216,7 @@ class _ScoresTable(_Table):
     higher_is_better: _Truth = True
     is_ensemble: _Truth = False
     is_statistic: _Truth = False
+    computed_by: _Text | None = None
 
 
 _CARD: dict[str, Any] = {f.name: (_Text | None, None) for f in fields(DataCard)}

@@ -179,6 +179,7 @@ description = "An imaginary system."
 #   higher_is_better  false where lower was better: the scores are turned round when read
 #   is_ensemble       true for a combination of other metrics, which never enters a new ensemble
 #   is_statistic      true for what describes a text without judging it, such as its length: it never leads or joins
+#   computed_by       the metric that computes such scores here for generators the file doesn't know: "COMET(model=…)"
 # [scores.sentBLEU]
 # name = "BLEU"
 # needs = ["references"]
@@ -186,6 +187,7 @@ description = "An imaginary system."
 # higher_is_better = true
 # is_ensemble = false
 # is_statistic = false
+# computed_by = "BLEU"
 
 # The data card: what a reader must know before trusting the board.
 [card]

@@ -271,6 +271,7 @@ def _imported(column: ImportedColumn) -> dict[str, Any]:
             "needs": needs,
             "is_ensemble": column.is_ensemble or None,
             "is_statistic": column.is_statistic or None,
+            "computed_by": column.computed_by,
             "references": list(column.references) if column.needs_references else None,
         }
     )
