@@ -20,7 +20,6 @@ from billboards.analyses._analysis import analysis
 from billboards.analyses._preferences import check_values
 from billboards.analyses._view import View, judged_matrix
 from billboards.analyses.ensemble import candidates
-from billboards.analyses.rank import places
 from billboards.board import Board, Slice
 from billboards.board.cells import CellStore
 from billboards.errors import InvalidInput, NotEnoughData
@@ -28,6 +27,7 @@ from billboards.options import Named
 from billboards.reading import whole_number
 from billboards.show.table import Table, TableColumn, reason_notes
 from billboards.show.words import part_note
+from billboards.stats.clusters import places
 from billboards.stats.hybrid import HybridCorrelations, ModelSelection, correlate_hybrids, mix_hybrids, select_models
 
 

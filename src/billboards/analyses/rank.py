@@ -41,7 +41,7 @@ from billboards.show.table import (
 )
 from billboards.show.words import interval_text, linear_combination, listed, one_line, part_note, value_text
 from billboards.stats.bootstrap import Interval, Resampled, bootstrap_pearson
-from billboards.stats.clusters import significance_clusters
+from billboards.stats.clusters import places
 from billboards.stats.correlation import Correlations, pearson_with_intervals
 from billboards.stats.significance import permute_correlations, permute_values
 
@@ -264,25 +264,6 @@ def rank_generators(
         for place, k in enumerate(rows)
     ]
     return _in_order(standings, order)
-
-
-def places(values: Floats, tests: Floats | None) -> tuple[list[int], list[int | None], dict[int, int]]:
-    """The order of what has a value, best first; ranks; and clusters where there are tests.
-
-    Entries of one cluster share the rank of its first; without tests, entries of equal value share one.
-    """
-    order = [int(k) for k in np.argsort(-values, kind="stable") if not np.isnan(values[k])]
-    clusters = significance_clusters(order, tests) if tests is not None else {}
-    ranks: list[int | None] = [None] * len(values)
-    for place, k in enumerate(order):
-        before = order[place - 1] if place else None
-        together = before is not None and (
-            clusters[k] == clusters[before]
-            if clusters
-            else bool(np.isclose(values[k], values[before], rtol=1e-12, atol=1e-15))
-        )
-        ranks[k] = ranks[before] if together and before is not None else place + 1
-    return order, ranks, clusters
 
 
 def _why_undefined(correlations: Correlations, k: int) -> str | None:

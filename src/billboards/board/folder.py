@@ -82,6 +82,8 @@ def read_board(root: Path, problems: Problems) -> Board:
         output_language=settings.output_language,
         card=settings.card,
         reference_free=settings.reference_free,
+        by=settings.by,
+        anonymous=settings.anonymous,
         home=root,
     )
 

@@ -54,6 +54,8 @@ class JudgmentSource:
     #: Whether the format promises every segment for every system that it names.
     complete: bool = True
     notes: tuple[str, ...] = ()
+    #: Campaigns whose annotators are places in a list, not persons.
+    anonymous: tuple[str, ...] = ()
 
     @classmethod
     def of_campaign(
@@ -216,6 +218,7 @@ def _with(board: Board, source: JudgmentSource, kept: list[SourceJudgment], rows
         aggregates=aggregates,
         ranks=board.ranks or source.aggregates[0].name,
         card=_with_comment(board.card, source.about),
+        anonymous=tuple(dict.fromkeys((*board.anonymous, *source.anonymous))),
         home=None,
     )
     return judgment_columns(extended, every)

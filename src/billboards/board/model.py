@@ -134,6 +134,10 @@ class Board:
     output_language: str | None = None
     card: DataCard = field(default_factory=DataCard)
     reference_free: ReferenceFree = "diagnostic"
+    #: What ranks the generators unless somebody asks for another: a metric, "ensemble" or "people".
+    by: str | None = None
+    #: Campaigns whose annotators are not persons: their names stand for places in a list.
+    anonymous: tuple[str, ...] = ()
     #: The folder the board was opened from; where its computed scores and rankings are kept.
     home: Path | None = field(default=None, compare=False)
 
@@ -282,6 +286,7 @@ class Board:
                     [self.lead, self.input_language, self.output_language]
                     + [self.reference_free] * (self.reference_free != "diagnostic")
                 ),
+                *((json.dumps([self.by, self.anonymous]),) if self.by or self.anonymous else ()),
             )
         )
 

@@ -56,6 +56,8 @@ class Settings:
     order: tuple[str, ...] = ()
     card: DataCard = field(default_factory=DataCard)
     reference_free: ReferenceFree = "diagnostic"
+    by: str | None = None
+    anonymous: tuple[str, ...] = ()
     #: The line each key stands on; None where the file could not be read at all.
     lines: Mapping[tuple[str, ...], int] | None = field(default=None, compare=False, repr=False)
 
@@ -113,6 +115,8 @@ def _settings(document: dict[str, Any], mistakes: _Mistakes) -> Settings:
         },
         card=DataCard(**dict(tables.card)),
         reference_free=tables.reference_free,
+        by=tables.by,
+        anonymous=tables.anonymous,
         lines=mistakes.lines,
     )
 
@@ -234,6 +238,8 @@ class _Tables(_Table):
     references: _Names | None = None
     reference_free: Annotated[ReferenceFree, _must_be("'diagnostic' or 'ranks'")] = "diagnostic"
     order: _Names = ()
+    by: _Text | None = None
+    anonymous: _Names = ()
     languages: _LanguagesTable = _LanguagesTable()
     dimensions: Mapping[str, _DimensionTable] = {}
     aggregates: Mapping[str, _AggregateTable] = {}

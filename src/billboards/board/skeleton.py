@@ -127,6 +127,12 @@ lead = "imported"
 # In which order the board has its generators. Left out, as their files are named.
 # order = ["example-machine", "example-human"]
 
+# What ranks the generators: "people", "ensemble" or a metric. Left out, it is what agrees best with people.
+# by = "people"
+
+# Campaigns whose annotators are places in a list, not persons.
+# anonymous = ["crowd"]
+
 # What the texts are written in (ISO 639 codes); metrics tokenise accordingly.
 [languages]
 input = "de"

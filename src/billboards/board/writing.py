@@ -220,6 +220,8 @@ def _document(board: Board, *, in_order: bool) -> dict[str, Any]:
             "references": None if board.references_used is None else list(board.references_used),
             "reference_free": None if board.reference_free == "diagnostic" else board.reference_free,
             "order": _stated_order(board) if in_order else None,
+            "by": board.by,
+            "anonymous": list(board.anonymous) or None,
             "languages": _present(languages) or None,
             "dimensions": {name: _dimension(d) for name, d in board.dimensions.items()} or None,
             "aggregates": {

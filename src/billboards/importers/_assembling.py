@@ -256,6 +256,7 @@ def assemble(
     input_language: str | None = None,
     output_language: str | None = None,
     card: DataCard | None = None,
+    anonymous: Sequence[str] = (),
 ) -> Board:
     """The board of a public set.
 
@@ -266,6 +267,7 @@ def assemble(
     ranks: the dimension or aggregate that ranks metrics
     input_language, output_language: their codes, where all texts are in one language
     card: facts of this very board; what every board of an importer shares stands in its declaration
+    anonymous: campaigns whose annotators are places in a list, not persons
     """
     bare = Board(
         name=name,
@@ -278,6 +280,7 @@ def assemble(
         input_language=input_language,
         output_language=output_language,
         card=card or DataCard(),
+        anonymous=tuple(anonymous),
     )
     return judgment_columns(bare, judgments)
 

@@ -53,6 +53,7 @@ def import_examples(
         ranks=dimensions[0].name,
         input_language=language,
         output_language=language,
+        anonymous=("ratings",) if any(judgment.annotator is not None for judgment in judgments) else (),
     )
     return Imported(board, (counts(path, board),))
 

@@ -94,6 +94,7 @@ def flickr8k(
         dimensions=dimensions,
         ranks=dimensions[0].name,
         output_language="en",
+        anonymous=("expert",) if any(judgment.campaign == "expert" for judgment in all_judgments) else (),
     )
     return Imported(board, (counts(source, board), f"{token}: {len(captions)} captions", *notes))
 

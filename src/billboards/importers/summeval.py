@@ -100,6 +100,7 @@ def summeval(source: Path) -> Imported:
         aggregates=(EXPERT, CROWD) if single else (EXPERT,),
         input_language="en",
         output_language="en",
+        anonymous=("expert", "crowd") if single else (),
     )
     note = "annotators are places in the lists, not persons" if single else "the ratings are means over three experts"
     return Imported(board, (counts(path, board), f"{path}: {note}", *_gaps(path, content)))

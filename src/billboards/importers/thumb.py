@@ -133,6 +133,7 @@ def read_thumb(path: Path, set_ids: Mapping[str, int] | None = None) -> Judgment
         judgments=tuple(judgments),
         about=ABOUT_SUMMARIES,
         notes=(note,),
+        anonymous=("expert", "crowd"),
     )
 
 

@@ -50,3 +50,22 @@ def significance_clusters(order: Sequence[int], p: Floats, *, level: float = 0.0
         current.append(entry)
         clusters[entry] = number
     return clusters
+
+
+def places(values: Floats, tests: Floats | None) -> tuple[list[int], list[int | None], dict[int, int]]:
+    """The order of what has a value, best first; ranks; and clusters where there are tests.
+
+    Entries of one cluster share the rank of its first; without tests, entries of equal value share one.
+    """
+    order = [int(k) for k in np.argsort(-values, kind="stable") if not np.isnan(values[k])]
+    clusters = significance_clusters(order, tests) if tests is not None else {}
+    ranks: list[int | None] = [None] * len(values)
+    for place, k in enumerate(order):
+        before = order[place - 1] if place else None
+        together = before is not None and (
+            clusters[k] == clusters[before]
+            if clusters
+            else bool(np.isclose(values[k], values[before], rtol=1e-12, atol=1e-15))
+        )
+        ranks[k] = ranks[before] if together and before is not None else place + 1
+    return order, ranks, clusters

@@ -15,13 +15,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from billboards.analyses.rank import places
 from billboards.analyses.suite.chosen import Chosen
 from billboards.analyses.suite.measuring import Columns, decisions, load_columns, people_say
 from billboards.analyses.suite.opening import OpenBoard
 from billboards.analyses.suite.results import Block, Role, Suite, SuiteColumn, SuiteRanking, SuiteStanding
 from billboards.analyses.suite.tables import DRAWS, column_groups
 from billboards.errors import NotEnoughData
+from billboards.stats.clusters import places
 from billboards.stats.correlation import instance_sums, pearson_of_sums, resampled_pearson, resampling_weights
 from billboards.stats.significance import exchange_correlations, random_signs
 

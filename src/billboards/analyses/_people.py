@@ -1,0 +1,249 @@
+"""Generators ranked by what people said of them: on the judgments that rank the board, and on each human dimension.
+
+Means are on 0-100, higher is better, over the instances on which a generator was judged; where people compared outputs,
+the share of its comparisons that a generator won, in percent. Intervals are over instances, and over annotators where
+these are known persons (see `billboards.stats.people`); an interval ends where the scale does. Everybody takes part
+whom people judged: a human's text needs no reference here, so it may be one. What was optimised for a metric is shown
+and has no rank.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from billboards.analyses._preferences import pairs_in
+from billboards.board import Aggregate, Board, Slice, is_preference
+from billboards.stats.bootstrap import Interval
+from billboards.stats.clusters import places
+from billboards.stats.people import UNKNOWN, PeopleMeans, people_means, people_tests
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+#: What to rank by to rank by people; no metric of this name can rank generators.
+PEOPLE = "people"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PeopleStanding:
+    """One generator's place among those that people judged.
+
+    `annotators` is None where they are not known; then the interval is over instances alone.
+    """
+
+    name: str
+    kind: str
+    rank: int | None
+    mean: float
+    interval: Interval | None
+    judgments: int
+    instances: int
+    annotators: int | None
+    cluster: int | None = None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class PeopleColumn:
+    """What people said on an aggregate or a dimension, best generator first; `wins` where they compared outputs."""
+
+    name: str
+    dimensions: tuple[str, ...]
+    generators: tuple[PeopleStanding, ...]
+    wins: bool = False
+
+    @cached_property
+    def standings(self) -> Mapping[str, PeopleStanding]:
+        """Every standing by its generator's name."""
+        return {standing.name: standing for standing in self.generators}
+
+    def mean(self, generator: str) -> float | None:
+        """A generator's mean; None where nobody judged it."""
+        standing = self.standings.get(generator)
+        return None if standing is None else standing.mean
+
+
+@dataclass(frozen=True, kw_only=True)
+class PeopleRanking:
+    """What people said of the generators: on what ranks the board, and on each dimension beside it."""
+
+    overall: PeopleColumn
+    dimensions: tuple[PeopleColumn, ...] = ()
+
+    @property
+    def annotators_counted(self) -> bool:
+        """Whether any interval is over annotators too."""
+        return any((standing.annotators or 0) > 1 for standing in self.overall.generators)
+
+
+@dataclass(frozen=True)
+class _Said:
+    """Judgments as columns: values on 0-100 (judgments × dimensions), and of what, on what, by whom."""
+
+    values: Floats
+    row: Ints
+    instance: Ints
+    annotator: Ints
+
+
+def rank_by_people(
+    board: Board, *, aggregate: str | None, part: Slice, documents: bool = False, draws: int, seed: int
+) -> PeopleRanking | None:
+    """The generators by what people said on a part of the board; None where nobody judged any of them there.
+
+    documents: whether intervals draw instances of a document together
+    """
+    if board.ranks is None and aggregate is None:
+        return None
+    chosen = board.aggregate(aggregate)
+    unit = _documents(board, part) if documents else None
+    overall = _column(board, chosen, part, unit, draws, seed)
+    if overall is None:
+        return None
+    others = (_column(board, dimension, part, unit, draws, seed) for dimension in _dimensions(board, chosen))
+    return PeopleRanking(overall=overall, dimensions=tuple(column for column in others if column is not None))
+
+
+def _dimensions(board: Board, chosen: Aggregate) -> Iterator[Aggregate]:
+    """Each dimension by itself, those of the aggregate first and as its campaigns judged them.
+
+    Nothing is said twice: an aggregate of one dimension is that dimension.
+    """
+    for name in chosen.dimensions if len(chosen.dimensions) > 1 else ():
+        yield Aggregate(name, (name,), chosen.campaigns)
+    for name in board.dimensions:
+        if name not in chosen.dimensions:
+            yield Aggregate(name, (name,))
+
+
+def _column(
+    board: Board, aggregate: Aggregate, part: Slice, unit: Ints | None, draws: int, seed: int
+) -> PeopleColumn | None:
+    wins = is_preference(board, aggregate)
+    said = (_compared if wins else _rated)(board, aggregate, part)
+    of_generator = np.array([row.generator is not None for row in board.rows], bool)
+    known = of_generator[said.row] & np.isfinite(said.values).any(axis=1)
+    rows, generator = np.unique(said.row[known], return_inverse=True)
+    if not len(rows):
+        return None
+    means = people_means(
+        said.values[known],
+        generator.astype(np.int64),
+        said.instance[known],
+        said.annotator[known],
+        shape=(len(rows), len(board.select(part))),
+        unit=unit,
+    )
+    standings = _standings(board, rows, means, _limits(board, aggregate, wins), draws, seed)
+    if not standings:
+        return None
+    return PeopleColumn(name=aggregate.name, dimensions=aggregate.dimensions, generators=standings, wins=wins)
+
+
+def _standings(
+    board: Board, rows: Ints, means: PeopleMeans, limits: Interval, draws: int, seed: int
+) -> tuple[PeopleStanding, ...]:
+    """Everybody with a mean, best first, those without a rank last."""
+    optimised = np.array([board.rows[k].is_optimised for k in rows], bool)
+    takes_part = ~optimised & np.isfinite(means.mean)
+    cells = np.where(takes_part[:, None], means.cells, np.nan)
+    tests = people_tests(cells, draws=draws, seed=seed) if draws else None
+    order, ranks, clusters = places(np.where(takes_part, means.mean, np.nan), tests)
+    rest = [k for k in range(len(rows)) if optimised[k] and np.isfinite(means.mean[k])]
+    return tuple(_standing(board, int(rows[k]), means, k, limits, ranks[k], clusters.get(k)) for k in (*order, *rest))
+
+
+def _standing(
+    board: Board, row: int, means: PeopleMeans, k: int, limits: Interval, rank: int | None, cluster: int | None
+) -> PeopleStanding:
+    generator = board.rows[row].generator
+    assert generator is not None
+    low, high = float(max(means.low[k], limits[0])), float(min(means.high[k], limits[1]))
+    by = f"optimised by {generator.optimised_by}: shown, never ranked among the others"
+    return PeopleStanding(
+        name=generator.name,
+        kind=generator.kind,
+        rank=rank,
+        mean=float(means.mean[k]),
+        interval=None if np.isnan(means.low[k]) else (low, high),
+        judgments=int(means.judgments[k]),
+        instances=int(means.instances[k]),
+        annotators=int(means.annotators[k]) or None,
+        cluster=cluster,
+        reason=by if generator.is_optimised else None,
+    )
+
+
+def _limits(board: Board, aggregate: Aggregate, wins: bool) -> Interval:
+    """The ends of the scale on 0-100, where it has any."""
+    if wins:
+        return 0.0, 100.0
+    ends = []
+    for name in aggregate.dimensions:
+        dimension = board.dimensions[name]
+        slope, intercept = dimension.affine()
+        reach = (0.0, 1.0) if dimension.levels_of is not None else dimension.range
+        if reach is None:
+            return -np.inf, np.inf
+        ends.append(sorted(slope * end + intercept for end in reach))
+    low, high = np.mean(ends, axis=0).tolist()
+    return low, high
+
+
+def _rated(board: Board, aggregate: Aggregate, part: Slice) -> _Said:
+    judgments, place = board.judgments, _place(board, part)
+    columns = [
+        slope * judgments.on(board.dimensions[name]) + intercept
+        for name in aggregate.dimensions
+        for slope, intercept in (board.dimensions[name].affine(),)
+    ]
+    used = judgments.counted(aggregate.campaigns) & (place[judgments.instance] >= 0)
+    return _Said(
+        np.stack(columns, axis=1)[used],
+        judgments.row[used].astype(np.int64),
+        place[judgments.instance[used]],
+        _persons(board)[used],
+    )
+
+
+def _compared(board: Board, aggregate: Aggregate, part: Slice) -> _Said:
+    """Every comparison as a value of each of its two outputs: 100 for the better one, 50 where they are alike."""
+    rows = np.array([not row.is_optimised for row in board.rows], bool)
+    pairs = pairs_in(board, aggregate, part, rows)
+    won = np.where(pairs.tied, 50.0, 100.0)
+    # Who compared in an anonymous campaign is nobody in particular.
+    nobody = np.setdiff1d(board.judgments.annotator, _persons(board))
+    annotator = np.where(np.isin(pairs.annotator, nobody), UNKNOWN, pairs.annotator).astype(np.int64)
+    return _Said(
+        np.concatenate((won, 100.0 - won))[:, None],
+        np.concatenate((pairs.better, pairs.worse)).astype(np.int64),
+        np.concatenate((pairs.instance, pairs.instance)).astype(np.int64),
+        np.concatenate((annotator, annotator)),
+    )
+
+
+def _place(board: Board, part: Slice) -> Ints:
+    """Where each instance stands in the part; -1 outside."""
+    place = np.full(len(board.instances), -1, np.int64)
+    keep = board.select(part)
+    place[list(keep)] = np.arange(len(keep))
+    return place
+
+
+def _persons(board: Board) -> Ints:
+    """Who gave each judgment, -1 where that is not known or not a person."""
+    judgments = board.judgments
+    nobody = judgments.of_campaigns(board.anonymous) if board.anonymous else np.zeros(len(judgments), bool)
+    return np.where(nobody, UNKNOWN, judgments.annotator).astype(np.int64)
+
+
+def _documents(board: Board, part: Slice) -> Ints:
+    """The document of every instance of a part as a number; an instance without one is its own."""
+    instances = (board.instances[k] for k in board.select(part))
+    names = [f"document {i.document}" if i.document else f"instance {i.id}" for i in instances]
+    return np.unique(names, return_inverse=True)[1].astype(np.int64)

@@ -1,0 +1,182 @@
+"""What people said of each generator: mean, how sure it is, and who can be told apart.
+
+A generator's mean is over the instances on which it was judged, each with the mean of its judgments. Other instances
+would have given another mean, and so would other annotators: some are severe. The variance of the mean is that of all
+pairs of judgments that share an instance or an annotator (two-way clusters; Cameron, Gelbach and Miller 2011), each
+part corrected for the few clusters it comes from, and the interval is Student's with the degrees of freedom of the
+parts (Bell and McCaffrey 2002, joined by Satterthwaite). Drawing annotators again (a crossed bootstrap) is too narrow
+where they are few: with three it covers 80% of the time, this interval 93 to 98%. Where annotators are not known, or
+there is only one, only instances count.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from billboards.stats.significance import permute_values
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+UNKNOWN = -1
+
+
+@dataclass(frozen=True, kw_only=True)
+class PeopleMeans:
+    """Generators' means with 95% intervals, NaN where nobody judged or one instance can't tell how sure a mean is.
+
+    `cells` are the means of single outputs (generators × instances). Counts are of judgments, instances and annotators;
+    `annotators` is 0 where any judgment of a generator has none, and `crossed` says whether annotators count in the
+    interval.
+    """
+
+    mean: Floats
+    low: Floats
+    high: Floats
+    cells: Floats
+    judgments: Ints
+    instances: Ints
+    annotators: Ints
+    crossed: Bools
+
+
+def people_means(
+    values: Floats,
+    generator: Ints,
+    instance: Ints,
+    annotator: Ints,
+    *,
+    shape: tuple[int, int],
+    unit: Ints | None = None,
+) -> PeopleMeans:
+    """Means of `values` (judgments × dimensions, on one scale; NaN where nothing was said) for each of the generators.
+
+    generator, instance, annotator: of each judgment, numbered from 0; an annotator of -1 is not known
+    shape: how many generators and instances there are
+    unit: what each instance is drawn with, as its document; by default with nothing else
+
+    An output that lacks one of the dimensions is left out.
+    """
+    judged = _complete(values, generator * shape[1] + instance, shape)
+    used = judged[generator, instance] & np.isfinite(values).any(axis=1)
+    values = values[used]
+    generator, instance, annotator = (column[used] for column in (generator, instance, annotator))
+    cells, weight, value = _weighed(values, generator * shape[1] + instance, judged)
+    size = judged.sum(axis=1)
+    weight /= size[generator, None]
+    share = np.stack([np.bincount(generator, w * v, shape[0]) for w, v in zip(weight.T, value.T, strict=True)], axis=1)
+    mean = np.where(size > 0, share.sum(axis=1), np.nan)
+    # Each dimension is centred by itself: who was asked for one of them only is not thereby severe.
+    residual = (weight * (value - share[generator] * values.shape[1])).sum(axis=1)
+    people = _annotators(generator, annotator, shape[0])
+    spread = _Spread(weight.sum(axis=1), residual, generator, shape[0])
+    half, crossed = _half_widths(spread, instance if unit is None else unit[instance], annotator, people)
+    return PeopleMeans(
+        mean=mean,
+        low=mean - half,
+        high=mean + half,
+        cells=cells,
+        judgments=np.bincount(generator, minlength=shape[0]),
+        instances=size,
+        annotators=people,
+        crossed=crossed,
+    )
+
+
+def _complete(values: Floats, cell: Ints, shape: tuple[int, int]) -> Bools:
+    """Which outputs (generators × instances) were judged on every dimension."""
+    complete = np.ones(shape[0] * shape[1], bool)
+    for column in values.T:
+        complete &= np.bincount(cell[np.isfinite(column)], minlength=len(complete)) > 0
+    return complete.reshape(shape)
+
+
+def _weighed(values: Floats, cell: Ints, judged: Bools) -> tuple[Floats, Floats, Floats]:
+    """Means of outputs, and each value's weight in its output's, with 0 for values that are missing."""
+    present = np.isfinite(values)
+    weight, value = np.zeros(values.shape), np.where(present, values, 0.0)
+    for k, seen in enumerate(present.T):
+        count = np.bincount(cell[seen], minlength=judged.size)
+        weight[seen, k] = 1 / (count[cell[seen]] * values.shape[1])
+    cells = np.bincount(cell, (weight * value).sum(axis=1), judged.size).reshape(judged.shape)
+    return np.where(judged, cells, np.nan), weight, value
+
+
+@dataclass(frozen=True)
+class _Spread:
+    """What each judgment adds to its generator's mean: its weight there, and that times its distance from the mean."""
+
+    weight: Floats
+    residual: Floats
+    generator: Ints
+    generators: int
+
+    def variance(self, code: Ints) -> tuple[Floats, Floats]:
+        """The variance of each mean when judgments of one code belong together, and its degrees of freedom.
+
+        Both are exact where codes have effects of one variance and nothing else varies: with weights W that add up to
+        1, (ΣU²) estimates tr/ΣW² of it. One code alone gives NaN.
+        """
+        _, place = np.unique(self.generator * (int(code.max(initial=0)) + 1) + code, return_inverse=True)
+        total, sums = np.bincount(place, self.weight), np.bincount(place, self.residual)
+        owner = np.zeros(len(total), np.int64)
+        owner[place] = self.generator
+        p2, p3, p4, p5 = (np.bincount(owner, total**power, self.generators) for power in (2, 3, 4, 5))
+        trace = p2 - 2 * p3 + p2**2
+        squared = p4 * (1 + 4 * p2) - 4 * p5 + p2**4 + 2 * p3**2 - 4 * p2**2 * p3
+        several = np.bincount(owner, minlength=self.generators) > 1
+        variance, freedom = np.full((2, self.generators), np.nan)
+        squares = np.bincount(owner, sums**2, self.generators)
+        np.divide(squares * p2, trace, out=variance, where=several)
+        np.divide(trace**2, squared, out=freedom, where=several)
+        return variance, freedom
+
+
+def _half_widths(spread: _Spread, instance: Ints, annotator: Ints, people: Ints) -> tuple[Floats, Bools]:
+    """Half of each 95% interval, and whether annotators count in it; never narrower than by instances alone."""
+    of_instances, freedom = spread.variance(instance)
+    half = _student(of_instances, freedom)
+    crossed = (people > 1) & np.isfinite(of_instances)
+    if not crossed.any():
+        return half, crossed
+    codes = np.maximum(annotator, 0)
+    of_annotators, annotators_freedom = spread.variance(codes)
+    of_both, _ = spread.variance(instance * (int(codes.max()) + 1) + codes)
+    # Judgments that share both stand in both parts, and count once.
+    of_others = np.maximum(of_instances - of_both, 0.0)
+    total = of_annotators + of_others
+    terms = of_annotators**2 / annotators_freedom + of_others**2 / freedom
+    joined = np.divide(total**2, terms, out=np.ones_like(total), where=terms > 0)
+    return np.where(crossed, np.fmax(half, _student(total, joined)), half), crossed
+
+
+def _student(variance: Floats, freedom: Floats) -> Floats:
+    from scipy.special import stdtrit
+
+    return np.asarray(stdtrit(freedom, 0.975) * np.sqrt(variance), np.float64)
+
+
+def _annotators(generator: Ints, annotator: Ints, generators: int) -> Ints:
+    """How many annotators judged each generator; 0 where a judgment has none."""
+    most = int(annotator.max(initial=UNKNOWN)) + 2
+    pairs = np.unique(generator * most + annotator - UNKNOWN)
+    nameless = np.bincount(generator[annotator == UNKNOWN], minlength=generators) > 0
+    return np.where(nameless, 0, np.bincount(pairs // most, minlength=generators))
+
+
+def people_tests(cells: Floats, *, draws: int = 1000, seed: int = 0) -> Floats:
+    """P-values between generators by what people said of the same instances (generators × instances).
+
+    Two generators' values of an instance are exchanged at random: the paired permutation test. p[a, b] is two-sided
+    where a has the higher mean, and 1 where it has not; those that nobody judged have NaN.
+    """
+    judged = np.isfinite(cells).any(axis=1)
+    p = np.full((len(cells), len(cells)), np.nan)
+    if judged.any():
+        one_sided = permute_values(cells[judged], draws=draws, seed=seed).p
+        p[np.ix_(judged, judged)] = np.minimum(2 * one_sided, 1.0)
+    return p
