@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from billboards.analyses.rank import Ranking, metric_mark
+from billboards.analyses._people import PEOPLE
+from billboards.analyses.rank import Ranking, leader_name, leading_value, metric_mark
 from billboards.show.table import HUMAN, NOTES, MarkNotes, Table, TableColumn, column_digits, finite
 from billboards.show.words import linear_combination
 
@@ -36,7 +37,7 @@ def score_table(ranking: Ranking, descriptions: Mapping[str, str] | None = None)
         {
             "name": g.name,
             "description": (descriptions or {}).get(g.name),
-            "score": finite(g.scores.get(ranking.ranked_by or "")),
+            "score": finite(leading_value(ranking, g)),
             "mark": HUMAN if g.kind == "human" else "",
         }
         for g in scored
@@ -47,7 +48,8 @@ def score_table(ranking: Ranking, descriptions: Mapping[str, str] | None = None)
         TableColumn("score", "Score", digits=column_digits(rows, "score")),
     )
     notes = (NOTES[HUMAN],) if any(row["mark"] for row in rows) else ()
-    title = f"{ranking.board} generators. The score is from the metric that ranks ({ranking.ranked_by or 'none yet'})."
+    what = "mean of what people said" if ranking.ranked_by == PEOPLE else "from the metric that ranks"
+    title = f"{ranking.board} generators. The score is {what} ({leader_name(ranking) or 'none yet'})."
     return Table(title, columns, rows, notes)
 
 

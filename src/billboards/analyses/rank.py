@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from billboards.analyses._analysis import analysis
 from billboards.analyses._entries import named_references
+from billboards.analyses._people import PEOPLE, PeopleRanking, PeopleStanding, rank_by_people
 from billboards.analyses._preferences import WMT_GROUPING, WMT_STATISTIC, agreement_with_preferences
 from billboards.analyses._reference_lines import ReferenceLine, reference_lines, rows_ranked
 from billboards.analyses._view import Floats, JudgedMatrix, View, judged_matrix
@@ -25,7 +26,7 @@ from billboards.analyses.ensemble import ENSEMBLE, Ensemble, Method, ensemble_sc
 from billboards.board import Board, Column, Origin, ReferenceSet, Scores, Slice
 from billboards.board.cells import CellStore, with_parts
 from billboards.board.corpus import corpus_values, mean_values
-from billboards.errors import NotEnoughData, UnknownName
+from billboards.errors import InvalidInput, NotEnoughData, UnknownName
 from billboards.options import Named
 from billboards.reading import some
 from billboards.show.table import (
@@ -133,6 +134,7 @@ class CommonRanking:
 class Ranking:
     """What a board says at one moment.
 
+    `ranked_by` is a metric, `ensemble` or `people`; the field `people` is what they said, whoever ranks.
     `alternative` is the ensemble fitted the other way (the paper's lasso, or the best subset) on the same scores.
     `newcomers` says which ranking a new generator gets a place in: that of what leads, where that can be computed here,
     or the common one; None where neither can place it.
@@ -159,6 +161,7 @@ class Ranking:
     resampled: Resampled = "instances"
     common: CommonRanking | None = None
     newcomers: Literal["leader", "common"] | None = None
+    people: PeopleRanking | None = None
 
 
 def correlations_with_intervals(
@@ -339,9 +342,11 @@ def _in_order(standings: Sequence[_Standing], order: Sequence[int]) -> tuple[_St
 
 #: The version of how rankings are computed. Raise it with every change that may give other numbers on the same board:
 #: sites then rank their boards anew.
-METHOD = 2
+METHOD = 3
 #: How a note ends that says which metric agrees best and may not lead.
 NOT_ALONE = "it correlates best but does not rank generators alone"
+#: Why a generator has no place among those that people judged.
+NOT_JUDGED = "not judged by people"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -357,7 +362,7 @@ class RankingOptions:
     k: int = 3
     lam: float | None = None
     method: Method = "lasso"
-    #: What ranks the generators, by name, instead of what agrees best with people.
+    #: What ranks the generators, by name, instead of what agrees best with people: a metric, "ensemble" or "people".
     by: str | None = None
     resampled: Resampled = "instances"
     draws: int = 1000
@@ -371,9 +376,17 @@ def rank_board(board: Board, store: CellStore | None, options: RankingOptions | 
     options = replace(options or RankingOptions(), **changes)
     aggregate, references, part = options.aggregate, options.references, options.part or Slice()
     judged = board.ranks is not None or aggregate is not None
+    people = rank_by_people(
+        board,
+        aggregate=aggregate,
+        part=part,
+        documents=options.resampled == "documents",
+        draws=options.draws,
+        seed=options.seed,
+    )
     # Before the matrix is there: on a large board each of the two needs much memory for a while.
     lines = reference_lines(board, part, aggregate, references, seed=options.seed) if judged else ()
-    store = with_parts(store, [options.by])
+    store = with_parts(store, [options.by or board.by])
     everything = judged_matrix(board, store, aggregate=aggregate, references=references, part=part, beside=True)
     matrix = replace(everything, scores=everything.scores.leading())
     notes: list[str] = []
@@ -385,9 +398,9 @@ def rank_board(board: Board, store: CellStore | None, options: RankingOptions | 
         *rank_metrics(matrix.scores.columns, correlations, tests),
         *_stand_beside(board, everything, options),
     )
-    leader = choose_leader(board, metrics, ensemble, options)
+    leader = _chosen_leader(board, metrics, ensemble, options, people)
     shown = _with_shares(everything)
-    generators = rank_generators(board, shown, ensemble, leader.name, options.draws, options.seed)
+    generators = _place_generators(board, shown, ensemble, people, leader, options)
     generators, signatures = _with_corpus_values(board, store, shown, ensemble, generators, options.draws)
     metrics = tuple(replace(m, corpus_signature=signatures.get(m.name)) for m in metrics)
     common = _rank_everyone(board, shown, metrics, generators, leader, options)
@@ -411,6 +424,7 @@ def rank_board(board: Board, store: CellStore | None, options: RankingOptions | 
         resampled=options.resampled,
         common=common,
         newcomers=_place_of_newcomers(everything.scores, ensemble, leader, metrics, board, options),
+        people=people,
     )
 
 
@@ -447,7 +461,10 @@ def _with_corpus_values(
         for row, mean in zip(matrix.scores.rows, mean_values(finite_scores, draws=draws), strict=True):
             if mean is not None:
                 intervals.setdefault(row, {}).setdefault(name, (mean.low, mean.high))
-    valued = tuple(replace(g, corpus=corpus.get(g.name, {}), interval=intervals.get(g.name, {})) for g in generators)
+    valued = tuple(
+        replace(g, corpus=corpus.get(g.name, {}), interval={**intervals.get(g.name, {}), **g.interval})
+        for g in generators
+    )
     return valued, signatures
 
 
@@ -532,10 +549,36 @@ def _place_of_newcomers(
     if leader.name is None:
         return None
     leading = tuple(ensemble.weights) if leader.name == ENSEMBLE and ensemble is not None else (leader.name,)
-    if all(scores.key(name) is not None for name in leading):
+    # Nobody has judged a newcomer: until people do, only the common ranking can have its place.
+    if leader.name != PEOPLE and all(scores.key(name) is not None for name in leading):
         return "leader"
     own = [replace(m, beside=None) for m in metrics if scores.key(m.name) is not None and m.correlation is not None]
     return "common" if any(why_not_leading(m, board, options) is None for m in own) else None
+
+
+def _place_generators(
+    board: Board,
+    matrix: JudgedMatrix,
+    ensemble: Ensemble | None,
+    people: PeopleRanking | None,
+    leader: Leader,
+    options: RankingOptions,
+) -> tuple[GeneratorStanding, ...]:
+    """Generators by what leads: a metric, the ensemble, or people."""
+    if leader.name != PEOPLE or people is None:
+        return rank_generators(board, matrix, ensemble, leader.name, options.draws, options.seed)
+    standings = rank_generators(board, matrix, ensemble, None, options.draws, options.seed)
+    judged = people.overall.standings
+    placed = {g.name: _by_people(g, judged.get(g.name)) for g in standings}
+    order = [name for name, standing in judged.items() if standing.rank is not None]
+    return (*(placed[name] for name in order), *(g for g in placed.values() if g.rank is None))
+
+
+def _by_people(standing: GeneratorStanding, judged: PeopleStanding | None) -> GeneratorStanding:
+    if judged is None:
+        return replace(standing, reason=standing.reason or NOT_JUDGED)
+    own = {} if judged.interval is None else {PEOPLE: judged.interval}
+    return replace(standing, rank=judged.rank, cluster=judged.cluster, interval={**standing.interval, **own})
 
 
 def _agreement(board: Board, matrix: JudgedMatrix, options: RankingOptions) -> tuple[Correlations, Floats | None]:
@@ -580,6 +623,10 @@ def _stands_beside(metric: MetricStanding, _: Board, __: RankingOptions) -> str 
     return None if metric.beside is None else f"holds other scores of {metric.beside}, which leads under this name"
 
 
+def _is_called_people(metric: MetricStanding, _: Board, __: RankingOptions) -> str | None:
+    return "bears the name that stands for people; rename it" if metric.name == PEOPLE else None
+
+
 def _uses_no_reference(metric: MetricStanding, board: Board, _: RankingOptions) -> str | None:
     return "uses no reference" if metric.reference_free and not board.free_may_rank else None
 
@@ -589,6 +636,7 @@ AGAINST_LEADING: Mapping[str, Callable[[MetricStanding, Board, RankingOptions], 
     "statistic": _is_statistic,
     "barred": _is_barred,
     "beside": _stands_beside,
+    "people": _is_called_people,
     "reference-free": _uses_no_reference,
 }
 
@@ -601,12 +649,33 @@ class Leader:
     notes: tuple[str, ...] = ()
 
 
+def _chosen_leader(
+    board: Board,
+    metrics: Sequence[MetricStanding],
+    ensemble: Ensemble | None,
+    options: RankingOptions,
+    people: PeopleRanking | None,
+) -> Leader:
+    """What leads; the board's own choice where nobody asks for another, unless that can't be had."""
+    if options.by is not None or board.by is None:
+        return choose_leader(board, metrics, ensemble, options, people)
+    try:
+        return choose_leader(board, metrics, ensemble, replace(options, by=board.by), people)
+    except InvalidInput as error:
+        leader = choose_leader(board, metrics, ensemble, options, people)
+        return replace(leader, notes=(*leader.notes, f"not ranked by {board.by}, as the board asks: {error}"))
+
+
 def choose_leader(
-    board: Board, metrics: Sequence[MetricStanding], ensemble: Ensemble | None, options: RankingOptions
+    board: Board,
+    metrics: Sequence[MetricStanding],
+    ensemble: Ensemble | None,
+    options: RankingOptions,
+    people: PeopleRanking | None = None,
 ) -> Leader:
     """What was asked for; else the ensemble where it agrees better than any metric that may lead; else the best one."""
     if options.by is not None:
-        return Leader(name=_asked_for(options.by, metrics, ensemble))
+        return Leader(name=_asked_for(options.by, metrics, ensemble, people))
     measured = [m for m in metrics if m.correlation is not None and not m.is_statistic]
     measured.sort(key=_correlation, reverse=True)
     able = [m for m in measured if why_not_leading(m, board, options) is None]
@@ -629,13 +698,21 @@ def why_not_leading(metric: MetricStanding, board: Board, options: RankingOption
     return next((reason for reason in reasons if reason is not None), None)
 
 
-def _asked_for(by: str, metrics: Sequence[MetricStanding], ensemble: Ensemble | None) -> str:
+def _asked_for(
+    by: str, metrics: Sequence[MetricStanding], ensemble: Ensemble | None, people: PeopleRanking | None
+) -> str:
+    """What somebody means by a name; `people` is people, whatever a metric is called."""
+    if by == PEOPLE:
+        if people is None:
+            raise NotEnoughData("generators can't be ranked by people: nobody judged any of them; choose a metric")
+        return PEOPLE
     if by == ENSEMBLE and ensemble is not None:
         return by
     for metric in metrics:
         if by in (metric.name, metric.source_name):
             return metric.name
-    raise UnknownName("metric", by, [metric.name for metric in metrics])
+    known = [metric.name for metric in metrics if metric.name != PEOPLE]
+    raise UnknownName("metric", by, [*known, *((PEOPLE,) if people is not None else ())])
 
 
 def _passed_over(
@@ -693,9 +770,13 @@ def generator_table(ranking: Ranking, human: bool = True) -> Table:
     """Generators by the metric that leads, with every other metric's mean behind it, best metric first."""
     notes = MarkNotes()
     names = _score_names(ranking)
-    rows = tuple(_generator_row(standing, names, ranking.ranked_by, notes) for standing in ranking.generators)
+    rows = tuple(
+        {**_generator_row(standing, names, ranking.ranked_by, notes), **_people_cells(ranking, standing.name)}
+        for standing in ranking.generators
+    )
     judged = (
         TableColumn("human", f"people ({ranking.aggregate})", digits=column_digits(rows, "human")),
+        *_people_columns(ranking, rows),
         TableColumn("judged", "judged", priority=4),
     )
     columns = (
@@ -708,14 +789,14 @@ def generator_table(ranking: Ranking, human: bool = True) -> Table:
     if human:
         place = 5 if ranking.ranked_by in _score_names(ranking) else 3
         columns = (*columns[:place], *judged, *columns[place:])
-    title = f"{ranking.board}: generators by {ranking.ranked_by or 'no metric yet'}"
+    title = f"{ranking.board}: generators by {leader_name(ranking) or 'no metric yet'}"
     placed = () if ranking.common is None else ranking.common.unscored
     reasons = {
         g.name: f"{g.reason}; the common ranking has a place for it" if g.name in placed else g.reason
         for g in ranking.generators
     }
     why_not = reason_notes("No rank for", reasons)
-    won = _won_note(ranking) if human else ()
+    won = (*_won_note(ranking), *people_notes(ranking)) if human else ()
     remarks = (
         *won,
         *((newcomer_words(ranking),) if ranking.newcomers != "leader" and ranking.ranked_by is not None else ()),
@@ -745,7 +826,7 @@ def common_table(ranking: Ranking, common: CommonRanking) -> Table:
     title = f"{ranking.board}: all generators by {name}"
     made_of = "" if common.ensemble is None else f" ({linear_combination(common.ensemble.weights)})"
     notes = (
-        f"{one_line(ranking.ranked_by or '')} can't score {listed(list(map(one_line, common.unscored)))}; "
+        f"{_cannot(ranking)} {listed(list(map(one_line, common.unscored)))}; "
         f"{name}{made_of} scores everyone. Its correlation with people is {value_text(common.correlation, 3)} "
         f"(n = {common.n:,}).",
     )
@@ -757,6 +838,9 @@ def newcomer_words(ranking: Ranking) -> str:
     if ranking.ranked_by is None:
         return "Generators are not ranked yet, so a new one has no place either."
     leads = one_line(ranking.ranked_by)
+    if ranking.ranked_by == PEOPLE:
+        common = "it gets its place in the common ranking" if ranking.newcomers == "common" else "it has no place"
+        return f"Generators are ranked by people: until they have judged a new one, {common}."
     if ranking.newcomers == "leader":
         return f"A new generator is ranked with the others, by {leads}."
     if ranking.newcomers == "common":
@@ -768,6 +852,11 @@ def newcomer_words(ranking: Ranking) -> str:
         f"{leads} can't be computed here for new outputs, and neither can any other metric that may rank: a new "
         "generator has no place until scores are added."
     )
+
+
+def _cannot(ranking: Ranking) -> str:
+    """Why what leads places only some."""
+    return "People did not judge" if ranking.ranked_by == PEOPLE else f"{one_line(ranking.ranked_by or '')} can't score"
 
 
 def lines_table(ranking: Ranking) -> Table:
@@ -829,12 +918,38 @@ def _generator_row(
     return own | {_score_key(name): finite(standing.scores.get(name)) for name in names} | corpus
 
 
-_OWN_KEYS = ("rank", "name", "kind", "mark", "human", "judged", "interval", "reason")
+def _people_cells(ranking: Ranking, generator: str) -> Mapping[str, object]:
+    """What people said of a generator beside its mean: its rank, how sure that is, and each dimension's mean."""
+    if ranking.people is None:
+        return {}
+    standing = ranking.people.overall.standings.get(generator)
+    own = {} if standing is None else {_RANK: standing.rank, _INTERVAL: standing.interval, _BY: standing.annotators}
+    return own | {f"human:{c.name}": finite(c.mean(generator)) for c in ranking.people.dimensions}
+
+
+def _people_columns(ranking: Ranking, rows: Sequence[Mapping[str, object]]) -> Iterable[TableColumn]:
+    people = ranking.people
+    if people is None:
+        return
+    digits = column_digits(rows, "human")
+    yield TableColumn(_INTERVAL, "95% interval", digits=digits, kind="interval", priority=1)
+    if ranking.ranked_by != PEOPLE:
+        yield TableColumn(_RANK, "people's #", kind="rank", priority=2)
+    yield TableColumn(_BY, "annotators", priority=5, visible=_any(rows, _BY))
+    for place, column in enumerate(people.dimensions):
+        key, name = f"human:{column.name}", one_line(column.name)
+        header = f"people: {name}" if name in _score_names(ranking) else name
+        priority = 2 if ranking.ranked_by == PEOPLE else 3 + place
+        yield TableColumn(key, header, digits=column_digits(rows, key), priority=priority)
+
+
+_RANK, _INTERVAL, _BY = "human_rank", "human_interval", "annotators"
+_OWN_KEYS = ("rank", "name", "kind", "mark", "human", "judged", "interval", "reason", _RANK, _INTERVAL, _BY)
 
 
 def _score_key(metric: str) -> str:
     """A metric may be called `rank` or `name`; its column must not be taken for the generator's own."""
-    return f"score:{metric}" if metric in _OWN_KEYS else metric
+    return f"score:{metric}" if metric in _OWN_KEYS or metric.startswith("human:") else metric
 
 
 def _corpus_key(metric: str) -> str:
@@ -853,7 +968,8 @@ def _score_columns(ranking: Ranking, rows: Sequence[Mapping[str, object]], notes
     for place, name in enumerate(_score_names(ranking)):
         key = _score_key(name)
         header = f"{one_line(name)} {notes.mark(marks.get(name, ''))}".rstrip()
-        priority = 0 if name == ranking.ranked_by else place + 2
+        behind = 1 if ranking.ranked_by == PEOPLE else 0
+        priority = 0 if name == ranking.ranked_by else place + 2 + behind
         if any(_corpus_key(name) in row for row in rows):
             corpus = _corpus_key(name)
             yield TableColumn(corpus, header, digits=column_digits(rows, corpus), priority=priority)
@@ -930,6 +1046,55 @@ def _corpus_note(ranking: Ranking) -> tuple[str, ...]:
         return ()
     ranks = " Generators are ranked by the mean of sentences." if ranking.ranked_by in names else ""
     return (f'{listed(list(map(one_line, names)))}: of all outputs together; "of sentences" is their mean.{ranks}',)
+
+
+def leader_name(ranking: Ranking) -> str | None:
+    """What ranks the generators, in words: people with the judgments that are meant."""
+    if ranking.ranked_by == PEOPLE:
+        return f"people ({one_line(ranking.aggregate)})"
+    return None if ranking.ranked_by is None else one_line(ranking.ranked_by)
+
+
+def leading_value(ranking: Ranking, standing: GeneratorStanding) -> float | None:
+    """A generator's mean under what ranks: its score, or what people said."""
+    if ranking.ranked_by is None:
+        return None
+    return standing.human if ranking.ranked_by == PEOPLE else standing.scores.get(ranking.ranked_by)
+
+
+def what_ranks(ranking: Ranking) -> str:
+    """The first line of every answer: what the generators are ranked by, and on what that rests."""
+    people = ranking.people
+    if ranking.ranked_by is None:
+        return "generators are not ranked"
+    if ranking.ranked_by != PEOPLE or people is None:
+        return f"ranked by {leader_name(ranking)}"
+    judgments = sum(standing.judgments for standing in people.overall.generators)
+    what = "shares of comparisons won, in percent" if people.overall.wins else "mean judgments on 0-100"
+    return f"ranked by {leader_name(ranking)}: {what}, {judgments:,} judgments"
+
+
+def people_notes(ranking: Ranking) -> Iterable[str]:
+    """How sure people's means are, and who was judged on less than others."""
+    people = ranking.people
+    if people is None:
+        return
+    unit = "documents" if ranking.resampled == "documents" else "instances"
+    standings = [standing for standing in people.overall.generators if standing.interval is not None]
+    crossed = [s for s in standings if (s.annotators or 0) > 1]
+    over = unit if not crossed else f"{unit} and annotators"
+    if standings:
+        some_only = f" (of {listed([s.name for s in standings if s not in crossed][:3])} over {unit} alone)"
+        yield f"People's intervals are over {over}{some_only if crossed and len(crossed) < len(standings) else ''}."
+    if ranking.draws and ranking.ranked_by == PEOPLE:
+        yield "Ranks are shared where a two-sided paired permutation test over instances finds no difference (p > .05)."
+    full = max((s.instances for s in people.overall.generators), default=0)
+    fewer = [
+        f"{one_line(s.name)} ({s.instances:,} of {full:,})" for s in people.overall.generators if s.instances < full
+    ]
+    if fewer:
+        others = f" and {len(fewer) - 3} more" if len(fewer) > 3 else ""
+        yield f"Judged on fewer instances than others: {', '.join(fewer[:3])}{others}."
 
 
 def _won_note(ranking: Ranking) -> tuple[str, ...]:
@@ -1052,9 +1217,9 @@ def _generators(ranking: Ranking) -> str | None:
     if not ranked or ranking.ranked_by is None:
         return None
     top = sorted(ranked, key=lambda g: g.rank or 0)[:3]
-    names = listed([f"{g.name} ({value_text(g.scores.get(ranking.ranked_by))})" for g in top])
+    names = listed([f"{g.name} ({value_text(leading_value(ranking, g))})" for g in top])
     lead = "leads" if len(top) == 1 else "lead"
-    return f"Ranked by {one_line(ranking.ranked_by)}, {names} {lead} {len(ranked)} generators."
+    return f"Ranked by {leader_name(ranking)}, {names} {lead} {len(ranked)} generators."
 
 
 def citation(ranking: Ranking) -> str:
@@ -1200,7 +1365,11 @@ def rank(
     references: Annotated[
         str | Sequence[str] | None, Named(metavar="A,B"), "use scores against these references (default: the board's)"
     ] = None,
-    by: Annotated[str | None, Named(metavar="METRIC"), "rank generators by this metric instead of the best one"] = None,
+    by: Annotated[
+        str | None,
+        Named(metavar="METRIC"),
+        "rank generators by this metric instead of the best one, or by people",
+    ] = None,
     k: Annotated[int, Ge(1), Named(metavar="N"), "tune lambda so that N metrics take part"] = 3,
     lam: Annotated[
         float | None, Ge(0), Named(name="lambda", metavar="X"), "use this lambda (scikit-learn's alpha) instead"
@@ -1216,7 +1385,7 @@ def rank(
     ] = "instances",
     seed: Annotated[int, Ge(0), Named(metavar="N"), "seed of what is random"] = 0,
 ) -> Ranking:
-    """Rank metrics by their correlation with people, and generators by the best metric or the ensemble.
+    """Rank metrics by their correlation with people, and generators by the best metric, the ensemble or people.
 
     Each new ensemble gets a signature that papers can cite.
     """
@@ -1264,7 +1433,7 @@ def rank_words(ranking: Ranking) -> list[str]:
 @rank.notes
 def _rank_notes(_: View, ranking: Ranking) -> list[str]:
     unscored = [] if ranking.metrics else ["no scores yet: `billboards score BOARD` computes them"]
-    return [*unscored, *ranking.notes]
+    return [what_ranks(ranking), *unscored, *ranking.notes]
 
 
 @rank.keep

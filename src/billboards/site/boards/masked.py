@@ -7,10 +7,12 @@ page takes its texts from `board`, its scores from `matrix`, and asks `judged` b
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 from billboards.analyses._archive import Archive
+from billboards.analyses._people import PEOPLE
 from billboards.analyses._view import View, judged_matrix
 from billboards.analyses.audit.results import MetricAudit
 from billboards.analyses.compare import (
@@ -21,17 +23,18 @@ from billboards.analyses.compare import (
     compare_metrics,
 )
 from billboards.analyses.overrating import OverratingReport
-from billboards.analyses.rank import Ranking
+from billboards.analyses.rank import Ranking, rank_board
 from billboards.analyses.sensitivity import Sensitivity, measure_sensitivity
 from billboards.board import Board
 from billboards.errors import Refused
 from billboards.show.documents import result_of
 from billboards.site.boards.live import LiveBoard
-from billboards.site.boards.ranking import rank_by_owner, ranking_options
+from billboards.site.boards.ranking import rank_by_owner, ranking_options, ruled
 from billboards.site.boards.snapshots import Audience
 from billboards.site.pages.board_view import Filter
 from billboards.site.pages.explorer import Matrix
 from billboards.site.pages.timelines import first_step
+from billboards.stats.bootstrap import Interval
 
 
 @dataclass(frozen=True)
@@ -99,7 +102,14 @@ class Look:
         if self.judged:
             return ranking
         generators = tuple(replace(generator, human=None, judged=0) for generator in ranking.generators)
-        return replace(ranking, generators=generators)
+        if ranking.ranked_by == PEOPLE:
+            # A ranking from before the judgments were hidden: their order is theirs, too.
+            hidden = (
+                replace(g, rank=None, cluster=None, interval=_without(g.interval), reason="judgments are hidden")
+                for g in generators
+            )
+            generators = tuple(sorted(hidden, key=lambda standing: standing.name))
+        return replace(ranking, generators=generators, people=None)
 
     @cached_property
     def _counted(self) -> Board:
@@ -129,7 +139,9 @@ class Look:
             references=chosen.references,
             part=chosen.part,
         )
-        return rank_by_owner(self.live, options)
+        if chosen.by is None:
+            return rank_by_owner(self.live, options)
+        return rank_board(ruled(self.live), self.live.cells, replace(options, by=chosen.by))
 
     @cached_property
     def barred(self) -> dict[str, str]:
@@ -179,3 +191,8 @@ class Look:
             other="" if other is None else self.board.row(other).texts[k] or "",
             reference=references[0].text if references else "",
         )
+
+
+def _without(intervals: Mapping[str, Interval]) -> dict[str, Interval]:
+    """Intervals of metrics alone."""
+    return {name: interval for name, interval in intervals.items() if name != PEOPLE}

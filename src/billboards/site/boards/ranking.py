@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from billboards.analyses._people import PEOPLE
 from billboards.analyses.rank import Ranking, RankingOptions, rank_board
 from billboards.board import Board
 from billboards.errors import InvalidInput
@@ -21,12 +22,17 @@ def ranking_options(live: LiveBoard, barred: Mapping[str, str] | None = None) ->
 
 def rank_by_owner(live: LiveBoard, options: RankingOptions) -> Ranking:
     """A live board's ranking under its owner's rules; a leader that is not there any more is passed over."""
+    board = ruled(live)
+    if live.settings.hidden_judgments and PEOPLE in (options.by, board.by):
+        options = replace(options, by=None if options.by == PEOPLE else options.by)
+        ranking = rank_board(replace(board, by=None if board.by == PEOPLE else board.by), live.cells, options)
+        return replace(ranking, notes=(*ranking.notes, "not ranked by people: their judgments are hidden"))
     try:
-        return rank_board(ruled(live), live.cells, options)
+        return rank_board(board, live.cells, options)
     except InvalidInput as error:
         if options.by is None:
             raise
-        ranking = rank_board(ruled(live), live.cells, replace(options, by=None))
+        ranking = rank_board(board, live.cells, replace(options, by=None))
         return replace(ranking, notes=(*ranking.notes, f"not ranked by {options.by}: {error}"))
 
 

@@ -18,6 +18,7 @@ from typing import Any, Literal
 from sqlalchemy import Connection, RowMapping, func, insert, select, update
 
 from billboards.analyses._archive import next_version
+from billboards.analyses._people import PEOPLE
 from billboards.analyses.ensemble import Ensemble
 from billboards.analyses.rank import Ranking
 from billboards.errors import Gone, UnknownName
@@ -254,6 +255,7 @@ def places_of(document: Mapping[str, Any]) -> list[dict[str, Any]]:
     if ranking["ensemble"] is not None:
         places.append({"side": "metric", "name": "ensemble", "rank": None, "value": ranking["ensemble"]["correlation"]})
     for generator in ranking["generators"]:
-        value = generator["scores"].get(by) if by else None
+        # Under people there is no value: what they said may be hidden later, and places stay readable.
+        value = generator["scores"].get(by) if by and by != PEOPLE else None
         places.append({"side": "generator", "name": generator["name"], "rank": generator["rank"], "value": value})
     return places

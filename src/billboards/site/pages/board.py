@@ -53,7 +53,7 @@ def show_board(ask: Ask) -> Body:
         "card_lines": card_lines(look.board),
         "pending": _pending(ask, look),
         "moved": None if chosen else _moved(look),
-        "filters": filter_selects(look.board, chosen) if look.judged else [],
+        "filters": filter_selects(look.board, chosen, look.ranking) if look.judged else [],
         "filtered": chosen.words,
         "past": None,
         "generation": look.live.generation,

@@ -9,13 +9,14 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from billboards.analyses._people import PeopleColumn
 from billboards.analyses.rank import GeneratorStanding, MetricStanding, Ranking
 from billboards.show.table import mean_digits
-from billboards.show.words import rank_texts, value_text
+from billboards.show.words import interval_text, rank_texts, value_text
 from billboards.site.pages.board_wish import NAME, RANK, Wish
-from billboards.site.pages.columns import board_columns
+from billboards.site.pages.columns import column_reader, people_column
 from billboards.site.pages.paging import Stretch, stretch
 
 #: Rows of one page. A board that has no more is one page, and is sorted and searched without the server.
@@ -30,12 +31,16 @@ Cluster = Mapping[int | None, Sequence[str]]
 
 @dataclass(frozen=True, slots=True)
 class TableCell:
-    """One score: what is shown, what is sorted by, how good it is among its column (0 worst), and its place there."""
+    """One score: what is shown, what is sorted by, how good it is among its column (0 worst), and its place there.
+
+    `more` is what a reader learns who points at it.
+    """
 
     text: str
     value: float | None
     shade: int | None
     rank: int | None
+    more: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +84,8 @@ def lay_rows(
         order = [k for k in order if wanted in ranking.generators[k].name.casefold()]
     shown = stretch(order, page, MOST_ROWS)
     scales = [_scale(column_values(ranking, key), shaded=shaded) for key, shaded in columns]
+    readers = [column_reader(ranking, key) for key, _ in columns]
+    people = [people_column(ranking, key) for key, _ in columns]
     ranks = rank_texts([standing.rank for standing in ranking.generators])
     alike = clusters(ranking.generators)
     by_rank = wish.sort == RANK and wish.way == "ascending"
@@ -92,7 +99,10 @@ def lay_rows(
             ranks[k],
             cluster_words(standing, alike),
             by_rank and _opens_cluster(ranking, k),
-            tuple(scale.cell(_value(standing, key)) for scale, (key, _) in zip(scales, columns, strict=True)),
+            tuple(
+                _people_cell(said, standing, scale.cell(read(standing)))
+                for scale, read, said in zip(scales, readers, people, strict=True)
+            ),
             wanted not in standing.name.casefold(),
         )
 
@@ -126,12 +136,18 @@ def cluster_words(standing: MetricStanding | GeneratorStanding, alike: Cluster) 
 
 def column_values(ranking: Ranking, key: str) -> list[float | None]:
     """What everybody has in a column."""
-    return [_value(standing, key) for standing in ranking.generators]
+    return list(map(column_reader(ranking, key), ranking.generators))
 
 
-def _value(standing: GeneratorStanding, key: str) -> float | None:
-    column = board_columns().get(key)
-    return standing.scores.get(key) if column is None else column.value(standing)
+def _people_cell(column: PeopleColumn | None, standing: GeneratorStanding, cell: TableCell) -> TableCell:
+    """What people said, with how sure it is and the rank that tests give it; another column's cell as it is."""
+    judged = None if column is None else column.standings.get(standing.name)
+    if judged is None:
+        return cell
+    interval = () if judged.interval is None else (f"95% interval {interval_text(judged.interval, 2)}",)
+    by = () if judged.annotators is None else (f"{judged.annotators:,} annotators",)
+    counts = f"{judged.judgments:,} judgments of {judged.instances:,} outputs"
+    return replace(cell, rank=judged.rank, more="; ".join((*interval, counts, *by)))
 
 
 def _scale(values: Sequence[float | None], *, shaded: bool) -> ColumnScale:

@@ -10,14 +10,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from billboards.analyses._people import PEOPLE
 from billboards.analyses.ensemble import ENSEMBLE
 from billboards.analyses.overrating import OverratingEstimate, OverratingReport, verdict
 from billboards.analyses.rank import MetricStanding, Ranking, metric_mark
 from billboards.show.table import STATISTIC
-from billboards.show.words import interval_text, rank_texts, value_text
+from billboards.show.words import interval_text, one_line, rank_texts, value_text
 from billboards.site.pages.board_rows import MOST_ROWS, TableRow, cluster_words, clusters, lay_rows
 from billboards.site.pages.board_wish import Wish
-from billboards.site.pages.columns import PEOPLE, BoardColumn, board_columns
+from billboards.site.pages.columns import BoardColumn, board_columns, people_keys
 from billboards.site.pages.paging import Stretch
 
 #: Pinned columns that stay in sight; there is no room for more beside the names.
@@ -84,6 +85,7 @@ def _columns(ranking: Ranking, overrating: OverratingReport | None, wish: Wish) 
     missing: Mapping[str, str] = {} if overrating is None else overrating.missing
     columns: list[TableColumn] = []
     columns += [_own_column(column, ranking) for column in board_columns().values() if _has_values(column, ranking)]
+    columns += [_dimension_column(key, name) for key, name in people_keys(ranking).items()]
     if ranking.ensemble is not None:
         columns.append(_ensemble_column(ranking, measured, missing))
     alike = clusters(ranking.metrics)
@@ -109,7 +111,14 @@ def _own_column(column: BoardColumn, ranking: Ranking) -> TableColumn:
         more = (f"Mean human score ({ranking.aggregate}), 0 to 100.", f"{judged:,} judged outputs.")
     cell = TopCell("", more)
     mark = "" if column.shaded else STATISTIC
-    return TableColumn(column.name, column.name, "people", mark, False, TopCell(""), cell, TopCell(""))
+    leads = column.name == PEOPLE and ranking.ranked_by == PEOPLE
+    return TableColumn(column.name, column.name, "people", mark, leads, TopCell(""), cell, TopCell(""))
+
+
+def _dimension_column(key: str, name: str) -> TableColumn:
+    """What people said on one dimension."""
+    cell = TopCell("", (f"Mean human score on {one_line(name)}, 0 to 100.",))
+    return TableColumn(key, name, "people", "", False, TopCell(""), cell, TopCell(""))
 
 
 def _ensemble_column(

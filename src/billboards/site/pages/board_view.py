@@ -13,6 +13,7 @@ from typing import Any
 from markupsafe import Markup
 from starlette.datastructures import QueryParams
 
+from billboards.analyses._people import PEOPLE
 from billboards.analyses._report import findings
 from billboards.analyses.ensemble import ENSEMBLE
 from billboards.analyses.overrating import OverratingReport, overrating_words
@@ -34,7 +35,7 @@ from billboards.show.table import NOTES
 from billboards.show.words import linear_combination, one_line, value_text
 from billboards.site.pages.board_table import BoardTable, board_table
 from billboards.site.pages.board_wish import ORDERS, Wish, read_wish
-from billboards.site.pages.columns import board_columns
+from billboards.site.pages.columns import board_columns, people_keys
 from billboards.site.pages.paging import pager, read_page
 from billboards.site.web import addresses
 
@@ -52,15 +53,18 @@ class Filter:
     part: Slice = field(default_factory=Slice)
     aggregate: str | None = None
     references: tuple[str, ...] | None = None
+    by: str | None = None
 
     def __bool__(self) -> bool:
-        return bool(self.part) or self.aggregate is not None or self.references is not None
+        return bool(self.part) or any(value is not None for value in (self.aggregate, self.references, self.by))
 
     @property
     def words(self) -> str:
         parts = [str(self.part)] if self.part else []
         parts += [f"judgments {self.aggregate}"] if self.aggregate else []
         parts += [f"references {', '.join(self.references)}"] if self.references else []
+        if self.by is not None:
+            parts = [*(parts or ["the whole board"]), f"by {self.by}"]
         return ", ".join(parts)
 
 
@@ -84,6 +88,7 @@ def read_filter(board: Board, query: QueryParams) -> Filter:
         part,
         query.get("aggregate") or None,
         board.check_references(named.split(",")) if named else None,
+        query.get("by") or None,
     )
 
 
@@ -116,7 +121,7 @@ def table_context(
         "kept_for_finding": [*((k, v) for k, v in kept if k != "find"), *_flat(wish.query())],
         "kept_for_columns": [*kept, *((k, v) for k, v in _flat(wish.query()) if k not in ("hide", "pin")), *page],
         "marks": NOTES,
-        "ranked_by": ranked_by_words(ranking),
+        "ranked_by": ranked_by_words(ranking, asked=bool(query.get("by"))),
         "notes": _notes(ranking, overrating),
         "findings": findings(ranking, overrating),
         "lines": lines_table(ranking) if ranking.lines else None,
@@ -126,11 +131,12 @@ def table_context(
     }
 
 
-_FILTERS = ("domain", "document", "tag", "aggregate", "references", "since", "find")
+_FILTERS = ("domain", "document", "tag", "aggregate", "references", "by", "since", "find")
 
 
-def filter_selects(board: Board, chosen: Filter) -> list[Select]:
+def filter_selects(board: Board, chosen: Filter, ranking: Ranking | None = None) -> list[Select]:
     """The choices that this board has; a choice of one is none."""
+    leaders = [] if ranking is None else [(name, name) for name in _leaders(ranking)]
     aggregates = list(dict.fromkeys((*board.aggregates, *board.dimensions)))
     domains = sorted({i.domain for i in board.instances if i.domain})
     tags = sorted({tag for i in board.instances for tag in i.tags})
@@ -142,19 +148,33 @@ def filter_selects(board: Board, chosen: Filter) -> list[Select]:
         _select("document", "document", [(d, d) for d in documents], chosen.part.document, "all documents"),
         _select("aggregate", "judgments", [(a, a) for a in aggregates], chosen.aggregate, f"{board.ranks} (default)"),
         _select("references", "references", references, ",".join(chosen.references or ()), "all references"),
+        _select("by", "ranked by", leaders, chosen.by, "the board's choice"),
     ]
     return [select for select in selects if 2 < len(select.options) <= MOST_CHOICES]
+
+
+def _leaders(ranking: Ranking) -> list[str]:
+    """What the generators can be ranked by."""
+    people = [PEOPLE] if ranking.people is not None else []
+    fitted = [ENSEMBLE] if ranking.ensemble is not None else []
+    return [*people, *fitted, *(metric.name for metric in ranking.metrics if metric.name != PEOPLE)]
 
 
 def _select(name: str, label: str, options: Sequence[tuple[str, str]], chosen: str | None, every: str) -> Select:
     return Select(name, label, (("", every), *options), chosen or "")
 
 
-def ranked_by_words(ranking: Ranking) -> Markup:
-    """What ranks the generators and why: it agrees best with people, or the board's owner chose it."""
+def ranked_by_words(ranking: Ranking, *, asked: bool = False) -> Markup:
+    """What ranks the generators and why: it agrees best with people, or the board's owner or the reader chose it."""
     lead, ensemble = ranking.ranked_by, ranking.ensemble
+    chosen = "as you asked" if asked else "chosen by the board’s owner"
     if lead is None:
         return Markup("Generators are not ranked yet: no metric has a correlation with people.")
+    if lead == PEOPLE:
+        words = best_metric_words(ranking)
+        beside = "" if words is None else f" Of the metrics, {words}."
+        on = f" ({one_line(ranking.aggregate)}), {chosen}.{beside}"
+        return Markup("Generators are ranked by <strong>people</strong>{}").format(on)
     agreement = {m.name: m.correlation for m in ranking.metrics if m.correlation is not None}
     by_itself = {m.name for m in ranking.metrics if m.name in agreement and not m.is_statistic}
     if ensemble is not None and ensemble.correlation is not None:
@@ -162,7 +182,7 @@ def ranked_by_words(ranking: Ranking) -> Markup:
         by_itself.add(ENSEMBLE)
     best = max(sorted(by_itself), key=lambda name: agreement[name], default=None)
     if best is None:
-        why = ", chosen by the board’s owner: no metric has a correlation with people"
+        why = f", {chosen}: no metric has a correlation with people"
     elif lead in by_itself and (agreement[lead] >= agreement[best] or _bars_the_best(ranking)):
         others = "" if agreement[lead] >= agreement[best] else " of those that may rank alone"
         unseen = " on generators it has not seen" if lead == ENSEMBLE else ""
@@ -170,7 +190,7 @@ def ranked_by_words(ranking: Ranking) -> Markup:
     else:
         own = "not known" if lead not in agreement else value_text(agreement[lead], 3)
         why = (
-            f", chosen by the board’s owner: its agreement with people is {own}, and {one_line(best)} agrees best "
+            f", {chosen}: its agreement with people is {own}, and {one_line(best)} agrees best "
             f"({value_text(agreement[best], 3)})"
         )
     name = Markup("<strong>{}</strong>").format(lead)
@@ -254,8 +274,12 @@ def _choices(ranking: Ranking, wish: Wish) -> list[dict[str, object]]:
         if any(column.value(standing) is not None for standing in ranking.generators)
     ]
     fitted = [ENSEMBLE] if ranking.ensemble is not None else []
-    names = [*own, *fitted, *(metric.name for metric in ranking.metrics)]
-    return [{"key": n, "name": n, "pinned": n in wish.pinned, "hidden": n in wish.hidden} for n in names]
+    keys = {name: name for name in own} | people_keys(ranking)
+    keys |= {name: name for name in (*fitted, *(metric.name for metric in ranking.metrics))}
+    return [
+        {"key": key, "name": name, "pinned": key in wish.pinned, "hidden": key in wish.hidden}
+        for key, name in keys.items()
+    ]
 
 
 def _notes(ranking: Ranking, overrating: OverratingReport | None) -> list[str]:

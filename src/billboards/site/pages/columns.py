@@ -17,11 +17,11 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import entry_points
 
-from billboards.analyses.rank import GeneratorStanding
+from billboards.analyses._people import PEOPLE, PeopleColumn
+from billboards.analyses.rank import GeneratorStanding, Ranking
 from billboards.errors import InvalidInput
 
 GROUP = "billboards.columns"
-PEOPLE = "people"
 
 Value = Callable[[GeneratorStanding], float | None]
 
@@ -49,6 +49,32 @@ def board_column(name: str, explanation: str, *, shaded: bool = False) -> Callab
 @board_column(PEOPLE, "Mean human score, 0 to 100.", shaded=True)
 def people(standing: GeneratorStanding) -> float | None:
     return standing.human
+
+
+def people_keys(ranking: Ranking) -> dict[str, str]:
+    """The columns of single human dimensions, by key, with what stands above each."""
+    people = ranking.people
+    return {} if people is None else {f"{PEOPLE}:{column.name}": column.name for column in people.dimensions}
+
+
+def people_column(ranking: Ranking, key: str) -> PeopleColumn | None:
+    """What people said in a column: on what ranks the board, or on one dimension."""
+    if ranking.people is None:
+        return None
+    columns = (ranking.people.overall, *ranking.people.dimensions)
+    keys = (PEOPLE, *people_keys(ranking))
+    return dict(zip(keys, columns, strict=True)).get(key)
+
+
+def column_reader(ranking: Ranking, key: str) -> Value:
+    """What reads a generator's number in a column: a metric's, a human dimension's, or one that is declared here."""
+    column = board_columns().get(key)
+    if column is not None:
+        return column.value
+    said = people_column(ranking, key)
+    if said is not None:
+        return lambda standing: said.mean(standing.name)
+    return lambda standing: standing.scores.get(key)
 
 
 @cache

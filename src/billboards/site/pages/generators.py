@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,9 +10,9 @@ import numpy as np
 from fastapi import APIRouter
 
 from billboards.analyses.ensemble import ENSEMBLE
-from billboards.analyses.rank import GeneratorStanding, Ranking
+from billboards.analyses.rank import GeneratorStanding, Ranking, leader_name
 from billboards.show.table import mean_digits
-from billboards.show.words import rank_texts, value_text
+from billboards.show.words import interval_text, rank_texts, value_text
 from billboards.site.accounts.access import may
 from billboards.site.boards import snapshots
 from billboards.site.boards.masked import Look
@@ -78,7 +78,17 @@ def score_lines(ranking: Ranking, name: str) -> list[ScoreLine]:
         value = own.human if metric == PEOPLE else own.scores.get(metric)
         if any(v is not None for v in values):
             lines.append(_line(metric, value, values, _coverage(own, metric, ranking)))
+        if metric == PEOPLE:
+            lines += _dimension_lines(ranking, name)
     return lines
+
+
+def _dimension_lines(ranking: Ranking, name: str) -> Iterator[ScoreLine]:
+    """What people said on each dimension."""
+    for column in () if ranking.people is None else ranking.people.dimensions:
+        standing = column.standings.get(name)
+        judged = "" if standing is None else f"{standing.instances:,} judged"
+        yield _line(f"people: {column.name}", column.mean(name), [s.mean for s in column.generators], judged)
 
 
 def _line(name: str, value: float | None, values: Sequence[float | None], coverage: str) -> ScoreLine:
@@ -106,10 +116,23 @@ def _facts(ranking: Ranking, standing: GeneratorStanding) -> list[tuple[str, str
     ranks = dict(zip((g.name for g in ranked), rank_texts([g.rank for g in ranked]), strict=True))
     place = f"{ranks[standing.name]} of {len(ranked)}" if standing.rank is not None else "not ranked"
     alike = [g.name for g in ranked if g.cluster == standing.cluster and g is not standing and g.cluster is not None]
-    facts = [("rank", place), ("ranked by", ranking.ranked_by or "nothing yet")]
+    facts = [("rank", place), ("ranked by", leader_name(ranking) or "nothing yet")]
     if standing.rank is not None and alike:
         facts.append(("not told apart from", few(alike, MOST_NAMED)))
-    return [*facts, ("people", value_text(standing.human, 2))] if standing.human is not None else facts
+    return [*facts, ("people", _people_words(ranking, standing))] if standing.human is not None else facts
+
+
+def _people_words(ranking: Ranking, standing: GeneratorStanding) -> str:
+    """What people said of a generator: its mean, how sure that is, and its place among those they judged."""
+    mean, people = value_text(standing.human, 2), ranking.people
+    judged = None if people is None else people.overall.standings.get(standing.name)
+    if judged is None or people is None:
+        return mean
+    interval = "" if judged.interval is None else f" (95% interval {interval_text(judged.interval, 2)})"
+    ranked = [s for s in people.overall.generators if s.rank is not None]
+    ranks = dict(zip((s.name for s in ranked), rank_texts([s.rank for s in ranked]), strict=True))
+    place = "" if judged.rank is None else f", rank {ranks[judged.name]} of {len(ranked)}"
+    return f"{mean}{interval}{place}"
 
 
 def _lead(look: Look, name: str) -> str | None:

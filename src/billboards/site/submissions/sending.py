@@ -18,6 +18,7 @@ from typing import Any
 
 from sqlalchemy import Connection, delete
 
+from billboards.analyses._people import PEOPLE
 from billboards.analyses.ensemble import ENSEMBLE
 from billboards.board import Board
 from billboards.board.names import generator_name_mistake
@@ -299,6 +300,10 @@ def change_settings(site: Site, viewer: Viewer, board: str, changes: Mapping[str
     with site.database.writing() as connection:
         registered = registry.board(connection, board)
         settings = read_board_settings({**registered.settings, **changes}, leaders=leaders)
+        if settings.by == PEOPLE and settings.hidden_judgments:
+            raise InvalidInput(
+                f"board {board} hides its judgments, so people can't rank it; change by or hidden_judgments"
+            )
         registry.change_board(
             connection, board, "board.settings", actor=viewer.name, now=site.clock(), settings=settings.document()
         )
@@ -306,13 +311,14 @@ def change_settings(site: Site, viewer: Viewer, board: str, changes: Mapping[str
 
 
 def _leaders(site: Site, board: str) -> set[str]:
-    """What a board may be ranked by: its metrics under every name they have, and the ensemble."""
+    """What a board may be ranked by: its metrics under every name they have, the ensemble, and people if any judged."""
     live = live_board(site, board, audience="owners")
     own, _ = board_metrics(live.board)
     imported = (name for column in live.board.imported for name in (column.name, column.source_name))
     ranked = (metric["name"] for metric in (live.document or {"ranking": {"metrics": ()}})["ranking"]["metrics"])
     named = {*(metric.name for metric in own), *part_names(live.board.metrics)}
-    return {ENSEMBLE, *named, *imported, *live.metrics, *ranked}
+    names = {ENSEMBLE, *named, *imported, *live.metrics, *ranked} - {PEOPLE}
+    return names | {PEOPLE} if len(live.board.judgments) and live.board.ranks is not None else names
 
 
 def freeze(site: Site, viewer: Viewer, board: str) -> BoardSettings:
