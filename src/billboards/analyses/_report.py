@@ -40,6 +40,7 @@ from billboards.analyses.rank import (
     rank,
     resampled_text,
     statistic_name,
+    what_ranks,
 )
 from billboards.analyses.references import ReferenceEffect, reference_table, references
 from billboards.analyses.sensitivity import Sensitivity, conditions_table, sensitivity, sensitivity_table
@@ -198,6 +199,7 @@ def report_html(
         "report.html.j2",
         ranking=ranking,
         title=_title(ranking, board),
+        what_ranks=what_ranks(ranking),
         facts=_facts(ranking, board),
         findings=findings(ranking, overrating),
         metrics=metrics_section(ranking, judged),
@@ -333,6 +335,7 @@ def report(
     k: int = 3,
     lam: float | None = None,
     method: Method = "lasso",
+    by: str | None = None,
     seed: int = 0,
     with_references: bool = True,
     with_studies: bool = True,
@@ -350,6 +353,7 @@ def report(
     k: metrics in the ensemble
     lam: the ensemble's lambda, instead of k
     method: how the ensemble is fitted
+    by: what ranks the generators: a metric, "ensemble" or "people" (default: the board's choice, else the best)
     seed: seed of what is random
     with_references: whether to study what one more reference is worth
     with_studies: whether to add every other quick analysis that the board allows
@@ -365,7 +369,7 @@ def report(
     view = look_at(board, aggregate=aggregate, part=part, scoring=scoring)
     home_of(board)
     how: dict[str, Any] = {"k": k, "lam": lam, "method": method}
-    ranking = rank.run(view, seed=seed, **how).value
+    ranking = rank.run(view, seed=seed, by=by, **how).value
     compared = human or next(iter(human_generators(board)), None) if board.ranks else None
     left_out: list[str] = []
     names = [name for name in summaries() if name not in BY_HAND and analysis_named(name).quick] if with_studies else []

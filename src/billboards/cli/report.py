@@ -14,6 +14,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--human", metavar="NAME", help="the person to measure overrating with")
     options.add_view(parser)
     options.add_ensemble(parser)
+    parser.add_argument("--by", metavar="METRIC", help="rank generators by this metric, or by people")
     options.add_seed(parser)
     parser.add_argument("--no-references", action="store_true", help="leave out the study of the number of references")
     parser.add_argument("--no-studies", action="store_true", help="leave out the sections of all other analyses")
@@ -45,6 +46,7 @@ def run(arguments: Namespace) -> int:
             k=arguments.k,
             lam=arguments.lam,
             method=arguments.ensemble,
+            by=arguments.by,
             seed=arguments.seed,
             with_references=not arguments.no_references,
             with_studies=not arguments.no_studies,

@@ -131,7 +131,7 @@ class BoardSettings(_Settings):
         """Whether there is such a metric, where the reader of the settings knows which there are."""
         leaders: Collection[str] | None = (info.context or {}).get("leaders")
         if by is not None and leaders is not None and by not in leaders:
-            words = f"must be what can rank the board: {', '.join(sorted(leaders))}"
+            words = f"must be a metric of the board: {', '.join(sorted(leaders))}"
             raise PydanticCustomError("leader", "{words}", {"words": words})
         return by
 
