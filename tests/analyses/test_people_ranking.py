@@ -173,7 +173,7 @@ def test_tables_and_words_say_what_ranks(tmp_path: Path, capsys: pytest.CaptureF
     assert table.title == "small: generators by people (overall)"
     headers = [column.header for column in table.columns if column.visible]
     assert headers[:8] == [
-        "#", "generator", "people (overall)", "95% interval", "annotators", "adequacy", "fluency", "judged",
+        "#", "generator", "people (overall)", "people's 95%", "annotators", "adequacy", "fluency", "judged",
     ]  # fmt: skip
     assert table.rows[0]["human_interval"] == ranking.people.overall.generators[0].interval  # type: ignore[union-attr]
     assert "People's intervals are over instances and annotators." in table.notes

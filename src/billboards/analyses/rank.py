@@ -1,4 +1,4 @@
-"""Rank metrics by their correlation with people, and generators by the best metric or the ensemble.
+"""Rank metrics by their correlation with people, and generators by the best metric, the ensemble or people.
 
 Rankings: what a board says at one moment, kept as it was said.
 
@@ -932,7 +932,7 @@ def _people_columns(ranking: Ranking, rows: Sequence[Mapping[str, object]]) -> I
     if people is None:
         return
     digits = column_digits(rows, "human")
-    yield TableColumn(_INTERVAL, "95% interval", digits=digits, kind="interval", priority=1)
+    yield TableColumn(_INTERVAL, "people's 95%", digits=digits, kind="interval", priority=1)
     if ranking.ranked_by != PEOPLE:
         yield TableColumn(_RANK, "people's #", kind="rank", priority=2)
     yield TableColumn(_BY, "annotators", priority=5, visible=_any(rows, _BY))
