@@ -74,14 +74,14 @@ def _mean_of(judgments: list[Judgment]) -> PlainMean | None:
 
 
 def _half(pieces: list[tuple[str, str | None, float, float]], people: set[str | None]) -> float | None:
-    of_instances = _clustered([(instance, w, u) for instance, _, w, u in pieces])
+    of_instances = _clustered([(instance, instance, w, u) for instance, _, w, u in pieces], parts=False)
     if of_instances is None:
         return None
     half = _student(*of_instances)
     if None in people or len(people) < 2:
         return half
-    of_annotators = _clustered([(annotator, w, u) for _, annotator, w, u in pieces])
-    of_both = _clustered([((instance, annotator), w, u) for instance, annotator, w, u in pieces])
+    of_annotators = _clustered([(annotator, instance, w, u) for instance, annotator, w, u in pieces], parts=True)
+    of_both = _clustered([((instance, annotator), None, w, u) for instance, annotator, w, u in pieces], parts=False)
     assert of_annotators is not None
     assert of_both is not None
     beside = max(of_instances[0] - of_both[0], 0.0)
@@ -92,21 +92,31 @@ def _half(pieces: list[tuple[str, str | None, float, float]], people: set[str | 
     return max(half, _student(total, df))
 
 
-def _clustered(pieces: list[tuple[object, float, float]]) -> tuple[float, float] | None:
-    """Variance and degrees of freedom by Bell and McCaffrey, from the matrix that they write down."""
+def _clustered(pieces: list[tuple[object, object, float, float]], *, parts: bool) -> tuple[float, float] | None:
+    """Variance and degrees of freedom by Bell and McCaffrey, from the matrices that they write down.
+
+    With parts, a cluster has an effect and independent parts beside it.
+    """
     weights: dict[object, float] = defaultdict(float)
     residuals: dict[object, float] = defaultdict(float)
-    for code, weight, residual in pieces:
+    of_part: dict[object, dict[object, float]] = defaultdict(lambda: defaultdict(float))
+    for code, part, weight, residual in pieces:
         weights[code] += weight
         residuals[code] += residual
+        of_part[code][part] += residual
     if len(weights) < 2:
         return None
     w = np.array(list(weights.values()))
+    q = np.array([sum(u * u for u in of_part[code].values()) if parts else 0.0 for code in weights])
     maker = np.eye(len(w)) - np.outer(np.ones(len(w)), w)
     form = maker.T @ np.diag(w**2) @ maker
-    trace = float(np.trace(form))
-    variance = sum(u * u for u in residuals.values()) * float((w**2).sum()) / trace
-    return variance, trace**2 / float(np.trace(form @ form))
+    # What the sum of squares is expected to be per unit of the effects' variance, and from the parts alone.
+    per_effect, from_parts = float(np.trace(form)), float(np.trace(form @ np.diag(q / w**2)))
+    effect = (sum(u * u for u in residuals.values()) - from_parts) / per_effect
+    variance = max(effect * float((w**2).sum()) + float(q.sum()), 0.0)
+    covariance = form @ np.diag(max(effect, 0.0) + q / w**2)
+    squared = float(np.trace(covariance @ covariance))
+    return variance, float(np.trace(covariance)) ** 2 / squared if squared > 0 else 1.0
 
 
 def _student(variance: float, df: float) -> float:

@@ -25,8 +25,8 @@ def test_three_annotators_who_rate_a_third_each_give_students_interval_of_their_
     values = np.array([60.0, 70.0, 80.0])[annotator][:, None]
     means = people_means(values, np.zeros(99, int), np.arange(99), annotator, shape=(1, 99))
     assert means.crossed.tolist() == [True]
-    # Their means 60, 70 and 80 have sd 10; 4.3027 · 10 / √3.
-    assert means.high[0] - means.mean[0] == pytest.approx(4.30265 * 10 / np.sqrt(3), rel=1e-5)
+    # Their means 60, 70 and 80 have sd 10: about 4.3027 · 10 / √3.
+    assert means.high[0] - means.mean[0] == pytest.approx(4.30265 * 10 / np.sqrt(3), rel=1e-3)
 
 
 def test_one_instance_has_no_interval_and_nobody_judged_no_mean() -> None:
@@ -100,16 +100,19 @@ def test_means_and_intervals_are_those_of_plain_loops(seed: int) -> None:
 
 
 @pytest.mark.parametrize("annotators", [3, 5, 10, 20])
-@pytest.mark.parametrize("design", ["one annotator per output", "every annotator"])
+@pytest.mark.parametrize("design", ["one annotator per output", "uneven annotators", "every annotator"])
 def test_intervals_cover_the_truth_with_few_severe_annotators(design: str, annotators: int) -> None:
     """Severity sd 10, instances sd 10, noise sd 15, 100 instances; every campaign stands as a generator of its own."""
     rounds, instances = 1000, 100
     rng = np.random.default_rng(annotators)
     severity, difficulty = rng.normal(0, 10, (rounds, annotators)), rng.normal(0, 10, (rounds, instances))
-    per = 1 if design == "one annotator per output" else annotators
+    per = annotators if design == "every annotator" else 1
     campaign = np.repeat(np.arange(rounds), instances * per)
     instance = np.tile(np.repeat(np.arange(instances), per), rounds)
     who = np.tile(np.arange(instances * per) % annotators, rounds)
+    if design == "uneven annotators":
+        shares = 1 / np.arange(1, annotators + 1)
+        who = rng.choice(annotators, len(who), p=shares / shares.sum())
     values = 50 + severity[campaign, who] + difficulty[campaign, instance] + rng.normal(0, 15, len(who))
     means = people_means(values[:, None], campaign, instance, campaign * annotators + who, shape=(rounds, instances))
     covered = float(((means.low <= 50) & (means.high >= 50)).mean())
