@@ -123,11 +123,11 @@ class _Spread:
         q·(1 - 2W + ΣW²). Both numbers are exact for normal effects of equal clusters. One code alone gives NaN.
         """
         place, owner = self._clusters(code)
-        weight, sums = np.bincount(place, self.weight), np.bincount(place, self.residual)
+        weight, sums = (np.bincount(place, of).astype(np.float64) for of in (self.weight, self.residual))
         parts = np.zeros(len(owner)) if within is None else self._squares(within, place, len(owner))
 
         def total(of_cluster: Floats) -> Floats:
-            return np.bincount(owner, of_cluster, self.generators)
+            return np.bincount(owner, of_cluster, self.generators).astype(np.float64)
 
         squares, p2, p3 = total(sums**2), total(weight**2), total(weight**3)
         several = np.bincount(owner, minlength=self.generators) > 1
@@ -155,7 +155,8 @@ class _Spread:
         place, owner = self._clusters(within)
         of_part = np.zeros(len(owner), np.int64)
         of_part[place] = cluster
-        return np.bincount(of_part, np.bincount(place, self.residual) ** 2, clusters)
+        sums = np.bincount(place, self.residual)
+        return np.bincount(of_part, sums**2, clusters).astype(np.float64)
 
 
 def _half_widths(spread: _Spread, instance: Ints, annotator: Ints, people: Ints) -> tuple[Floats, Bools]:
