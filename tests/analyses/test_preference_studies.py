@@ -31,15 +31,15 @@ def test_two_metrics_are_compared_on_the_pairs_that_both_decide(compared: Board)
     assert (found.statistic, found.n) == ("kendall", 12)
     assert found.correlations == pytest.approx((1.0, 8 / 12))
     assert found.difference == pytest.approx(4 / 12)
-    # Only two instances differ: of the four ways to exchange them one is as far as this.
-    assert found.p_permutation == pytest.approx(1 / 4, abs=0.05)
+    # Only two instances differ: of the four ways to exchange them one is as far as this, and one as far the other way.
+    assert found.p_permutation == pytest.approx(2 / 4, abs=0.05)
     assert found.interval is not None
     assert found.difference is not None
     assert 0 <= found.interval[0] < found.difference < found.interval[1]
     assert (found.accuracy, found.p_williams, found.between) == (None, None, None)
     said = " ".join(str(result).split())
     assert "WMT's Kendall of BLEU 1.000" in said
-    assert "p, one-sided (whole instances exchanged)" in said
+    assert "p, two-sided (whole instances exchanged)" in said
 
 
 def test_the_pairs_that_decide_between_metrics_are_shown_with_both_texts(compared: Board) -> None:

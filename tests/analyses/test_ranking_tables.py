@@ -7,8 +7,11 @@ from dataclasses import replace
 
 from examples_of_results import RANKING
 from shown_columns import column
+from small_boards import noisy_board
 
+import billboards as bb
 from billboards.analyses.rank import generator_table, metric_table
+from billboards.show.latex import to_latex
 from billboards.show.table import shown
 
 
@@ -79,3 +82,13 @@ def test_a_metric_called_like_a_column_does_not_overwrite_it() -> None:
 
 def test_a_part_of_a_board_is_named() -> None:
     assert "Only domain news." in metric_table(replace(RANKING, part="domain news")).notes
+
+
+def test_what_was_tested_is_said_in_every_format() -> None:
+    result = bb.rank(noisy_board({"a": 20, "b": 60}), draws=50)
+    assert result.document["sides"] == "two"
+    for text in (str(result), to_latex(result.tables[0]), to_latex(result.tables[-1])):
+        assert "two-sided permutation tests" in " ".join(text.split())
+    asked = bb.rank(noisy_board({"a": 20, "b": 60}), draws=50, sides="one")
+    assert asked.document["sides"] == "one"
+    assert "one-sided permutation tests" in " ".join(str(asked).split())

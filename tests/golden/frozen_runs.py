@@ -51,13 +51,39 @@ def abridged(text: str) -> Any:
     return {"begins": [line[:200] for line in lines[:3]], "lines": len(lines), "digest": digest}
 
 
+def one_sided(argv: Sequence[str]) -> list[str]:
+    """How a line is asked now: version 0.1 tested with one side, in the direction seen, and had no word for it."""
+    pairs = ("suite run", "suite rank", "metric report")
+    tested = argv[0] in ("rank", "compare", "hybrids") or " ".join(argv[:2]) in pairs
+    return ["--sides", "one"] if tested else []
+
+
+def compares_all(argv: Sequence[str]) -> bool:
+    """Whether a line compares every two metrics: version 0.1 doubled one side's p there, now both sides are counted."""
+    return argv[0] == "compare" and (len(argv) == 2 or argv[2].startswith("-"))
+
+
+def _without_p(document: Any) -> Any:
+    """A comparison of every two metrics without its p-values."""
+    if isinstance(document, dict) and "compared" in document:
+        gone = ("p", "holm", "bh", "p_accuracy")
+        pairs = [{k: v for k, v in pair.items() if k not in gone} for pair in document["compared"]]
+        document = {**document, "compared": sorted(pairs, key=lambda pair: (pair["first"], pair["second"]))}
+    return document
+
+
+def _general_words(contents: Any) -> Any:
+    """A message without the list of what is known, which grows."""
+    return json.loads(re.sub(r"; known: [^\"]*", "; known", json.dumps(contents)))
+
+
 def run_line(argv: Sequence[str], folder: Path) -> dict[str, Any]:
     """Run a command line in a folder; what it printed and wrote, made comparable."""
     before = _digests(folder)
     printed = io.StringIO()
     with working_in(folder), contextlib.redirect_stdout(printed), contextlib.redirect_stderr(io.StringIO()) as notes:
         try:
-            rc = main(list(argv))
+            rc = main([*argv, *one_sided(argv)])
         except SystemExit as ended:
             rc = ended.code if isinstance(ended.code, int) else 2
     text = printed.getvalue()
@@ -93,10 +119,14 @@ def run_differences(kept: dict[str, Any], now: dict[str, Any]) -> Iterator[str]:
     yield from differences({word: kept[word] for word in ("rc", "said") if word in kept}, now, "run")
     # Cells of version 0.1 are scored again for their counts: computed and present change places, their sum does not.
     yield from differences(sum(kept.get("counts", ())), sum(now.get("counts", ())), "run.counts")
-    if isinstance(kept["stdout"], str) and isinstance(now["stdout"], str):
+    if compares_all(kept["argv"]) and form_of(kept["argv"]) != "json":
+        return
+    if compares_all(kept["argv"]):
+        yield from differences(_without_p(kept["stdout"]), _without_p(now["stdout"]))
+    elif isinstance(kept["stdout"], str) and isinstance(now["stdout"], str):
         yield from text_differences(kept["stdout"], now["stdout"], form_of(kept["argv"]))
     else:
-        yield from differences(kept["stdout"], now["stdout"])
+        yield from differences(_general_words(kept["stdout"]), _general_words(now["stdout"]))
     for name, contents in kept.get("files", {}).items():
         if name not in now.get("files", {}):
             yield f"{name}: was not written"

@@ -72,6 +72,9 @@ def test_a_site_goes_on_where_it_was(version: str, tmp_path: Path) -> None:
     kept = kept_site(version)
     data = data_folder(version, tmp_path)
     with serving(data, workers=1) as address, asking(address, kept["tokens"]) as askers:
+        for board in ("harbour", "versus"):
+            # Version 0.1 tested with one side.
+            askers["owner"].send("PATCH", f"/boards/{board}/settings", json={"sides": "one"})
         now = normalised(go_on(askers, kept["plan"]))
     assert now["kept"] == now["kept_still"]
     # A version that computes rankings in another way ranks its boards anew before anything else happens.

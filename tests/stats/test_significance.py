@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import product
+from itertools import combinations, product
 
 import numpy as np
 import pytest
@@ -174,3 +174,42 @@ def test_clusters_start_where_any_member_beats_the_next() -> None:
     assert significance_clusters([0, 1, 2, 3], p) == {0: 1, 1: 1, 2: 2, 3: 3}
     assert significance_clusters([0, 1, 2, 3], np.full((4, 4), np.nan)) == dict.fromkeys(range(4), 1)
     assert significance_clusters([], p) == {}
+
+
+def test_a_two_sided_test_counts_differences_as_large_either_way() -> None:
+    random = np.random.default_rng(3)
+    values = random.normal(size=(3, 7))
+    tested = permute_values(values, draws=2000, seed=1, sides="two")
+    signs = np.array(list(product((-1.0, 1.0), repeat=7)))
+    for a, b in combinations(range(3), 2):
+        drawn = signs @ (values[a] - values[b]) / 7
+        exact = (np.abs(drawn) >= abs((values[a] - values[b]).mean()) - 1e-12).mean()
+        assert tested.p[a, b] == tested.p[b, a] == pytest.approx(exact, abs=0.04)
+    lopsided = np.array([[0.0, 0.0, 0.0, 9.0], [1.0, 1.0, 1.0, 0.0]])
+    one, two = (permute_values(lopsided, draws=4000, seed=2, sides=sides).p for sides in ("one", "two"))
+    # The differences are -1, -1, -1 and 9: every exchange leaves a sum of 6 or more, on one side or the other.
+    assert two[0, 1] == two[1, 0] == 1.0
+    assert one[0, 1] == pytest.approx(8 / 16, abs=0.03)
+
+
+def test_correlations_are_tested_with_two_sides_by_the_plain_formula() -> None:
+    random = np.random.default_rng(5)
+    scores, human = random.normal(size=(2, 3, 40)), random.normal(size=(3, 40))
+    scores[0] += human
+    one, two = (permute_correlations(scores, human, draws=500, seed=4, sides=sides).p for sides in ("one", "two"))
+    z = [(s - s.mean()) / s.std() for s in scores]
+    observed = abs(np.corrcoef(z[0].ravel(), human.ravel())[0, 1] - np.corrcoef(z[1].ravel(), human.ravel())[0, 1])
+    reached = 0
+    for signs in random_signs(np.random.default_rng(4), 500, 120).reshape(500, 3, 40):
+        pair = np.where(signs > 0, z[0], z[1]), np.where(signs > 0, z[1], z[0])
+        r = [np.corrcoef(side.ravel(), human.ravel())[0, 1] for side in pair]
+        reached += abs(r[0] - r[1]) >= observed - 1e-6
+    assert two[0, 1] == two[1, 0] == (1 + reached) / 501
+    assert one[0, 1] <= two[0, 1]
+
+
+def test_williams_with_two_sides_is_twice_the_smaller_side() -> None:
+    ahead, behind = williams(0.6, 0.4, 0.5, 50), williams(0.4, 0.6, 0.5, 50)
+    assert williams(0.6, 0.4, 0.5, 50, sides="two") == pytest.approx(2 * ahead)
+    assert williams(0.4, 0.6, 0.5, 50, sides="two") == pytest.approx(2 * min(ahead, behind))
+    assert williams(0.5, 0.5, 0.5, 50, sides="two") == 1.0

@@ -17,19 +17,26 @@ from billboards.board import Column
 from billboards.errors import InvalidInput
 from billboards.show.documents import document_of
 from billboards.stats.correlation import pearson_with_intervals
-from billboards.stats.significance import permute_correlations
+from billboards.stats.significance import Sides, permute_correlations
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 
 def rank_metrics(
-    scores: Any, human: ArrayLike, *, instances: ArrayLike | None = None, draws: int = 1000, seed: int = 0
+    scores: Any,
+    human: ArrayLike,
+    *,
+    instances: ArrayLike | None = None,
+    draws: int = 1000,
+    seed: int = 0,
+    sides: Sides = "two",
 ) -> Result[tuple[MetricStanding, ...]]:
     """Metrics by correlation with human scores, for plain arrays or data frames: one row per judged output.
 
     `scores` is a data frame, a mapping of names to columns, or an array with a column per metric. `instances` says
-    which rows belong to the same instance, so that the bootstrap keeps them together.
+    which rows belong to the same instance, so that the bootstrap keeps them together. Tests ask whether two metrics
+    differ, or with one of `sides` whether the one ahead is better.
     """
     columns = _columns(scores)
     judged = np.asarray(human, np.float64).ravel()
@@ -40,10 +47,23 @@ def rank_metrics(
             )
     matrix, people = _by_instance(np.array(list(columns.values())).reshape(-1, len(judged)), judged, instances)
     correlations = pearson_with_intervals(matrix, people, draws=draws, seed=seed)
-    tests = permute_correlations(matrix, people, draws=draws, seed=seed).p if draws else None
+    tests = permute_correlations(matrix, people, draws=draws, seed=seed, sides=sides).p if draws else None
     standings = _rank_columns([Column(name=name, signature="given") for name in columns], correlations, tests)
     ranking = Ranking(
-        "scores", "", "pearson", "pooled", "human", "whole board", (), seed, draws, standings, (), None, None
+        board="scores",
+        board_version="",
+        statistic="pearson",
+        grouping="pooled",
+        aggregate="human",
+        part="whole board",
+        references=(),
+        seed=seed,
+        draws=draws,
+        metrics=standings,
+        generators=(),
+        ranked_by=None,
+        ensemble=None,
+        sides=sides,
     )
     return Result(value=standings, tables=(metric_table(ranking),), document=document_of(ranking))
 

@@ -16,6 +16,7 @@ from billboards.errors import InvalidInput, NotEnoughData
 from billboards.stats.bootstrap import Resampled
 from billboards.stats.correlation import Correlations
 from billboards.stats.preferences import decisions, exchange_decisions, preference_correlations
+from billboards.stats.significance import Sides
 
 Floats = NDArray[np.float64]
 
@@ -33,9 +34,17 @@ def pairs_in(board: Board, aggregate: Aggregate, part: Slice, rows: NDArray[np.b
 
 
 def agreement_with_preferences(
-    board: Board, part: Slice, scores: Floats, pairs: Preferences, *, resampled: Resampled, draws: int, seed: int
+    board: Board,
+    part: Slice,
+    scores: Floats,
+    pairs: Preferences,
+    *,
+    resampled: Resampled,
+    draws: int,
+    seed: int,
+    sides: Sides,
 ) -> tuple[Correlations, Floats | None]:
-    """(C - D)/(C + D) of each metric with 95% intervals, and p-values that one metric agrees more than another."""
+    """(C - D)/(C + D) of each metric with 95% intervals, and p-values of tests between every two metrics."""
     if resampled not in ("instances", "documents"):
         raise InvalidInput(
             f"the judgments of {board.name} that rank compare outputs: intervals come from drawing instances or "
@@ -45,7 +54,7 @@ def agreement_with_preferences(
     choices = decisions(scores, decided.better, decided.worse, decided.instance)
     units = units_of(board, part, decided.instance, resampled)
     correlations = preference_correlations(choices, units, draws=draws, seed=seed)
-    return correlations, exchange_decisions(choices, units, draws=draws, seed=seed) if draws else None
+    return correlations, exchange_decisions(choices, units, draws=draws, seed=seed, sides=sides) if draws else None
 
 
 def check_values(board: Board, aggregate: str | None, so: str) -> None:

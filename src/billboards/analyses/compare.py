@@ -31,14 +31,14 @@ from billboards.board.cells import CellStore, with_parts
 from billboards.errors import InvalidInput, NotEnoughData
 from billboards.options import Named
 from billboards.show.table import Table, TableColumn
-from billboards.show.words import COMPARISONS_WON, clipped, interval_text, p_text, value_text
+from billboards.show.words import COMPARISONS_WON, clipped, interval_text, p_text, sided, value_text
 from billboards.stats.bootstrap import Interval, Resampled
 from billboards.stats.clusters import benjamini_hochberg, holm
 from billboards.stats.correlation import pearson
 from billboards.stats.pairwise import AccuracyTests, acc_eq, permute_decisions
 from billboards.stats.power import Needed, tell_generators_apart, tell_metrics_apart, tell_preferences_apart
 from billboards.stats.preferences import decisions, exchange_decisions, preference_correlations
-from billboards.stats.significance import PairTests, permute_correlations, permute_values, williams
+from billboards.stats.significance import PairTests, Sides, permute_correlations, permute_values, williams
 
 #: What a permutation test exchanges together: single scores, or all of an instance or of a generator.
 Unit = Literal["both", "instances", "generators"]
@@ -85,8 +85,9 @@ class MetricComparison:
     """Two metrics on the same judged outputs: does the first agree better with people?
 
     `unit` says what PERM-BOTH and its kin exchange. `accuracy` is None where no two outputs of an instance are judged.
-    P-values are one-sided, that the one ahead here is better. Where people compared outputs the `statistic` is WMT's
-    Kendall over pairs, `n` counts these, and what needs values (`between`, `p_williams`, `accuracy`) is None.
+    P-values have so many `sides`: two, that they differ; one, that the one ahead here is better, for those who said so
+    beforehand. Where people compared outputs the `statistic` is WMT's Kendall over pairs, `n` counts these, and what
+    needs values (`between`, `p_williams`, `accuracy`) is None.
     """
 
     DOCUMENT: ClassVar[str] = "comparison"
@@ -110,15 +111,16 @@ class MetricComparison:
     unit: Unit = "both"
     resampled: Resampled = "instances"
     statistic: Agreement = "pearson"
+    sides: Sides = "one"
 
 
 @dataclass(frozen=True, slots=True)
 class MetricPair:
     """Two of all metrics, the one ahead first: does it agree better with people?
 
-    `p` is two-sided (PERM-BOTH), `holm` and `bh` are p corrected for all pairs: for the chance of any false finding
+    `p` is PERM-BOTH's, `holm` and `bh` are p corrected for all pairs: for the chance of any false finding
     (Holm), and for the share of false ones among the findings (Benjamini-Hochberg). `accuracy` is the difference in
-    acc_eq and `p_accuracy` the pairs permutation's two-sided p.
+    acc_eq and `p_accuracy` the pairs permutation's p.
     """
 
     first: str
@@ -147,6 +149,7 @@ class MetricPairs:
     seed: int
     compared: tuple[MetricPair, ...]
     statistic: Agreement = "pearson"
+    sides: Sides = "two"
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,6 +187,7 @@ class GeneratorComparison:
     for_second: tuple[DecidingOutput, ...]
     missing: Mapping[str, str] = field(default_factory=dict)
     preferences: bool = False
+    sides: Sides = "one"
 
 
 Floats = NDArray[np.float64]
@@ -208,6 +212,7 @@ def compare_on_pairs(
     draws: int,
     seed: int,
     shown: int,
+    sides: Sides,
 ) -> MetricComparison:
     """Does the first metric agree with more of people's preferences than the second?"""
     scores, decided = np.stack([view.scores.of(name) for name in names]), pairs.decided
@@ -227,7 +232,7 @@ def compare_on_pairs(
         None,
         float(difference.r[0]),
         None if np.isnan(difference.low[0]) else (float(difference.low[0]), float(difference.high[0])),
-        float(exchange_decisions(choices, units, draws=draws, seed=seed)[ahead]) if draws else None,
+        float(exchange_decisions(choices, units, draws=draws, seed=seed, sides=sides)[ahead]) if draws else None,
         None,
         len(decided),
         draws,
@@ -238,6 +243,7 @@ def compare_on_pairs(
         "instances",
         resampled,
         "kendall",
+        sides,
     )
 
 
@@ -303,14 +309,24 @@ def compare_metrics(
     draws: int = 1000,
     seed: int = 0,
     shown: int = SHOWN,
+    sides: Sides = "two",
 ) -> MetricComparison:
     """Does the first metric agree better with people than the second?"""
     store = with_parts(store, [first, second])
     view = judged_matrix(board, store, aggregate=aggregate, part=part, beside=True)
     if view.pairs is not None:
         check_unit(board, unit)
-        how = {"draws": draws, "seed": seed, "shown": shown}
-        return compare_on_pairs(board, view, view.pairs, (first, second), resampled=resampled, **how)
+        return compare_on_pairs(
+            board,
+            view,
+            view.pairs,
+            (first, second),
+            resampled=resampled,
+            draws=draws,
+            seed=seed,
+            shown=shown,
+            sides=sides,
+        )
     a, b = view.scores.of(first), view.scores.of(second)
     human = view.judged_human
     used = np.isfinite(a) & np.isfinite(b) & np.isfinite(human)
@@ -324,9 +340,8 @@ def compare_metrics(
         resampled_correlations(board, view.part, pair, people, resampled=resampled, draws=draws, seed=seed)
     )
     defined = not np.isnan(r).any()
-    tests = (
-        permute_correlations(pair, people, unit=unit, draws=draws, seed=seed).p if draws else np.full((2, 2), np.nan)
-    )
+    how = {"draws": draws, "seed": seed}
+    tests = permute_correlations(pair, people, unit=unit, sides=sides, **how).p if draws else np.full((2, 2), np.nan)
     leads = 0 if not defined or r[0] >= r[1] else 1
     return MetricComparison(
         board.name,
@@ -337,19 +352,20 @@ def compare_metrics(
         _defined(r[0] - r[1]),
         None if drawn is None else (float(np.quantile(drawn, 0.025)), float(np.quantile(drawn, 0.975))),
         _defined(tests[leads, 1 - leads]),
-        _defined(williams(float(r[leads]), float(r[1 - leads]), between, int(n[0]))) if defined else None,
+        _defined(williams(float(r[leads]), float(r[1 - leads]), between, int(n[0]), sides=sides)) if defined else None,
         int(n[0]),
         draws,
         seed,
         _whole(lambda: tell_metrics_apart(pair[0], pair[1], people)),
         *_deciding_outputs(board, view, pair, people, shown),
-        _compare_accuracy(pair, people, draws, seed),
+        _compare_accuracy(pair, people, draws, seed, sides),
         unit,
         resampled,
+        sides=sides,
     )
 
 
-def _compare_accuracy(pair: Floats, people: Floats, draws: int, seed: int) -> AccuracyComparison | None:
+def _compare_accuracy(pair: Floats, people: Floats, draws: int, seed: int, sides: Sides) -> AccuracyComparison | None:
     """acc_eq of both, and how sure the difference is; None where no instance has a pair of outputs."""
     judged = np.isfinite(people).any(axis=1)
     pair, people = pair[:, judged], people[judged]
@@ -362,7 +378,7 @@ def _compare_accuracy(pair: Floats, people: Floats, draws: int, seed: int) -> Ac
     def p_value(unit: Literal["pairs", "instances"]) -> float | None:
         if not draws:
             return None
-        tests = permute_decisions(pair, people, unit=unit, draws=draws, seed=seed, most=MOST_PAIRS)
+        tests = permute_decisions(pair, people, unit=unit, draws=draws, seed=seed, most=MOST_PAIRS, sides=sides)
         return float(tests.p[ahead])
 
     return AccuracyComparison(
@@ -426,6 +442,7 @@ def compare_generators(
     draws: int = 1000,
     seed: int = 0,
     shown: int = SHOWN,
+    sides: Sides = "two",
 ) -> GeneratorComparison:
     """How two generators differ under people and every metric."""
     view = judged_matrix(board, with_parts(store, [by]), aggregate=aggregate, part=part)
@@ -434,7 +451,7 @@ def compare_generators(
     differences, missing = [], {}
     for name, values in columns.items():
         if np.isfinite(values).all(axis=0).any():
-            differences.append(_difference(name, values, draws, seed))
+            differences.append(_difference(name, values, draws, seed, sides))
         else:
             missing[name] = f"no instance is scored for both {first} and {second}"
     if not differences:
@@ -456,6 +473,7 @@ def compare_generators(
         *_deciding_instances(board, view, rows, columns, decided_by, shown),
         missing,
         view.pairs is not None,
+        sides,
     )
 
 
@@ -464,9 +482,9 @@ def people_of(view: JudgedMatrix, rows: list[int]) -> Floats:
     return view.human[rows] if view.pairs is None else shares_between(view.pairs, rows[0], rows[1], view.human.shape)
 
 
-def _difference(name: str, values: Floats, draws: int, seed: int) -> ScoreDifference:
+def _difference(name: str, values: Floats, draws: int, seed: int, sides: Sides) -> ScoreDifference:
     both = values[:, np.isfinite(values).all(axis=0)]
-    tests = permute_values(both, draws=draws, seed=seed).p if draws else np.full((2, 2), np.nan)
+    tests = permute_values(both, draws=draws, seed=seed, sides=sides).p if draws else np.full((2, 2), np.nan)
     means = both.mean(axis=1)
     leads = 0 if means[0] >= means[1] else 1
     return ScoreDifference(
@@ -536,6 +554,7 @@ def compare_all_metrics(
     unit: Unit = "both",
     draws: int = 10_000,
     seed: int = 0,
+    sides: Sides = "two",
 ) -> MetricPairs:
     """All pairs of metrics by pooled Pearson and by acc_eq, the surest difference first."""
     view = judged_matrix(board, store, aggregate=aggregate, part=part)
@@ -546,15 +565,18 @@ def compare_all_metrics(
         raise InvalidInput(f"comparing all metrics is testing them, which needs at least 1 draw; got {draws}")
     if view.pairs is not None:
         check_unit(board, unit)
-        compared = _compared(names, _tests_on_pairs(view.scores.values, view.pairs.decided, draws, seed), None)
-        return MetricPairs(board.name, view.aggregate, str(view.part), "instances", draws, seed, compared, "kendall")
+        compared = _compared(names, _tests_on_pairs(view.scores.values, view.pairs.decided, draws, seed, sides), None)
+        return MetricPairs(
+            board.name, view.aggregate, str(view.part), "instances", draws, seed, compared, "kendall", sides
+        )
     scores, human = view.scores.values[:, view.judged], view.human[view.judged]
-    tests = permute_correlations(scores, human, unit=unit, draws=draws, seed=seed)
-    accuracy = permute_decisions(scores, human, draws=draws, seed=seed, most=MOST_PAIRS)
-    return MetricPairs(board.name, view.aggregate, str(view.part), unit, draws, seed, _compared(names, tests, accuracy))
+    tests = permute_correlations(scores, human, unit=unit, draws=draws, seed=seed, sides=sides)
+    accuracy = permute_decisions(scores, human, draws=draws, seed=seed, most=MOST_PAIRS, sides=sides)
+    compared = _compared(names, tests, accuracy)
+    return MetricPairs(board.name, view.aggregate, str(view.part), unit, draws, seed, compared, sides=sides)
 
 
-def _tests_on_pairs(scores: Floats, decided: Preferences, draws: int, seed: int) -> PairTests:
+def _tests_on_pairs(scores: Floats, decided: Preferences, draws: int, seed: int, sides: Sides) -> PairTests:
     """Every two metrics by WMT's Kendall on the pairs that both decide."""
     choices = decisions(scores, decided.better, decided.worse, decided.instance)
     is_scored = np.isfinite(choices)
@@ -562,12 +584,13 @@ def _tests_on_pairs(scores: Floats, decided: Preferences, draws: int, seed: int)
     sums = np.where(is_scored, choices, 0.0) @ is_scored.T
     with np.errstate(invalid="ignore"):
         difference = (sums - sums.T) / n
-    return PairTests(difference, exchange_decisions(choices, decided.instance, draws=draws, seed=seed), n)
+    p = exchange_decisions(choices, decided.instance, draws=draws, seed=seed, sides=sides)
+    return PairTests(difference, p, n)
 
 
 def _compared(names: tuple[str, ...], tests: PairTests, accuracy: AccuracyTests | None) -> tuple[MetricPair, ...]:
     pairs = [(a, b) if _leads(tests, a, b) else (b, a) for a, b in itertools.combinations(range(len(names)), 2)]
-    p = np.array([_two_sided(tests.p, a, b) for a, b in pairs])
+    p = np.array([tests.p[a, b] for a, b in pairs])
     corrected = holm(p), benjamini_hochberg(p)
     compared = [
         MetricPair(
@@ -586,16 +609,12 @@ def _compared(names: tuple[str, ...], tests: PairTests, accuracy: AccuracyTests 
 
 
 def _in_accuracy(tests: AccuracyTests, a: int, b: int) -> tuple[float | None, float | None, int]:
-    return _defined(tests.difference[a, b]), _defined(_two_sided(tests.p, a, b)), int(tests.n[a, b])
+    ahead = (a, b) if not tests.difference[a, b] < 0 else (b, a)
+    return _defined(tests.difference[a, b]), _defined(tests.p[ahead]), int(tests.n[a, b])
 
 
 def _leads(tests: PairTests, a: int, b: int) -> bool:
     return not tests.difference[a, b] < 0
-
-
-def _two_sided(p: Floats, a: int, b: int) -> float:
-    """Twice the smaller one-sided p-value: nobody said before the test who would be ahead."""
-    return float(min(2 * min(p[a, b], p[b, a]), 1.0)) if np.isfinite(p[a, b]) else np.nan
 
 
 def _surest(pair: MetricPair) -> tuple[float, float]:
@@ -613,6 +632,7 @@ def metric_comparison_table(comparison: MetricComparison) -> Table:
         return _preference_comparison_table(comparison)
     columns = (TableColumn("what", "", align="left"), TableColumn("value", "value", align="right"))
     first, second = comparison.correlations
+    tested = sided(comparison.sides)
     rows: list[dict[str, object]] = [
         {"what": f"correlation of {comparison.first}", "value": value_text(first, 3)},
         {"what": f"correlation of {comparison.second}", "value": value_text(second, 3)},
@@ -621,8 +641,8 @@ def metric_comparison_table(comparison: MetricComparison) -> Table:
             "what": f"95% interval (bootstrap over {resampled_text(comparison.resampled)})",
             "value": interval_text(comparison.interval, 3),
         },
-        {"what": f"p, one-sided ({_PERMUTED[comparison.unit]})", "value": p_text(comparison.p_permutation)},
-        {"what": "p, one-sided (Williams)", "value": p_text(comparison.p_williams)},
+        {"what": f"p, {tested} ({_PERMUTED[comparison.unit]})", "value": p_text(comparison.p_permutation)},
+        {"what": f"p, {tested} (Williams)", "value": p_text(comparison.p_williams)},
         {"what": "correlation between the two", "value": value_text(comparison.between, 3)},
         {"what": "judged outputs", "value": f"{comparison.n:,}"},
         {"what": "instances for 80% power", "value": "–" if comparison.needed is None else f"{comparison.needed:,}"},
@@ -645,7 +665,10 @@ def _preference_comparison_table(comparison: MetricComparison) -> Table:
         {"what": f"{WMT_KENDALL} of {comparison.second}", "value": value_text(comparison.correlations[1], 3)},
         {"what": "difference", "value": value_text(comparison.difference, 3)},
         {"what": f"95% interval (bootstrap over {units})", "value": interval_text(comparison.interval, 3)},
-        {"what": f"p, one-sided (whole {units} exchanged)", "value": p_text(comparison.p_permutation)},
+        {
+            "what": f"p, {sided(comparison.sides)} (whole {units} exchanged)",
+            "value": p_text(comparison.p_permutation),
+        },
         {"what": "pairs of outputs that people compared", "value": f"{comparison.n:,}"},
         {"what": "instances for 80% power", "value": "–" if comparison.needed is None else f"{comparison.needed:,}"},
     )
@@ -668,8 +691,8 @@ def _accuracy_rows(comparison: MetricComparison) -> list[dict[str, object]]:
         {"what": f"acc_eq of {comparison.first}", "value": value_text(first, 3)},
         {"what": f"acc_eq of {comparison.second}", "value": value_text(second, 3)},
         {"what": "difference in acc_eq", "value": value_text(accuracy.difference, 3)},
-        {"what": "p, one-sided (pairs permutation)", "value": p_text(accuracy.p_pairs)},
-        {"what": "p, one-sided (whole instances exchanged)", "value": p_text(accuracy.p_instances)},
+        {"what": f"p, {sided(comparison.sides)} (pairs permutation)", "value": p_text(accuracy.p_pairs)},
+        {"what": f"p, {sided(comparison.sides)} (whole instances exchanged)", "value": p_text(accuracy.p_instances)},
         {"what": "pairs of outputs", "value": f"{accuracy.pairs:,}"},
     ]
 
@@ -702,12 +725,12 @@ def metric_pairs_table(study: MetricPairs) -> Table:
     what = "pooled Pearson" if with_accuracy else f"{WMT_KENDALL} over the n pairs of outputs that people compared"
     permuted = _PERMUTED[study.unit] if with_accuracy else "whole instances exchanged"
     notes = [
-        f"Two-sided p of the difference in {what} ({permuted}, {study.draws:,} draws); Holm and Benjamini-Hochberg "
-        f"correct it for {len(rows):,} pairs of metrics."
+        f"{sided(study.sides).capitalize()} p of the difference in {what} ({permuted}, {study.draws:,} draws); Holm "
+        f"and Benjamini-Hochberg correct it for {len(rows):,} pairs of metrics."
         + (" p (pairs): the pairs permutation for acc_eq." if with_accuracy else ""),
     ]
-    if 2 * len(rows) / (1 + study.draws) > 0.05:
-        notes.append(f"{study.draws:,} draws are too few for any pair to pass Holm's at .05; take {40 * len(rows):,}.")
+    if len(rows) / (1 + study.draws) > 0.05:
+        notes.append(f"{study.draws:,} draws are too few for any pair to pass Holm's at .05; take {20 * len(rows):,}.")
     return Table(f"{study.board}: every two metrics ({study.aggregate})", columns, rows, tuple(notes))
 
 
@@ -738,7 +761,8 @@ def generator_comparison_table(comparison: GeneratorComparison) -> Table:
         }
         for s in comparison.scores
     )
-    notes = [f"p: one-sided paired permutation test that the higher one is higher, {comparison.draws:,} draws."]
+    asked = "the two differ" if comparison.sides == "two" else "the higher one is higher"
+    notes = [f"p: {sided(comparison.sides)} paired permutation test that {asked}, {comparison.draws:,} draws."]
     if comparison.needed is not None:
         notes.append(f"By {comparison.decided_by}, {comparison.needed:,} instances like these give 80% power.")
     if comparison.preferences:
@@ -806,6 +830,7 @@ def compare(
         Resampled, Named(name="resample"), "what intervals draw again and again: others of which they are about"
     ] = "instances",
     seed: Annotated[int, Ge(0), Named(metavar="N"), "seed of what is random"] = 0,
+    sides: Annotated[Sides, "tests ask whether the two differ, or (one) whether the one ahead is better"] = "two",
 ) -> MetricComparison | GeneratorComparison | MetricPairs:
     """Compare two metrics, or two generators: is the difference real, which outputs decide it? Or every two metrics."""
     if first is None:
@@ -817,6 +842,7 @@ def compare(
             unit=unit,
             draws=draws or 10_000,
             seed=seed,
+            sides=sides,
         )
     if second is None:
         raise InvalidInput(f"{first} must be compared with another: name two metrics or two generators")
@@ -832,6 +858,7 @@ def compare(
             draws=draws or 1000,
             seed=seed,
             shown=shown,
+            sides=sides,
         )
         return _readable_pair(view, pair)
     comparison = compare_metrics(
@@ -846,6 +873,7 @@ def compare(
         draws=draws or 1000,
         seed=seed,
         shown=shown,
+        sides=sides,
     )
     return _readable_comparison(view, comparison)
 

@@ -26,17 +26,18 @@ from billboards.errors import InvalidInput, NotEnoughData
 from billboards.options import Named
 from billboards.reading import whole_number
 from billboards.show.table import Table, TableColumn, reason_notes
-from billboards.show.words import part_note
+from billboards.show.words import part_note, sided
 from billboards.stats.clusters import places
 from billboards.stats.hybrid import HybridCorrelations, ModelSelection, correlate_hybrids, mix_hybrids, select_models
+from billboards.stats.significance import Sides
 
 
 @dataclass(frozen=True, slots=True)
 class HybridStanding:
     """How well one metric orders hybrids, and what happens to those who choose among them by it.
 
-    `p` is Williams' one-sided p-value that the best metric correlates better; the best one itself has none. `hits` is
-    the chance that the metric's pick is people's, `difference` what people's score loses by it.
+    `p` is Williams' p-value between it and the best metric; the best one itself has none. `hits` is the chance that the
+    metric's pick is people's, `difference` what people's score loses by it.
     """
 
     name: str
@@ -67,6 +68,7 @@ class HybridStudy:
     generators: tuple[str, ...]
     metrics: tuple[HybridStanding, ...]
     left_out: Mapping[str, str] = field(default_factory=dict)
+    sides: Sides = "one"
 
 
 #: Williams' test compares two correlations over more than three systems.
@@ -83,6 +85,7 @@ def study_hybrids(
     parents: int | None = 2,
     sample: int = 100,
     seed: int = 0,
+    sides: Sides = "two",
 ) -> HybridStudy:
     """Metrics by their correlation with people over random mixtures, and what choosing by each would cost."""
     _check(mixtures, sample)
@@ -100,7 +103,8 @@ def study_hybrids(
         raise NotEnoughData(f"board {board.name}: every judgment is the same, so no hybrid is better than another")
     hybrids = mix_hybrids(view.scores.values[list(chosen.columns)], human, count=mixtures, parents=parents, seed=seed)
     names = [view.scores.names[k] for k in chosen.columns]
-    correlations, selected = correlate_hybrids(hybrids), select_models(hybrids, sample=sample, seed=seed)
+    correlations = correlate_hybrids(hybrids, sides=sides)
+    selected = select_models(hybrids, sample=sample, seed=seed)
     return HybridStudy(
         board.name,
         view.aggregate,
@@ -113,6 +117,7 @@ def study_hybrids(
         tuple(row.name for row, taken in zip(board.rows, mixed, strict=True) if taken),
         _standings(names, correlations, selected),
         chosen.left_out,
+        sides,
     )
 
 
@@ -183,9 +188,11 @@ def hybrids_table(study: HybridStudy) -> Table:
 
 def _hybrid_facts(study: HybridStudy) -> tuple[str, ...]:
     of = "all" if study.parents is None else f"{study.parents} of"
+    asked = "better" if study.sides == "one" else "differently"
     return (
         f"Each hybrid mixes {of} {len(study.generators)} generators, instance by instance ({study.instances:,}).",
-        "p: Williams' one-sided test that the best metric correlates better; metrics it can't tell apart share a rank. "
+        f"p: Williams' {sided(study.sides)} test that the best metric correlates {asked}; metrics it can't tell apart "
+        "share a rank. "
         "Hybrids of the same few generators say little about new ones.",
         f"Hits@1, MRR and people's loss: expected when choosing among {study.sample:,} hybrids by the metric.",
         *reason_notes("Left out:", study.left_out),
@@ -202,6 +209,7 @@ def hybrids(
     ] = 2,
     sample: Annotated[int, Ge(1), Named(metavar="N"), "hybrids to choose among"] = 100,
     seed: Annotated[int, Ge(0), Named(metavar="N"), "seed of what is random"] = 0,
+    sides: Annotated[Sides, "tests ask whether two metrics differ, or (one) whether the better one is"] = "two",
 ) -> HybridStudy:
     """Mix generators into thousands of hybrid systems: which metric orders them as people do, which picks the best?"""
     return study_hybrids(
@@ -213,6 +221,7 @@ def hybrids(
         parents=_parents(parents),
         sample=sample,
         seed=seed,
+        sides=sides,
     )
 
 

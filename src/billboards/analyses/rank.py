@@ -40,11 +40,11 @@ from billboards.show.table import (
     finite,
     reason_notes,
 )
-from billboards.show.words import interval_text, linear_combination, listed, one_line, part_note, value_text
+from billboards.show.words import interval_text, linear_combination, listed, one_line, part_note, sided, value_text
 from billboards.stats.bootstrap import Interval, Resampled, bootstrap_pearson
 from billboards.stats.clusters import places
 from billboards.stats.correlation import Correlations, pearson_with_intervals
-from billboards.stats.significance import permute_correlations, permute_values
+from billboards.stats.significance import Sides, permute_correlations, permute_values
 
 if TYPE_CHECKING:
     import altair as alt
@@ -162,6 +162,7 @@ class Ranking:
     common: CommonRanking | None = None
     newcomers: Literal["leader", "common"] | None = None
     people: PeopleRanking | None = None
+    sides: Sides = "one"
 
 
 def correlations_with_intervals(
@@ -214,7 +215,7 @@ def rank_metrics(
 ) -> tuple[MetricStanding, ...]:
     """Metrics in order of correlation; those without one last, unranked, with the reason.
 
-    `tests` holds the p-value that one metric is better than another; without it, only equal correlations share a rank.
+    `tests` holds the p-value of a test between every two metrics; without it, only equal correlations share a rank.
     """
     order, ranks, clusters = places(correlations.r, tests)
     standings = [
@@ -242,7 +243,13 @@ def rank_metrics(
 
 
 def rank_generators(
-    board: Board, view: JudgedMatrix, ensemble: Ensemble | None, ranked_by: str | None, draws: int, seed: int
+    board: Board,
+    view: JudgedMatrix,
+    ensemble: Ensemble | None,
+    ranked_by: str | None,
+    draws: int,
+    seed: int,
+    sides: Sides = "two",
 ) -> tuple[GeneratorStanding, ...]:
     """Generators by their mean under what ranks them; who was scored on less than others has no rank."""
     columns = dict(zip(view.scores.names, view.scores.values, strict=True))
@@ -260,7 +267,7 @@ def rank_generators(
         real = np.array([not board.rows[k].is_optimised for k in rows], bool)
         complete = (covered > 0) & (covered == full[ranked_by]) & real
         means[complete] = [scores[np.isfinite(scores)].mean() for scores in leading[complete]]
-        tests = _tests_between(leading, complete, draws, seed) if draws else None
+        tests = _tests_between(leading, complete, draws, seed, sides) if draws else None
     order, ranks, clusters = places(means, tests)
     standings = [
         _generator_standing(board, view, columns, full, ranked_by, k, ranks[place], clusters.get(place))
@@ -279,11 +286,11 @@ def _why_undefined(correlations: Correlations, k: int) -> str | None:
     return "the scores or the judgments don't vary"
 
 
-def _tests_between(values: Floats, complete: NDArray[np.bool_], draws: int, seed: int) -> Floats:
+def _tests_between(values: Floats, complete: NDArray[np.bool_], draws: int, seed: int, sides: Sides) -> Floats:
     """P-values between the rows that get a place; the others have gaps of their own and would be tested two by two."""
     if complete.all():
-        return permute_values(values, draws=draws, seed=seed).p
-    p_values = permute_values(values[complete], draws=draws, seed=seed).p
+        return permute_values(values, draws=draws, seed=seed, sides=sides).p
+    p_values = permute_values(values[complete], draws=draws, seed=seed, sides=sides).p
     tests = np.full((len(values), len(values)), np.nan)
     tests[np.ix_(complete, complete)] = p_values
     return tests
@@ -367,6 +374,8 @@ class RankingOptions:
     resampled: Resampled = "instances"
     draws: int = 1000
     seed: int = 0
+    #: Whether tests ask if two entries differ, or (one) if the one ahead is better.
+    sides: Sides = "two"
     #: Metrics that may not rank the generators alone, each with the reason, unless asked for by name.
     barred: Mapping[str, str] = field(default_factory=dict)
 
@@ -425,6 +434,7 @@ def rank_board(board: Board, store: CellStore | None, options: RankingOptions | 
         common=common,
         newcomers=_place_of_newcomers(everything.scores, ensemble, leader, metrics, board, options),
         people=people,
+        sides=options.sides,
     )
 
 
@@ -521,7 +531,7 @@ def _rank_everyone(
     best = choose_leader(board, standings, ensemble, replace(options, by=None))
     if best.name is None:
         return None
-    placed = rank_generators(board, of_all, ensemble, best.name, options.draws, options.seed)
+    placed = rank_generators(board, of_all, ensemble, best.name, options.draws, options.seed, options.sides)
     alone = next((m for m in standings if m.name == best.name), None)
     return CommonRanking(
         ranked_by=best.name,
@@ -566,7 +576,7 @@ def _place_generators(
 ) -> tuple[GeneratorStanding, ...]:
     """Generators by what leads: a metric, the ensemble, or people."""
     if leader.name != PEOPLE or people is None:
-        return rank_generators(board, matrix, ensemble, leader.name, options.draws, options.seed)
+        return rank_generators(board, matrix, ensemble, leader.name, options.draws, options.seed, options.sides)
     standings = rank_generators(board, matrix, ensemble, None, options.draws, options.seed)
     judged = people.overall.standings
     placed = {g.name: _by_people(g, judged.get(g.name)) for g in standings}
@@ -586,13 +596,22 @@ def _agreement(board: Board, matrix: JudgedMatrix, options: RankingOptions) -> t
     scores, draws, seed = matrix.scores.values, options.draws, options.seed
     if matrix.pairs is not None:
         return agreement_with_preferences(
-            board, matrix.part, scores, matrix.pairs, resampled=options.resampled, draws=draws, seed=seed
+            board,
+            matrix.part,
+            scores,
+            matrix.pairs,
+            resampled=options.resampled,
+            draws=draws,
+            seed=seed,
+            sides=options.sides,
         )
     human = matrix.judged_human
     correlations = correlations_with_intervals(
         board, matrix.part, scores, human, resampled=options.resampled, draws=draws, seed=seed
     )
-    return correlations, permute_correlations(scores, human, draws=draws, seed=seed).p if draws else None
+    if not draws:
+        return correlations, None
+    return correlations, permute_correlations(scores, human, draws=draws, seed=seed, sides=options.sides).p
 
 
 def _with_shares(matrix: JudgedMatrix) -> JudgedMatrix:
@@ -759,6 +778,7 @@ def metric_table(ranking: Ranking) -> Table:
         *_pairs_note(ranking),
         *_ensemble_note(ranking),
         *_completed_notes(ranking),
+        *_cluster_note(ranking, ranking.metrics),
         *why_not,
         *notes.texts(),
         *part_note(ranking.part),
@@ -801,6 +821,7 @@ def generator_table(ranking: Ranking, human: bool = True) -> Table:
         *won,
         *((newcomer_words(ranking),) if ranking.newcomers != "leader" and ranking.ranked_by is not None else ()),
         *_corpus_note(ranking),
+        *(_cluster_note(ranking, ranking.generators) if ranking.ranked_by != PEOPLE else ()),
         *why_not,
         *_coverage_notes(ranking),
         *notes.texts(),
@@ -1097,6 +1118,20 @@ def people_notes(ranking: Ranking) -> Iterable[str]:
         yield f"Judged on fewer instances than others: {', '.join(fewer[:3])}{others}."
 
 
+def _cluster_note(
+    ranking: Ranking, standings: Sequence[MetricStanding] | Sequence[GeneratorStanding]
+) -> tuple[str, ...]:
+    """What was tested, where ranks rest on tests."""
+    if all(standing.cluster is None for standing in standings):
+        return ()
+    return (f"Shared ranks: not told apart by {tested_words(ranking)}.",)
+
+
+def tested_words(ranking: Ranking) -> str:
+    """The tests that ranks rest on, in words."""
+    return f"{sided(ranking.sides)} permutation tests at p ≤ .05 ({ranking.draws:,} draws)"
+
+
 def _won_note(ranking: Ranking) -> tuple[str, ...]:
     if ranking.grouping != "preferences":
         return ()
@@ -1384,6 +1419,7 @@ def rank(
         Resampled, Named(name="resample"), "what intervals draw again and again: others of which they are about"
     ] = "instances",
     seed: Annotated[int, Ge(0), Named(metavar="N"), "seed of what is random"] = 0,
+    sides: Annotated[Sides, "tests ask whether two entries differ, or (one) whether the one ahead is better"] = "two",
 ) -> Ranking:
     """Rank metrics by their correlation with people, and generators by the best metric, the ensemble or people.
 
@@ -1401,6 +1437,7 @@ def rank(
         resampled=resampled,
         draws=draws,
         seed=seed,
+        sides=sides,
     )
     ranking = rank_board(view.counted, view.cells, options)
     return ranking if view.archive is None else view.archive.numbered(ranking)

@@ -30,6 +30,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     report.add_argument(
         "--draws", type=options.positive, default=1000, metavar="N", help="draws of tests and intervals (default 1000)"
     )
+    options.add_sides(report)
     options.add_seed(report)
     options.add_jobs(report)
     options.add_format(report)
@@ -47,6 +48,7 @@ def run(arguments: Namespace) -> int:
             metrics=arguments.metric,
             jobs=arguments.jobs,
             draws=arguments.draws,
+            sides=arguments.sides,
             seed=arguments.seed,
             shown=arguments.failures,
             on_progress=watch,

@@ -23,6 +23,16 @@ def add_board(parser: ArgumentParser) -> None:
     parser.add_argument("board", type=Path, metavar="BOARD", help="the board folder")
 
 
+def add_sides(parser: ArgumentParser) -> None:
+    """What tests between metrics ask."""
+    parser.add_argument(
+        "--sides",
+        choices=("two", "one"),
+        default="two",
+        help="tests ask whether two metrics differ (default), or whether the better one is better",
+    )
+
+
 def add_data(parser: ArgumentParser) -> None:
     """The site that a command speaks of."""
     parser.add_argument(

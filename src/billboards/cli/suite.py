@@ -34,6 +34,7 @@ def _add_run(parser: ArgumentParser) -> None:
     _add_judged(parser)
     parser.add_argument("--html", type=Path, metavar="FILE", help="also write one self-contained page")
     options.add_jobs(parser)
+    options.add_sides(parser)
     _add_shown(parser)
 
 
@@ -51,6 +52,7 @@ def _add_rank(parser: ArgumentParser) -> None:
         "--block", choices=("all", "one", "none"), default="all", help="with which references (default all)"
     )
     _add_draws(parser)
+    options.add_sides(parser)
     options.add_format(parser)
 
 
@@ -115,7 +117,7 @@ def _run(arguments: Namespace) -> int:
 
     suite = _judged(arguments)
     with scoring_progress() as show:
-        result = suite.run(jobs=arguments.jobs, on_progress=show, **_how(arguments))
+        result = suite.run(jobs=arguments.jobs, sides=arguments.sides, on_progress=show, **_how(arguments))
     done = result.value
     note(f"{done.scoring.computed} cells computed, {done.scoring.present} were there already")
     tables = suite_tables(done.kept.result, arguments.statistic, arguments.show)
@@ -139,4 +141,5 @@ def _tables(arguments: Namespace) -> int:
 def _rank(arguments: Namespace) -> int:
     from billboards.cli.output import show
 
-    return show(arguments, _judged(arguments).rank(arguments.role, arguments.block, **_how(arguments)))
+    how = _how(arguments)
+    return show(arguments, _judged(arguments).rank(arguments.role, arguments.block, sides=arguments.sides, **how))

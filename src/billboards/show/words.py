@@ -19,6 +19,11 @@ _BREAKING = re.compile(r"[^\S ]")
 _HARMFUL = re.compile("[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
+def sided(sides: str) -> str:
+    """Whether a test asked if two differ, or if the first is better, as papers say it."""
+    return f"{sides}-sided"
+
+
 def value_text(value: object, digits: int | None = None) -> str:
     """A value as a reader sees it: a dash where it is missing, thousands apart, never `nan`, never `-0.00`."""
     if value is None or (isinstance(value, float) and not math.isfinite(value)):

@@ -24,6 +24,7 @@ from billboards.analyses.ensemble import Method
 from billboards.board import ReferenceFree
 from billboards.errors import InvalidInput, InvalidSettings, Refused
 from billboards.reading import toml_document
+from billboards.stats.significance import Sides
 
 FILE = "site.toml"
 MAIL_PASSWORD, OIDC_SECRET = "BILLBOARDS_MAIL_PASSWORD", "BILLBOARDS_OIDC_SECRET"
@@ -108,6 +109,8 @@ class BoardSettings(_Settings):
     reference_free: ReferenceFree | None = None
     draws: NotNegative = 1000
     seed: NotNegative = 0
+    #: Whether tests ask if two entries differ, or (one) if the one ahead is better.
+    sides: Sides = "two"
     quiet: Annotated[float, Field(ge=0)] = 0.0
 
     @field_validator("phases")

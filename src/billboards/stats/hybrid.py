@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from billboards.errors import NotEnoughData
 from billboards.stats.correlation import pearson
-from billboards.stats.significance import williams
+from billboards.stats.significance import Sides, williams
 
 Floats = NDArray[np.float64]
 
@@ -138,7 +138,7 @@ def _mix_few(
     return total, len(instances)
 
 
-def correlate_hybrids(hybrids: Hybrids) -> HybridCorrelations:
+def correlate_hybrids(hybrids: Hybrids, *, sides: Sides = "one") -> HybridCorrelations:
     """Every metric's correlations over hybrids, with Williams' test between all pairs."""
     from scipy.stats import kendalltau
 
@@ -147,18 +147,18 @@ def correlate_hybrids(hybrids: Hybrids) -> HybridCorrelations:
     kendall = np.full(len(r), np.nan)
     kendall[varies] = [kendalltau(hybrids.scores[k], hybrids.human).statistic for k in varies]
     p = np.full((len(r), len(r)), np.nan)
-    p[np.ix_(varies, varies)] = _williams_of_all(r[varies], hybrids.scores[varies])
+    p[np.ix_(varies, varies)] = _williams_of_all(r[varies], hybrids.scores[varies], sides)
     return HybridCorrelations(r, kendall, p, len(hybrids.human))
 
 
-def _williams_of_all(r: Floats, scores: Floats) -> Floats:
+def _williams_of_all(r: Floats, scores: Floats, sides: Sides) -> Floats:
     """P-values between every two of these metrics, all of which vary."""
     metrics, n = scores.shape
     between = np.corrcoef(scores).reshape(metrics, metrics)
     p = np.ones((metrics, metrics))
     # Metrics that follow each other exactly differ by rounding only, which no test may call a difference.
     for a, b in np.argwhere(between < 1 - 1e-12):
-        p[a, b] = williams(r[a], r[b], between[a, b], n)
+        p[a, b] = williams(r[a], r[b], between[a, b], n, sides=sides)
     return p
 
 

@@ -37,6 +37,7 @@ from numpy.typing import NDArray
 
 from billboards.errors import InvalidInput
 from billboards.stats.alignment import aligned, finite_or_missing, group_centred, jointly
+from billboards.stats.significance import Sides, reached
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -233,7 +234,7 @@ _BLOCK = 8_000_000
 
 @dataclass(frozen=True)
 class AccuracyTests:
-    """acc_eq and epsilon of each metric; for every ordered pair (a, b) their difference and the p that a is better.
+    """acc_eq and epsilon of each metric; for every ordered pair (a, b) their difference and its p-value.
 
     A difference is measured on the `n` pairs of outputs that both metrics decide. NaN where there are none; the
     diagonal holds 0 and 1.
@@ -270,6 +271,7 @@ def permute_decisions(
     draws: int = 1000,
     seed: int = 0,
     most: int | None = None,
+    sides: Sides = "one",
 ) -> AccuracyTests:
     """Permutation tests of acc_eq between all pairs of metrics (metrics × rows × instances), each at its best epsilon.
 
@@ -283,9 +285,9 @@ def permute_decisions(
     pairs = list(itertools.combinations(range(len(scores)), 2))
     alone = [_alone(right[a], right[b], decided[a] & decided[b]) for a, b in pairs]
     exchange = _exchange_pairs if unit == "pairs" else _exchange_instances
-    reached = (1 + exchange(alone, draws, seed)) / (1 + draws)
+    p_values = (1 + exchange(alone, draws, seed, sides)) / (1 + draws)
     difference, p, n = np.zeros((len(scores),) * 2), np.ones((len(scores),) * 2), np.diag(calibrated.n)
-    for (a, b), decided_alone, (better, worse) in zip(pairs, alone, reached, strict=True):
+    for (a, b), decided_alone, (better, worse) in zip(pairs, alone, p_values, strict=True):
         difference[a, b], difference[b, a] = decided_alone.leads.sum(), -decided_alone.leads.sum()
         p[a, b], p[b, a] = better, worse
         n[a, b] = n[b, a] = decided_alone.pairs.sum()
@@ -311,12 +313,12 @@ def _alone(first: Flags, second: Flags, decided: Flags) -> _Alone:
     return _Alone(*(np.count_nonzero(right, axis=0).astype(np.int64) for right in counts))
 
 
-def _exchange_pairs(compared: Sequence[_Alone], draws: int, seed: int) -> Floats:
+def _exchange_pairs(compared: Sequence[_Alone], draws: int, seed: int, sides: Sides) -> Floats:
     """In how many draws the difference is at least as high, and at least as low, as observed: compared × 2.
 
     Of m pairs that one of the two alone has right, the first gets as many as m coins show heads.
     """
-    reached = np.zeros((len(compared), 2))
+    counts = np.zeros((len(compared), 2))
     for k, alone in enumerate(compared):
         random = np.random.default_rng(seed)
         instances = max(int((alone.pairs > 0).sum()), 1)
@@ -326,24 +328,30 @@ def _exchange_pairs(compared: Sequence[_Alone], draws: int, seed: int) -> Floats
         for size in np.flatnonzero(open_pairs):
             heads = random.binomial(open_pairs[size], 0.5, draws)
             drawn += (2 * heads - open_pairs[size]) / (size * instances)
-        reached[k] = _reached(drawn[:, None], alone.leads[None])[0]
-    return reached
+        counts[k] = _reached(drawn[:, None], alone.leads[None], sides)[0]
+    return counts
 
 
-def _exchange_instances(compared: Sequence[_Alone], draws: int, seed: int) -> Floats:
+def _exchange_instances(compared: Sequence[_Alone], draws: int, seed: int, sides: Sides) -> Floats:
     """The same where all decisions about an instance change sides together, the same coins for every comparison."""
     leads = np.array([alone.leads for alone in compared]).reshape(len(compared), -1)
     random = np.random.default_rng(seed)
     size = max(1, _BLOCK // max(*leads.shape, 1))
-    reached = np.zeros((len(compared), 2))
+    counts = np.zeros((len(compared), 2))
     for start in range(0, draws, size):
         coins = random.integers(0, 2, (min(size, draws - start), leads.shape[1]), np.int8)
-        reached += _reached(2 * (coins.astype(np.float64) @ leads.T) - leads.sum(axis=1), leads)
-    return reached
+        counts += _reached(2 * (coins.astype(np.float64) @ leads.T) - leads.sum(axis=1), leads, sides)
+    return counts
 
 
-def _reached(drawn: Floats, leads: Floats) -> Floats:
-    """How many of the drawn differences (draws × compared) are at least as high, and as low, as observed."""
+def _reached(drawn: Floats, leads: Floats, sides: Sides) -> Floats:
+    """How many of the drawn differences (draws × compared) are at least as high, and as low, as observed.
+
+    With two sides both are how many are as large, either way.
+    """
+    if sides == "two":
+        count = reached(drawn, leads.sum(axis=1), sides, slack=_ROUNDING)
+        return np.stack((count, count), axis=1)
     beyond = drawn - leads.sum(axis=1)
     return np.stack([np.count_nonzero(sign * beyond >= -_ROUNDING, axis=0) for sign in (1, -1)], axis=1).astype(float)
 

@@ -22,6 +22,7 @@ from billboards.errors import InvalidInput
 from billboards.stats.alignment import aligned, finite_or_missing
 from billboards.stats.correlation import Correlations, resampling_weights
 from billboards.stats.pairwise import pair_index
+from billboards.stats.significance import Sides, reached
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -150,10 +151,13 @@ def preference_correlations(
     return Correlations(value, n.astype(np.int64), low, high)
 
 
-def exchange_decisions(decided: Floats, instance: Positions, *, draws: int = 1000, seed: int = 0) -> Floats:
+def exchange_decisions(
+    decided: Floats, instance: Positions, *, draws: int = 1000, seed: int = 0, sides: Sides = "one"
+) -> Floats:
     """P-values that one metric agrees more than another: what two decide on an instance is exchanged, or is not.
 
-    Each two metrics are compared on the pairs that both decide; p[a, b] is for a above b, with the +1 correction.
+    Each two metrics are compared on the pairs that both decide; p[a, b] is for a above b, or with two sides for a
+    other than b, with the +1 correction.
     """
     random = np.random.default_rng(seed)
     balance, count = _by_instance(decided, instance)
@@ -166,16 +170,16 @@ def exchange_decisions(decided: Floats, instance: Positions, *, draws: int = 100
             if a == b:
                 continue
             if complete[a] and complete[b]:
-                p[a, b] = _above(drawn[:, a] - drawn[:, b], observed[a] - observed[b])
+                p[a, b] = _p_value(drawn[:, a] - drawn[:, b], observed[a] - observed[b], sides)
             else:
                 joint = np.where(np.isnan(decided[a] + decided[b]), np.nan, (decided[a] - decided[b]))
                 difference, shared = _by_instance(joint[None], instance)
-                p[a, b] = _above(signs @ difference[0], difference.sum()) if shared.any() else np.nan
+                p[a, b] = _p_value(signs @ difference[0], difference.sum(), sides) if shared.any() else np.nan
     return p
 
 
-def _above(drawn: Floats, observed: float) -> float:
-    return (1 + int((drawn >= observed - 1e-9).sum())) / (1 + len(drawn))
+def _p_value(drawn: Floats, observed: float, sides: Sides) -> float:
+    return float(1 + reached(drawn, np.asarray(observed), sides, slack=1e-9)) / (1 + len(drawn))
 
 
 def _by_instance(decided: Floats, instance: Positions) -> tuple[Floats, Floats]:

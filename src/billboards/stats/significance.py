@@ -5,6 +5,9 @@ when the two metrics' standardised scores are exchanged at random: cell by cell 
 whole generators. Exchanging is linear: with signs s = ±1 the sums behind both correlations after an exchange are made
 of Σs·x, Σs·x² and Σs·x·h of each metric, so one product of a sign matrix with those three columns per metric serves
 every pair of metrics and every draw at once. P-values carry the +1 correction: no draw ever proves impossibility.
+
+A test with one side asks whether the entry named first is better, which must be said before anybody has looked. With
+two sides it asks whether the two differ: draws count whose difference is as large either way.
 """
 
 from __future__ import annotations
@@ -21,6 +24,8 @@ from billboards.errors import NotEnoughData
 Floats = NDArray[np.float64]
 Bits = NDArray[np.uint8]
 Unit = Literal["both", "instances", "generators"]
+#: Whether a test asks if the first is better (`one`), or if the two differ (`two`).
+Sides = Literal["one", "two"]
 
 #: Cells that are standardised, random bits that are drawn, and signs that are numbers at a time, so that memory beside
 #: the matrix stays small however large the board.
@@ -29,7 +34,7 @@ _CELLS, _BITS, _SIGNS = 16_384, 8_000_000, 4_000_000
 
 @dataclass(frozen=True)
 class PairTests:
-    """For every ordered pair (a, b): the difference r_a - r_b and the one-sided p-value that a is better.
+    """For every ordered pair (a, b): the difference r_a - r_b and the p-value that a is better, or that they differ.
 
     The diagonal holds 0 and 1; a pair with too few common cells or a metric that does not vary holds NaN.
     """
@@ -40,14 +45,14 @@ class PairTests:
 
 
 def permute_correlations(
-    scores: Floats, human: Floats, *, unit: Unit = "both", draws: int = 1000, seed: int = 0
+    scores: Floats, human: Floats, *, unit: Unit = "both", draws: int = 1000, seed: int = 0, sides: Sides = "one"
 ) -> PairTests:
     """Permutation tests of pooled Pearson between all pairs of metrics (metrics × rows × instances)."""
     present = np.isfinite(scores)
     present &= np.isfinite(human)
 
     def test(members: list[int], used: NDArray[np.bool_]) -> PairTests:
-        return _permute_complete([scores[k] for k in members], human, used, unit, draws, seed)
+        return _permute_complete([scores[k] for k in members], human, used, unit, draws, seed, sides)
 
     return _all_pairs(present, test)
 
@@ -82,7 +87,13 @@ def _put(whole: PairTests, rows: list[int], columns: list[int], part: PairTests)
 
 
 def _permute_complete(
-    scores: Sequence[Floats], human: Floats, used: NDArray[np.bool_], unit: Unit, draws: int, seed: int
+    scores: Sequence[Floats],
+    human: Floats,
+    used: NDArray[np.bool_],
+    unit: Unit,
+    draws: int,
+    seed: int,
+    sides: Sides,
 ) -> PairTests:
     """The tests on cells that all these metrics (each rows × instances) share."""
     metrics = len(scores)
@@ -91,7 +102,7 @@ def _permute_complete(
         undefined = np.full((metrics, metrics), np.nan)
         return PairTests(undefined, undefined, _everywhere(cells, metrics))
     difference = r[:, None] - r[None, :]
-    count = np.stack([_at_least(signed, r, cells, k, difference[k]) for k in range(metrics)])
+    count = np.stack([_at_least(signed, r, cells, k, difference[k], sides) for k in range(metrics)])
     p = np.where(np.isnan(difference), np.nan, (1 + count) / (1 + draws))
     np.fill_diagonal(p, np.where(np.isnan(r), np.nan, 1.0))
     return PairTests(difference, p, _everywhere(cells, metrics))
@@ -208,10 +219,17 @@ def _as_signs(bits: Bits, units: int) -> NDArray[np.float32]:
     return signs
 
 
-def _at_least(signed: Floats, r: Floats, cells: int, k: int, observed: Floats) -> Floats:
+def _at_least(signed: Floats, r: Floats, cells: int, k: int, observed: Floats, sides: Sides) -> Floats:
     """In how many draws the exchanged difference of metric k and each other one reaches the observed one."""
     # Signs are multiplied in single precision; a tie with the observed difference must count as reached.
-    count: Floats = (_exchanged(signed, r, cells, k) >= observed - 1e-6).sum(axis=0).astype(np.float64)
+    return reached(_exchanged(signed, r, cells, k), observed, sides, slack=1e-6)
+
+
+def reached(drawn: Floats, observed: Floats, sides: Sides, *, slack: float) -> Floats:
+    """How many draws (the first axis) are as large as what was observed, either way where there are two sides."""
+    if sides == "two":
+        drawn, observed = np.abs(drawn, out=drawn), np.abs(observed)
+    count: Floats = (drawn >= observed - slack).sum(axis=0).astype(np.float64)
     return count
 
 
@@ -251,7 +269,7 @@ def exchange_correlations(
     return Exchanges(r[:, None] - r[None, :], drawn, cells)
 
 
-def permute_values(values: Floats, *, draws: int = 1000, seed: int = 0) -> PairTests:
+def permute_values(values: Floats, *, draws: int = 1000, seed: int = 0, sides: Sides = "one") -> PairTests:
     """Paired permutation tests between the means of rows (entries × units): does a have the higher mean than b?
 
     The two entries' values of a unit are exchanged with probability ½. For generators the units are instances and the
@@ -259,12 +277,12 @@ def permute_values(values: Floats, *, draws: int = 1000, seed: int = 0) -> PairT
     """
 
     def test(members: list[int], used: NDArray[np.bool_]) -> PairTests:
-        return _permute_rows(values[np.ix_(np.array(members), np.flatnonzero(used))], draws, seed)
+        return _permute_rows(values[np.ix_(np.array(members), np.flatnonzero(used))], draws, seed, sides)
 
     return _all_pairs(np.isfinite(values), test)
 
 
-def _permute_rows(columns: Floats, draws: int, seed: int) -> PairTests:
+def _permute_rows(columns: Floats, draws: int, seed: int, sides: Sides) -> PairTests:
     """The tests on units that all these entries share; `columns` (entries × units) is used up."""
     entries, units = columns.shape
     if units == 0:
@@ -281,25 +299,27 @@ def _permute_rows(columns: Floats, draws: int, seed: int) -> PairTests:
         drawn = signs.astype(np.float64) @ columns.T
         drawn /= units
         for k in range(entries):
-            p[k] += (drawn[:, k : k + 1] - drawn >= difference[k] - slack).sum(axis=0)
+            p[k] += reached(drawn[:, k : k + 1] - drawn, difference[k], sides, slack=slack)
     p /= 1 + draws
     np.fill_diagonal(p, 1.0)
     return PairTests(difference, p, _everywhere(units, entries))
 
 
-def williams(r_a: float, r_b: float, r_ab: float, n: int) -> float:
-    """One-sided p-value that metric a correlates better than b with the same judgments (Williams 1959)."""
+def williams(r_a: float, r_b: float, r_ab: float, n: int, *, sides: Sides = "one") -> float:
+    """P-value that metric a correlates better than b with the same judgments, or that they differ (Williams 1959)."""
     from scipy.stats import t as student
 
     if n <= 3:
         raise NotEnoughData(f"Williams' test needs more than 3 outputs; there are {n}")
+    if sides == "two":
+        r_a, r_b = max(r_a, r_b), min(r_a, r_b)
     if abs(r_ab) >= 1:
         return 1.0 if r_a <= r_b else 0.0
     # Near-perfect correlations round to a determinant just below the 0 that bounds it.
     determinant = max(1 - r_a**2 - r_b**2 - r_ab**2 + 2 * r_a * r_b * r_ab, 0.0)
     middle = ((r_a + r_b) / 2) ** 2 * (1 - r_ab) ** 3
     statistic = (r_a - r_b) * np.sqrt((n - 1) * (1 + r_ab) / (2 * determinant * (n - 1) / (n - 3) + middle))
-    return float(student.sf(statistic, n - 3))
+    return float(student.sf(statistic, n - 3)) * (2 if sides == "two" else 1)
 
 
 def fisher_z(r_a: float, n_a: int, r_b: float, n_b: int) -> float:

@@ -33,6 +33,7 @@ from billboards.errors import InvalidInput, NotEnoughData, UnknownName
 from billboards.metrics.base import Metric, score_checked
 from billboards.metrics.cards import card_facts
 from billboards.metrics.executor import InProcess
+from billboards.stats.significance import Sides
 
 LEVEL = 0.05
 #: Outputs that a metric is timed on where nobody timed it before.
@@ -50,6 +51,7 @@ def report_metric(
     name: str,
     *,
     draws: int = DRAWS,
+    sides: Sides = "two",
     seed: int = 0,
     shown: int = SHOWN,
 ) -> MetricReport:
@@ -61,7 +63,7 @@ def report_metric(
         raise InvalidInput(f"{name} runs on none of the boards: {next(iter(row.missing.values()))}")
     block = row.blocks[0]
     result = measure_suite(suite, boards, chosen, draws=draws, seed=seed)
-    overall = _try_ranking(suite, boards, chosen, block, None, draws, seed)
+    overall = _try_ranking(suite, boards, chosen, block, None, draws, seed, sides)
     standing = None if overall is None else next((s for s in overall.standings if s.metric == name), None)
     return MetricReport(
         suite.name,
@@ -70,7 +72,7 @@ def report_metric(
         standing,
         0 if overall is None else sum(s.rank is not None for s in overall.standings),
         *_told_apart(overall, name),
-        tuple(_on_columns(suite, boards, chosen, row, result, draws, seed)),
+        tuple(_on_columns(suite, boards, chosen, row, result, draws, seed, sides)),
         tuple(
             _on_board(member, row, row.on[member.board.name], shown) for member in boards if member.board.name in row.on
         ),
@@ -88,11 +90,12 @@ def _try_ranking(
     only: str | None,
     draws: int,
     seed: int,
+    sides: Sides,
 ) -> SuiteRanking | None:
     """The ranking with all references, or where references take no part also that; None where it has no answer."""
     where: Block = "all" if block == "none" else block
     try:
-        return rank_suite(suite, boards, chosen, block=where, only=only, draws=draws, seed=seed)
+        return rank_suite(suite, boards, chosen, block=where, only=only, draws=draws, seed=seed, sides=sides)
     except NotEnoughData:
         return None
 
@@ -101,9 +104,10 @@ def _told_apart(ranking: SuiteRanking | None, name: str) -> tuple[tuple[str, ...
     """The metrics that this one beats significantly, and those that beat it."""
     if ranking is None or name not in ranking.p:
         return (), ()
-    beats = [other for other, p in ranking.p[name].items() if p is not None and p <= LEVEL]
-    beaten = [other for other in ranking.p if other != name and (ranking.p[other].get(name) or 1.0) <= LEVEL]
-    return tuple(beats), tuple(beaten)
+    values = {standing.metric: standing.value or 0.0 for standing in ranking.standings}
+    told = [other for other, p in ranking.p[name].items() if min(p or 1.0, ranking.p[other][name] or 1.0) <= LEVEL]
+    beats = tuple(other for other in told if values[name] > values[other])
+    return beats, tuple(other for other in told if values[name] < values[other])
 
 
 def _on_columns(
@@ -114,6 +118,7 @@ def _on_columns(
     result: SuiteResult,
     draws: int,
     seed: int,
+    sides: Sides,
 ) -> Iterator[MetricOnColumn]:
     for column, parts in column_groups(boards):
         cells = [result.cell(SuiteRow(row.name, block), column) for block in row.blocks]
@@ -123,7 +128,8 @@ def _on_columns(
                 continue
             entry = MetricOnColumn(column, block, cell.measures, cell.n)
             here = _only_boards([member for member, _, _ in parts], chosen)
-            ranking = _try_ranking(suite, [member for member, _, _ in parts], here, block, column.key, draws, seed)
+            members = [member for member, _, _ in parts]
+            ranking = _try_ranking(suite, members, here, block, column.key, draws, seed, sides)
             entry = entry if ranking is None else _placed(entry, row.name, ranking)
             yield entry if len(parts) > 1 or block == "one" else _firm(entry, row, here, parts[0][0])
 

@@ -40,6 +40,7 @@ from billboards.errors import NotEnoughData
 from billboards.metrics.discovery import Spec, canonical, is_file, metric
 from billboards.run.local import executor
 from billboards.show.documents import document_of
+from billboards.stats.significance import Sides
 
 
 @dataclass(frozen=True)
@@ -84,6 +85,7 @@ class OpenSuite:
         jobs: int = 1,
         draws: int = DRAWS,
         seed: int = 0,
+        sides: Sides = "two",
         on_progress: Callable[[Progress], None] | None = None,
     ) -> Result[SuiteRun]:
         """Score what is missing, measure everything, and keep both tables and the ranking beside the suite's file."""
@@ -91,7 +93,7 @@ class OpenSuite:
         scoring = own.score(jobs=jobs, on_progress=on_progress)
         result = own.tables(draws=draws, seed=seed).value
         result = replace(result, missing={**result.missing, **scoring.failures})
-        rankings = own.rankings(draws=draws, seed=seed)
+        rankings = own.rankings(draws=draws, seed=seed, sides=sides)
         kept = Kept(result, rankings)
         path = keep_results(self.suite, kept) if self.suite.path is not None else None
         shown = (*suite_tables(result), *map(suite_ranking_table, rankings))
@@ -105,16 +107,25 @@ class OpenSuite:
         return Result(value=result, tables=suite_tables(result, statistic, shown), document=document_of(result))
 
     def rank(
-        self, role: Role = "correctness", block: Block = "all", *, draws: int = DRAWS, seed: int = 0
+        self,
+        role: Role = "correctness",
+        block: Block = "all",
+        *,
+        draws: int = DRAWS,
+        seed: int = 0,
+        sides: Sides = "two",
     ) -> Result[SuiteRanking]:
-        """One ranking of metrics over all boards, with clusters."""
-        ranking = rank_suite(self.suite, self.boards, self.chosen, role=role, block=block, draws=draws, seed=seed)
+        """One ranking of metrics over all boards, with clusters; tests ask whether two metrics differ, or (one side)
+        whether the better one is."""
+        ranking = rank_suite(
+            self.suite, self.boards, self.chosen, role=role, block=block, draws=draws, seed=seed, sides=sides
+        )
         return Result(value=ranking, tables=(suite_ranking_table(ranking),), document=document_of(ranking))
 
-    def rankings(self, *, draws: int = DRAWS, seed: int = 0) -> tuple[SuiteRanking, ...]:
+    def rankings(self, *, draws: int = DRAWS, seed: int = 0, sides: Sides = "two") -> tuple[SuiteRanking, ...]:
         """The ranking by correctness with all references, where any metric has scores on every board."""
         try:
-            return (self.rank(draws=draws, seed=seed).value,)
+            return (self.rank(draws=draws, seed=seed, sides=sides).value,)
         except NotEnoughData:
             return ()
 
@@ -126,6 +137,7 @@ class OpenSuite:
         jobs: int = 1,
         draws: int = DRAWS,
         seed: int = 0,
+        sides: Sides = "two",
         shown: int = SHOWN,
         on_progress: Callable[[Progress], None] | None = None,
     ) -> Result[MetricReport]:
@@ -137,7 +149,8 @@ class OpenSuite:
         if asked not in rows:
             own = replace(own, metrics=(*(own.metrics or rows), asked))
         own.score(jobs=jobs, on_progress=on_progress)
-        report = report_metric(own.suite, own.boards, own.chosen, asked, draws=draws, seed=seed, shown=shown)
+        how = {"draws": draws, "seed": seed, "shown": shown}
+        report = report_metric(own.suite, own.boards, own.chosen, asked, sides=sides, **how)
         return Result(value=report, tables=metric_report_tables(report), document=document_of(report))
 
     def report(self, path: str | Path, *, draws: int = DRAWS, seed: int = 0) -> Path:

@@ -23,7 +23,7 @@ from billboards.analyses.suite.tables import DRAWS, column_groups
 from billboards.errors import NotEnoughData
 from billboards.stats.clusters import places
 from billboards.stats.correlation import instance_sums, pearson_of_sums, resampled_pearson, resampling_weights
-from billboards.stats.significance import exchange_correlations, random_signs
+from billboards.stats.significance import Sides, exchange_correlations, random_signs, reached
 
 Floats = NDArray[np.float64]
 
@@ -60,6 +60,7 @@ def rank_suite(
     only: str | None = None,
     draws: int = DRAWS,
     seed: int = 0,
+    sides: Sides = "two",
 ) -> SuiteRanking:
     """Metrics over the columns of one table, or in one of them; those without references stand beside the block's."""
     if draws < 2:
@@ -89,9 +90,9 @@ def rank_suite(
     overall = _combined(
         [(column_draws, weight) for (_, column_draws), weight in zip(by_column, weights / weights.sum(), strict=True)]
     )
-    standings = _standings(ranked, by_column, overall)
+    p = _p_values(overall, sides)
+    standings = _standings(ranked, by_column, overall, p)
     out = [_unranked(row, lacking[row.name]) for row in chosen if lacking[row.name]]
-    p = _p_values(overall)
     return SuiteRanking(
         suite.name,
         role,
@@ -102,6 +103,7 @@ def rank_suite(
         {column.key: column_draws.n for column, column_draws in by_column},
         draws,
         seed,
+        sides,
     )
 
 
@@ -175,18 +177,17 @@ def _combined(parts: Sequence[tuple[_Draws, float]]) -> _Draws:
     return _Draws(mean("values"), mean("drawn"), mean("exchanged"), sum(part.n for part, _ in parts))
 
 
-def _p_values(overall: _Draws) -> Floats:
-    """One-sided p of every ordered pair that the first is better, with the +1 correction."""
+def _p_values(overall: _Draws, sides: Sides) -> Floats:
+    """P of every ordered pair that the first is better, or that the two differ, with the +1 correction."""
     difference = overall.values[:, None] - overall.values[None, :]
-    reached = (overall.exchanged >= difference - 1e-6).sum(axis=0)
-    p: Floats = (1 + reached) / (1 + len(overall.exchanged))
+    p: Floats = (1 + reached(overall.exchanged.copy(), difference, sides, slack=1e-6)) / (1 + len(overall.exchanged))
     return np.where(np.isnan(difference), np.nan, p)
 
 
 def _standings(
-    ranked: Sequence[Chosen], by_column: Sequence[tuple[SuiteColumn, _Draws]], overall: _Draws
+    ranked: Sequence[Chosen], by_column: Sequence[tuple[SuiteColumn, _Draws]], overall: _Draws, p: Floats
 ) -> tuple[SuiteStanding, ...]:
-    order, ranks, clusters = places(overall.values, _p_values(overall))
+    order, ranks, clusters = places(overall.values, p)
     low, high = np.full((2, len(ranked)), np.nan)
     varies: NDArray[np.bool_] = np.asarray(np.isfinite(overall.drawn).any(axis=0))
     if varies.any():

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import ClassVar, Literal
 
 from billboards.stats.bootstrap import Interval
+from billboards.stats.significance import Sides
 
 Block = Literal["all", "one", "none"]
 Role = Literal["correctness", "other"]
@@ -180,7 +181,10 @@ class SuiteStanding:
 
 @dataclass(frozen=True)
 class SuiteRanking:
-    """One ranking over many boards; `p` holds, for each metric, the one-sided p that it beats each other one."""
+    """One ranking over many boards; `p` holds, for each metric, the p of its difference from each other one.
+
+    With one of `sides` it is that the metric is better than the other, with two that they differ.
+    """
 
     DOCUMENT: ClassVar[str] = "suite_ranking"
 
@@ -193,3 +197,4 @@ class SuiteRanking:
     n: Mapping[str, int]
     draws: int
     seed: int
+    sides: Sides = "one"

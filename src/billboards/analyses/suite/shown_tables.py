@@ -21,7 +21,7 @@ from billboards.analyses.suite.results import (
     SuiteStatistic,
 )
 from billboards.show.table import NOTES, REFERENCE_FREE, STATISTIC, Table, TableColumn, reason_notes
-from billboards.show.words import listed, one_line
+from billboards.show.words import listed, one_line, sided
 
 Shown = Literal["values", "p", "intervals"]
 
@@ -176,6 +176,7 @@ def _ranking_notes(ranking: SuiteRanking) -> Iterator[str]:
         f"Metrics of one cluster can’t be told apart: exchanged at random on every board at once, "
         f"{ranking.draws:,} times, p > .05."
     )
+    yield f"Tests between metrics are {sided(ranking.sides)}."
     yield from reason_notes("No rank for", {standing.metric: standing.reason for standing in ranking.standings})
     if any(standing.is_statistic for standing in ranking.standings):
         yield NOTES[STATISTIC]

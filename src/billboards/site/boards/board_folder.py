@@ -139,7 +139,8 @@ def _read_me(look: Look) -> str:
     options = ranking_options(look.live)
     usual = RankingOptions()
     words = ["billboards", "rank", look.name]
-    for word, option in (("k", "k"), ("ensemble", "method"), ("by", "by"), ("draws", "draws"), ("seed", "seed")):
+    for option in ("k", "method", "by", "draws", "seed", "sides"):
+        word = "ensemble" if option == "method" else option
         if getattr(options, option) != getattr(usual, option):
             words += [f"--{word}", quote(str(getattr(options, option)))]
     lines = [f"The board {look.name}, as its site had it. Its ranking there:", "", f"    {' '.join(words)}", ""]

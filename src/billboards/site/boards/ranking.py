@@ -16,7 +16,13 @@ def ranking_options(live: LiveBoard, barred: Mapping[str, str] | None = None) ->
     """The options that a board's owner has set; `barred` metrics may not lead, each for the reason given."""
     own = live.settings
     return RankingOptions(
-        k=own.k, method=own.method, by=own.by, draws=own.draws, seed=own.seed, barred=dict(barred or {})
+        k=own.k,
+        method=own.method,
+        by=own.by,
+        draws=own.draws,
+        seed=own.seed,
+        sides=own.sides,
+        barred=dict(barred or {}),
     )
 
 

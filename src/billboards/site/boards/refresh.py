@@ -36,7 +36,7 @@ _SCORES = Shelf[str, KeptScores]()
 def basis(live: LiveBoard) -> str:
     """A digest of everything a ranking of this board depends on, the version of how it is computed included."""
     own = live.settings
-    options = [own.k, own.method, own.by, own.draws, own.seed, live.board.ranks, own.reference_free, METHOD]
+    options = [own.k, own.method, own.by, own.draws, own.seed, live.board.ranks, own.reference_free, own.sides, METHOD]
     return digest((live.board.version, *sorted(live.cells.signatures or ()), json.dumps(options)))
 
 
