@@ -2,8 +2,9 @@
 
 A later version may add keys to a document, entries of another name to a list of named ones, columns and rows to a
 table, options to a metric, and sentences to a caption. It may not lose one, and may not change a value; numbers agree
-to nine digits. What no version can say twice (times, durations, paths of this machine, versions of other people's
-packages) is replaced by a word before documents are kept or compared.
+to nine digits. One promise is another since 0.2: scores of which lower is better (`TURNED`) are shown as their users
+know them, where 0.1 showed them negated. What no version can say twice (times, durations, paths of this machine,
+versions of other people's packages) is replaced by a word before documents are kept or compared.
 """
 
 from __future__ import annotations
@@ -24,6 +25,9 @@ MEASURED = frozenset({"created", "seconds", "per_second", "outputs_per_second", 
 #: Facts about a metric that hang on what is installed, where it needs more than the package; and a card's prose.
 INSTALLED = ("signature", "absent")
 PROSE = ("summary", "training_data", "licence", "paper", "failures")
+#: Columns of which lower is better, by the boards that are kept here, and what a comparison says of one.
+TURNED = ("TER", "Rate")
+_SAID_OF_TURNED = ("first", "second", "difference", "means")
 #: The version of somebody else's package in a signature.
 _PACKAGE = re.compile(r"\b(version|rouge-score|nltk|transformers|torch|sacrebleu|wordnet):[0-9a-f][0-9a-zA-Z.+]*")
 #: Since 0.2 an ensemble's signature ends in a digest of its weights and inputs.
@@ -63,8 +67,11 @@ def differences(kept: Any, now: Any, where: str = "$", *, relative: float = RELA
     """Every place where a document says something else than the kept one; keys that were added are none."""
     if isinstance(kept, dict) and isinstance(now, dict):
         for key, value in kept.items():
-            if key in now:
+            turned = key in TURNED or (kept.get("name") in TURNED and key in _SAID_OF_TURNED)
+            if key in now and not (turned and not any(differences(_negated(value), now[key], relative=relative))):
                 yield from differences(value, now[key], f"{where}.{key}", relative=relative)
+            elif key in now:
+                continue
             else:
                 yield f"{where}.{key}: is gone"
     elif _are_named(kept) and _are_named(now):
@@ -80,6 +87,19 @@ def differences(kept: Any, now: Any, where: str = "$", *, relative: float = RELA
         return
     elif not same_value(kept, now, relative):
         yield f"{where}: {_short(kept)}, now {_short(now)}"
+
+
+def _negated(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_negated(item) for item in value]
+    return 0.0 - value if isinstance(value, float | int) and not isinstance(value, bool) else value
+
+
+def _unturned(text: str) -> str:
+    """A text without what 0.2 adds where lower is better: arrows, and (−TER) for TER."""
+    for name in TURNED:
+        text = text.replace(f"(−{name})", name).replace(f"($-${name})", name).replace(rf"{name} $\downarrow$", name)
+    return text.replace(" ↓", "")
 
 
 def _are_named(value: Any) -> bool:
@@ -103,6 +123,8 @@ def same_value(kept: Any, now: Any, relative: float = RELATIVE) -> bool:
         return kept is now
     if isinstance(kept, float | int) and isinstance(now, float | int):
         return math.isclose(kept, now, rel_tol=relative, abs_tol=ABSOLUTE)
+    if isinstance(kept, str) and isinstance(now, str):
+        return kept == _unturned(now)
     return type(kept) is type(now) and bool(kept == now)
 
 
@@ -111,9 +133,14 @@ def text_differences(kept: str, now: str, form: str) -> Iterator[str]:
     if form == "csv":
         yield from differences(list(_tables(kept)), list(_tables(now))[: len(list(_tables(kept)))])
     elif form == "table":
-        yield from differences(_HAS_DIGIT.findall(kept), _HAS_DIGIT.findall(now))
+        # Signs of such scores are turned, which CSV and JSON are held to cell by cell.
+        yield from differences(_unsigned_numbers(kept), _unsigned_numbers(now))
     else:
         yield from _lines_gone(kept.splitlines(), now.splitlines())
+
+
+def _unsigned_numbers(text: str) -> list[str]:
+    return [word.lstrip("-") for word in _HAS_DIGIT.findall(_unturned(text))]
 
 
 def _lines_gone(kept: list[str], now: list[str]) -> Iterator[str]:
@@ -127,7 +154,8 @@ def _lines_gone(kept: list[str], now: list[str]) -> Iterator[str]:
 
 
 def _says(kept: str, now: str) -> bool:
-    """Whether a row has all cells of the kept one, or a caption all of its sentences."""
+    """Whether a row has all cells of the kept one, signs aside, or a caption all of its sentences."""
+    kept, now = kept.replace("$-$", ""), _unturned(now).replace("$-$", "")
     if kept.startswith(CAPTION):
         return now.startswith(CAPTION) and all(part in now for part in kept.removesuffix("}").split(". "))
     return not Counter(kept.removesuffix(r" \\").split(" & ")) - Counter(now.removesuffix(r" \\").split(" & "))

@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from billboards.analyses._people import PEOPLE
 from billboards.analyses.rank import Ranking, leader_name, leading_value, metric_mark
 from billboards.show.table import HUMAN, NOTES, MarkNotes, Table, TableColumn, column_digits, finite
-from billboards.show.words import linear_combination
 
 
 def summary_table(rankings: Sequence[Ranking]) -> Table:
@@ -65,6 +64,6 @@ def _summary_row(ranking: Ranking, notes: MarkNotes) -> Mapping[str, object]:
         "top_metric": None if best is None else best.name,
         "mark": "" if best is None else notes.mark(metric_mark(best)),
         "correlation": None if best is None else finite(best.correlation),
-        "combination": None if ensemble is None else linear_combination(ensemble.weights),
+        "combination": None if ensemble is None else ensemble.formula,
         "ensemble_correlation": None if ensemble is None else finite(ensemble.correlation),
     }

@@ -81,7 +81,9 @@ def _swaps(ranking: Ranking, left: str, right: str) -> list[_Swap]:
         if name not in metrics:
             raise UnknownName("metric", name, metrics)
     real = [g for g in ranking.generators if g.kind != "optimised"]
-    pairs = [(g, g.scores.get(left), g.scores.get(right)) for g in real]
+    pairs = [
+        (g, ranking.oriented(left, g.scores.get(left)), ranking.oriented(right, g.scores.get(right))) for g in real
+    ]
     both = [(g, a, b) for g, a, b in pairs if a is not None and b is not None]
     if len(both) < 2:
         raise NotEnoughData(

@@ -50,7 +50,7 @@ from billboards.errors import InvalidInput, NotEnoughData
 from billboards.show.documents import document_of, dumps
 from billboards.show.page import Picture, data_uri, picture, rendered
 from billboards.show.table import Table, TableColumn
-from billboards.show.words import linear_combination, one_line, value_text
+from billboards.show.words import one_line, value_text
 
 #: Points of a scatter plot on the page; each costs a quarter of a kilobyte, twice.
 POINTS = 600
@@ -111,7 +111,7 @@ def ensemble_section(ranking: Ranking, study: EnsembleStudy | None) -> dict[str,
     if ensemble is None:
         return None
     section: dict[str, Any] = {
-        "combination": linear_combination(ensemble.weights),
+        "combination": ensemble.formula,
         "table": ensemble_table(ensemble),
         "study": None,
     }
@@ -413,4 +413,4 @@ def _best_metric_scores(view: View, ranking: Ranking) -> JudgedScores | None:
         return None
     matrix = view.matrix(aggregate=ranking.aggregate)
     names = tuple(name for name, judged in zip(matrix.scores.rows, matrix.judged, strict=True) if judged)
-    return JudgedScores(best.name, matrix.human[matrix.judged], matrix.scores.of(best.name)[matrix.judged], names)
+    return JudgedScores(best.name, matrix.human[matrix.judged], matrix.scores.natural(best.name)[matrix.judged], names)

@@ -28,6 +28,7 @@ from billboards.analyses._view import JudgedMatrix, View, judged_matrix
 from billboards.analyses.rank import resampled_correlations, resampled_text
 from billboards.board import Board, Preferences, Slice
 from billboards.board.cells import CellStore, with_parts
+from billboards.board.scores import LOWER, natural
 from billboards.errors import InvalidInput, NotEnoughData
 from billboards.options import Named
 from billboards.show.table import Table, TableColumn
@@ -164,6 +165,8 @@ class ScoreDifference:
     ties: int
     losses: int
     n: int
+    #: Which way the score is read; means and difference are as its users know them, wins and losses by what is better.
+    higher_is_better: bool = True
 
 
 @dataclass(frozen=True)
@@ -357,7 +360,7 @@ def compare_metrics(
         draws,
         seed,
         _whole(lambda: tell_metrics_apart(pair[0], pair[1], people)),
-        *_deciding_outputs(board, view, pair, people, shown),
+        *_deciding_outputs(board, view, (first, second), pair, people, shown),
         _compare_accuracy(pair, people, draws, seed, sides),
         unit,
         resampled,
@@ -402,11 +405,13 @@ def _difference_drawn(correlations: Floats | None) -> Floats | None:
 
 
 def _deciding_outputs(
-    board: Board, view: JudgedMatrix, pair: Floats, people: Floats, shown: int
+    board: Board, view: JudgedMatrix, names: tuple[str, str], pair: Floats, people: Floats, shown: int
 ) -> tuple[tuple[DecidingOutput, ...], tuple[DecidingOutput, ...]]:
     """The outputs that most raise the first correlation above the second, and the reverse."""
     z = np.stack([_standardised(values) for values in (*pair, people)])
     weight = z[2] * (z[0] - z[1])
+    higher = [view.scores.columns[view.scores.column(name)].higher_is_better for name in names]
+    known = [natural(values, higher_is_better=h) for values, h in zip(pair, higher, strict=True)]
     order = np.argsort(np.where(np.isnan(weight), 0.0, weight), axis=None)
     best = [int(k) for k in order[::-1][:shown] if weight.flat[k] > 0]
     worst = [int(k) for k in order[:shown] if weight.flat[k] < 0]
@@ -420,8 +425,8 @@ def _deciding_outputs(
             board.rows[row].name,
             float(weight[row, column]),
             _defined(people[row, column]),
-            _defined(pair[0, row, column]),
-            _defined(pair[1, row, column]),
+            _defined(known[0][row, column]),
+            _defined(known[1][row, column]),
             board.rows[row].texts[keep[column]] or "",
             "",
             instance.references[0].text if instance.references else "",
@@ -448,10 +453,11 @@ def compare_generators(
     view = judged_matrix(board, with_parts(store, [by]), aggregate=aggregate, part=part)
     rows = [board.row_position[board.generator(name).name] for name in (first, second)]
     columns = {"people": people_of(view, rows)} | {n: view.scores.of(n)[rows] for n in view.scores.names}
+    lower = {column.name for column in view.scores.columns if not column.higher_is_better}
     differences, missing = [], {}
     for name, values in columns.items():
         if np.isfinite(values).all(axis=0).any():
-            differences.append(_difference(name, values, draws, seed, sides))
+            differences.append(_difference(name, values, draws, seed, sides, higher_is_better=name not in lower))
         else:
             missing[name] = f"no instance is scored for both {first} and {second}"
     if not differences:
@@ -482,20 +488,24 @@ def people_of(view: JudgedMatrix, rows: list[int]) -> Floats:
     return view.human[rows] if view.pairs is None else shares_between(view.pairs, rows[0], rows[1], view.human.shape)
 
 
-def _difference(name: str, values: Floats, draws: int, seed: int, sides: Sides) -> ScoreDifference:
+def _difference(
+    name: str, values: Floats, draws: int, seed: int, sides: Sides, *, higher_is_better: bool
+) -> ScoreDifference:
     both = values[:, np.isfinite(values).all(axis=0)]
     tests = permute_values(both, draws=draws, seed=seed, sides=sides).p if draws else np.full((2, 2), np.nan)
     means = both.mean(axis=1)
     leads = 0 if means[0] >= means[1] else 1
+    first, second = map(float, natural(means, higher_is_better=higher_is_better))
     return ScoreDifference(
         name,
-        (float(means[0]), float(means[1])),
-        float(means[0] - means[1]),
+        (first, second),
+        first - second,
         float(tests[leads, 1 - leads]),
         int((both[0] > both[1]).sum()),
         int((both[0] == both[1]).sum()),
         int((both[0] < both[1]).sum()),
         both.shape[1],
+        higher_is_better,
     )
 
 
@@ -516,6 +526,8 @@ def _deciding_instances(
     order = np.argsort(np.where(np.isnan(weight), 0.0, weight))
     keep = board.select(view.part)
     people = columns["people"]
+    is_lower = any(column.name == decided_by and not column.higher_is_better for column in view.scores.columns)
+    known = natural(columns[decided_by], higher_is_better=not is_lower)
 
     def output(column: int, side: int) -> DecidingOutput:
         instance = board.instances[keep[column]]
@@ -524,8 +536,8 @@ def _deciding_instances(
             board.rows[rows[side]].name,
             float(weight[column]),
             _defined(people[side, column]),
-            _defined(columns[decided_by][0, column]),
-            _defined(columns[decided_by][1, column]),
+            _defined(known[0, column]),
+            _defined(known[1, column]),
             board.rows[rows[0]].texts[keep[column]] or "",
             board.rows[rows[1]].texts[keep[column]] or "",
             instance.references[0].text if instance.references else "",
@@ -737,7 +749,7 @@ def metric_pairs_table(study: MetricPairs) -> Table:
 def generator_comparison_table(comparison: GeneratorComparison) -> Table:
     """Two generators under people and every metric."""
     columns = (
-        TableColumn("name", "score", align="left"),
+        TableColumn("name", "score", align="left", kind="name"),
         TableColumn("first", comparison.first, digits=3),
         TableColumn("second", comparison.second, digits=3),
         TableColumn("difference", "difference", digits=3),
@@ -750,6 +762,7 @@ def generator_comparison_table(comparison: GeneratorComparison) -> Table:
     rows = tuple(
         {
             "name": s.name,
+            "mark": "" if s.higher_is_better else LOWER,
             "first": s.means[0],
             "second": s.means[1],
             "difference": s.difference,

@@ -82,6 +82,13 @@ class Ensemble:
     generators_left_out: tuple[str, ...] = ()
     #: The digest under which it was first kept: a refit that differs by rounding alone keeps it.
     first_digest: str = ""
+    #: Metrics of which a lower score is better: their scores were turned before they were weighed.
+    turned: tuple[str, ...] = ()
+
+    @property
+    def formula(self) -> str:
+        """The ensemble as the paper writes it, heaviest metric first."""
+        return linear_combination(self.weights, self.turned)
 
     def __post_init__(self) -> None:
         if not self.weights.keys() == self.centres.keys() == self.scales.keys() == self.signatures.keys():
@@ -257,6 +264,7 @@ def fit_board_ensemble(
         part,
         method,
         chosen.rows_left_out,
+        turned=tuple(names[n] for n, c in enumerate(chosen.columns) if not scores.columns[c].higher_is_better),
     )
     return FittedEnsemble(ensemble, blocks, names)
 
@@ -458,7 +466,8 @@ def ablation_table(study: EnsembleStudy) -> Table:
     """The ensemble without each of its metrics, tuned and measured anew (Table 11)."""
     whole = study.ensemble
     kept = Ablation("nothing", whole.correlation, whole.weights, whole.lam)
-    rows = (_ablation_row(kept, None), *(_ablation_row(ablation, whole.correlation) for ablation in study.ablations))
+    others = (_ablation_row(ablation, whole.correlation, whole.turned) for ablation in study.ablations)
+    rows = (_ablation_row(kept, None, whole.turned), *others)
     columns = (
         TableColumn("removed", "removed", "left"),
         TableColumn("correlation", "correlation", digits=3),
@@ -501,6 +510,8 @@ def _ensemble_facts(ensemble: Ensemble) -> tuple[str, ...]:
         _how_fitted(ensemble),
         f"Correlation on generators it has not seen: {value_text(ensemble.correlation, 3)} (n = {ensemble.n:,}).",
     ]
+    if turned := [name for name in ensemble.weights if name in ensemble.turned]:
+        facts.append(f"Lower is better for {listed(turned)}: the score is turned (−) before it is centred and weighed.")
     if ensemble.generators_left_out:
         without = listed(ensemble.generators_left_out)
         facts.append(f"Fitted without {without}: judged, but most metrics have no scores of these outputs.")
@@ -508,13 +519,13 @@ def _ensemble_facts(ensemble: Ensemble) -> tuple[str, ...]:
     return tuple(facts)
 
 
-def _ablation_row(ablation: Ablation, whole: float | None) -> Mapping[str, object]:
+def _ablation_row(ablation: Ablation, whole: float | None, turned: tuple[str, ...]) -> Mapping[str, object]:
     left, whole = finite(ablation.correlation), finite(whole)
     return {
         "removed": ablation.removed,
         "correlation": left,
         "change": None if left is None or whole is None else left - whole,
-        "combination": linear_combination(ablation.weights),
+        "combination": linear_combination(ablation.weights, turned),
         "lambda": finite(ablation.lam),
     }
 

@@ -26,6 +26,7 @@ from billboards.analyses.ensemble import ENSEMBLE, Ensemble, Method, ensemble_sc
 from billboards.board import Board, Column, Origin, ReferenceSet, Scores, Slice
 from billboards.board.cells import CellStore, with_parts
 from billboards.board.corpus import corpus_values, mean_values
+from billboards.board.scores import headed, natural
 from billboards.errors import InvalidInput, NotEnoughData, UnknownName
 from billboards.options import Named
 from billboards.reading import some
@@ -40,7 +41,7 @@ from billboards.show.table import (
     finite,
     reason_notes,
 )
-from billboards.show.words import interval_text, linear_combination, listed, one_line, part_note, sided, value_text
+from billboards.show.words import interval_text, listed, one_line, part_note, sided, value_text
 from billboards.stats.bootstrap import Interval, Resampled, bootstrap_pearson
 from billboards.stats.clusters import places
 from billboards.stats.correlation import Correlations, pearson_with_intervals
@@ -80,11 +81,13 @@ class MetricStanding:
     equal: float | None = None
     #: What a paper cites for corpus values, such as sacreBLEU's own signature.
     corpus_signature: str | None = None
+    #: Which way its users read its scores, which generators' means follow; inside, higher is better everywhere.
+    higher_is_better: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class GeneratorStanding:
-    """One generator's place under the metric that leads, with its mean under every metric.
+    """One generator's place under the metric that leads, with its mean under every metric as its users know it.
 
     Generators of one `cluster` can't be told apart by that metric on these instances, and share a rank.
     """
@@ -164,6 +167,15 @@ class Ranking:
     people: PeopleRanking | None = None
     sides: Sides = "one"
 
+    @property
+    def lower(self) -> frozenset[str]:
+        """Metrics of which a lower score is better."""
+        return frozenset(metric.name for metric in self.metrics if not metric.higher_is_better)
+
+    def oriented(self, name: str, score: float | None) -> float | None:
+        """A generator's mean under a metric, turned so that higher is better."""
+        return score if score is None or name not in self.lower else 0.0 - score
+
 
 def correlations_with_intervals(
     board: Board, part: Slice, scores: Floats, human: Floats, *, resampled: Resampled, draws: int, seed: int
@@ -236,6 +248,7 @@ def rank_metrics(
             column.beside,
             column.completed,
             column.equal,
+            higher_is_better=column.higher_is_better,
         )
         for k, column in enumerate(columns)
     ]
@@ -308,6 +321,7 @@ def _generator_standing(
 ) -> GeneratorStanding:
     row = board.rows[k]
     covered = {name: _count(values[k]) for name, values in columns.items()}
+    lower = {column.name for column in view.scores.columns if not column.higher_is_better}
     reason = None
     if row.generator is not None and row.is_optimised:
         reason = f"optimised by {row.generator.optimised_by}: shown, never ranked among the others"
@@ -322,7 +336,7 @@ def _generator_standing(
         row.name,
         "machine" if row.generator is None else row.generator.kind,
         rank,
-        {name: _mean(values[k]) for name, values in columns.items()},
+        {name: _mean(natural(values[k], higher_is_better=name not in lower)) for name, values in columns.items()},
         covered,
         _mean(view.human[k]),
         _count(view.human[k]),
@@ -350,6 +364,8 @@ def _in_order(standings: Sequence[_Standing], order: Sequence[int]) -> tuple[_St
 #: The version of how rankings are computed. Raise it with every change that may give other numbers on the same board:
 #: sites then rank their boards anew.
 METHOD = 3
+#: A correlation that asks for the sign where there is no interval.
+CLEARLY_NEGATIVE = -0.2
 #: How a note ends that says which metric agrees best and may not lead.
 NOT_ALONE = "it correlates best but does not rank generators alone"
 #: Why a generator has no place among those that people judged.
@@ -427,7 +443,7 @@ def rank_board(board: Board, store: CellStore | None, options: RankingOptions | 
         generators=generators,
         ranked_by=leader.name,
         ensemble=ensemble,
-        notes=(*notes, *leader.notes),
+        notes=(*notes, *leader.notes, *_doubtful_signs(metrics)),
         alternative=alternative,
         lines=lines,
         resampled=options.resampled,
@@ -463,7 +479,7 @@ def _with_corpus_values(
             corpus.setdefault(row, {})[name] = value.value
             if math.isfinite(value.low):
                 intervals.setdefault(row, {})[name] = (value.low, value.high)
-    means = {name: matrix.scores.of(name) for name in matrix.scores.names if name not in signatures}
+    means = {name: matrix.scores.natural(name) for name in matrix.scores.names if name not in signatures}
     if ensemble is not None:
         means[ENSEMBLE] = ensemble_scores(ensemble, matrix.scores)
     for name, scores in means.items() if draws else ():
@@ -476,6 +492,22 @@ def _with_corpus_values(
         for g in generators
     )
     return valued, signatures
+
+
+def _doubtful_signs(metrics: Sequence[MetricStanding]) -> tuple[str, ...]:
+    """Whether lower is better, asked of metrics that clearly disagree with people and that nobody said it of."""
+    notes = []
+    for m in metrics:
+        clearly = m.interval[1] < 0 if m.interval is not None else (m.correlation or 0.0) < CLEARLY_NEGATIVE
+        if m.correlation is not None and clearly and m.higher_is_better and not m.is_statistic and m.beside is None:
+            how = (
+                f"write higher_is_better = false under [scores.{m.source_name}] in board.toml"
+                if m.origin == "imported"
+                else "declare it (HIGHER_IS_BETTER = False in a file, higher_is_better=False in Python)"
+            )
+            r = value_text(m.correlation, 3)
+            notes.append(f"{one_line(m.name)} correlates with people at {r}: is a lower score better? If so, {how}")
+    return tuple(notes)
 
 
 def _stand_beside(board: Board, matrix: JudgedMatrix, options: RankingOptions) -> tuple[MetricStanding, ...]:
@@ -762,6 +794,7 @@ def metric_table(ranking: Ranking) -> Table:
         TableColumn("references", "references", "left", priority=3),
         TableColumn("reference_free", "reference-free", visible=False),
         TableColumn("is_statistic", "statistic", visible=False),
+        TableColumn("higher_is_better", "higher is better", visible=False),
         TableColumn("origin", "scores", "left", priority=5),
         TableColumn("source_name", "source name", "left", visible=False),
         TableColumn("reason", "why not", "left", visible=False),
@@ -840,12 +873,12 @@ def common_table(ranking: Ranking, common: CommonRanking) -> Table:
         TableColumn("rank", "#", kind="rank"),
         TableColumn("name", "generator", "left", kind="name"),
         TableColumn("kind", "kind", "left", visible=False),
-        TableColumn("score", one_line(common.ranked_by), digits=column_digits(rows, "score")),
+        TableColumn("score", _head(ranking, common.ranked_by), digits=column_digits(rows, "score")),
         TableColumn("cluster", "cluster", visible=False),
     )
     name = "the common ensemble" if common.ensemble is not None else one_line(common.ranked_by)
     title = f"{ranking.board}: all generators by {name}"
-    made_of = "" if common.ensemble is None else f" ({linear_combination(common.ensemble.weights)})"
+    made_of = "" if common.ensemble is None else f" ({common.ensemble.formula})"
     notes = (
         f"{_cannot(ranking)} {listed(list(map(one_line, common.unscored)))}; "
         f"{name}{made_of} scores everyone. Its correlation with people is {value_text(common.correlation, 3)} "
@@ -917,6 +950,7 @@ def _metric_row(standing: MetricStanding, notes: MarkNotes) -> Mapping[str, obje
         "origin": standing.origin,
         "source_name": standing.source_name,
         "completed": len(standing.completed) or None,
+        "higher_is_better": standing.higher_is_better,
         "reason": standing.reason,
         "signature": standing.signature,
     }
@@ -977,6 +1011,11 @@ def _corpus_key(metric: str) -> str:
     return f"corpus:{metric}"
 
 
+def _head(ranking: Ranking, name: str) -> str:
+    """A metric's name over its column, with an arrow where lower is better."""
+    return headed(one_line(name), higher_is_better=name not in ranking.lower)
+
+
 def _score_names(ranking: Ranking) -> list[str]:
     """Every metric with a mean, the one that ranks first, then as the metrics stand, then what is no metric there."""
     having = dict.fromkeys(name for standing in ranking.generators for name in standing.scores)
@@ -988,7 +1027,7 @@ def _score_columns(ranking: Ranking, rows: Sequence[Mapping[str, object]], notes
     marks = {standing.name: metric_mark(standing) for standing in ranking.metrics}
     for place, name in enumerate(_score_names(ranking)):
         key = _score_key(name)
-        header = f"{one_line(name)} {notes.mark(marks.get(name, ''))}".rstrip()
+        header = f"{_head(ranking, name)} {notes.mark(marks.get(name, ''))}".rstrip()
         behind = 1 if ranking.ranked_by == PEOPLE else 0
         priority = 0 if name == ranking.ranked_by else place + 2 + behind
         if any(_corpus_key(name) in row for row in rows):
@@ -1027,14 +1066,14 @@ def _pairs_note(ranking: Ranking) -> tuple[str, ...]:
 def _ensemble_note(ranking: Ranking) -> tuple[str, ...]:
     if ranking.ensemble is None:
         return ()
-    combination = linear_combination(ranking.ensemble.weights)
+    combination = ranking.ensemble.formula
     correlation = value_text(ranking.ensemble.correlation, 3)
     fitted = f"Ensemble {combination}: {correlation} on generators it has not seen ({ranking.ensemble.signature})."
     other = ranking.alternative
     if other is None:
         return (fitted,)
     name = "Best subset" if other.method == "best-subset" else "Lasso"
-    weights, r = linear_combination(other.weights), value_text(other.correlation, 3)
+    weights, r = other.formula, value_text(other.correlation, 3)
     return (fitted, f"{name} {weights}: {r} on generators it has not seen (--ensemble {other.method} ranks by it).")
 
 
@@ -1241,7 +1280,7 @@ def _ensemble(ranking: Ranking) -> str | None:
     difference = ensemble.correlation - best.correlation
     more = "more" if difference >= 0 else "less"
     return (
-        f"An ensemble of {len(ensemble.weights)} metrics, {linear_combination(ensemble.weights)}, reaches "
+        f"An ensemble of {len(ensemble.weights)} metrics, {ensemble.formula}, reaches "
         f"{value_text(ensemble.correlation, 3)} on generators it has not seen: {abs(difference):.3f} {more} than "
         f"{one_line(best.name)} alone."
     )

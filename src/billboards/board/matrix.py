@@ -14,6 +14,7 @@ from dataclasses import replace
 import numpy as np
 
 from billboards.board.cells import CellStore, ColumnKey, Floats, PartedCells
+from billboards.board.directions import directed
 from billboards.board.model import Board, ReferenceSet
 from billboards.board.scores import Column, ImportedColumn, Scores
 from billboards.errors import BillboardsError
@@ -86,10 +87,10 @@ class _Matrix:
         if share is not None and share >= SHARE:
             filled = [row for row, scores in beside[1].items() if _fill(place[row], scores)]
             names = tuple(board.rows[row].name for row in sorted(filled))
-            self.columns[-1] = replace(column, completed=names, equal=share)
+            self.columns[-1] = replace(self.columns[-1], completed=names, equal=share)
             self.keys[-1] = key or (other if isinstance(other, ColumnKey) else None)
         else:
-            self.columns[-1] = replace(column, equal=share)
+            self.columns[-1] = replace(self.columns[-1], equal=share)
             named = f"{column.name} ({beside[0].origin})"
             self._put(
                 replace(beside[0], name=named, beside=column.name, equal=share),
@@ -102,7 +103,7 @@ class _Matrix:
         place.fill(np.nan)
         for row, scores in rows.items():
             place[row] = scores
-        self.columns.append(column)
+        self.columns.append(directed(column, place))
         self.keys.append(key)
         return place
 
@@ -142,6 +143,7 @@ def with_own_scores(board: Board, store: CellStore | None) -> Board:
             needs_references=column.needs_references,
             needs_input=column.needs_input,
             is_statistic=column.is_statistic,
+            higher_is_better=column.higher_is_better,
         )
         for column, rows in _loaded(board, store, _own_columns(board, store, board.references))
     ]

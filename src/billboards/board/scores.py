@@ -1,7 +1,8 @@
 """Scores: one number per instance in each cell of generators × metrics, never 0 for missing.
 
 A column is a metric (by its signature) against a reference set; the same metric against A, against B and against both
-are three columns. Scores are oriented when they enter a board: higher is better in every column.
+are three columns. Scores are oriented when they enter a board: higher is better in every column. What is shown or
+written for readers is turned back (`natural`).
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 Origin = Literal["own", "imported"]
+#: What stands behind a name where lower is better.
+LOWER = "↓"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -41,6 +44,8 @@ class Column:
     completed: tuple[str, ...] = ()
     #: Of the outputs that have both own and imported scores, the share where the two are equal.
     equal: float | None = None
+    #: Which way its users read it; inside a board it is turned, so that higher is better everywhere.
+    higher_is_better: bool = True
 
     @property
     def reference_free(self) -> bool:
@@ -62,6 +67,8 @@ class ImportedColumn:
     is_statistic: bool = False
     #: The metric that computes such scores here, where it has another name: a model, say.
     computed_by: str | None = None
+    #: Which way its users read it; the values are turned, so that higher is better.
+    higher_is_better: bool = True
 
     @property
     def column(self) -> Column:
@@ -74,7 +81,19 @@ class ImportedColumn:
             needs_references=self.needs_references,
             needs_input=self.needs_input,
             is_statistic=self.is_statistic,
+            higher_is_better=self.higher_is_better,
         )
+
+
+def headed(name: str, *, higher_is_better: bool = True) -> str:
+    """A column's name as heads show it: with an arrow where lower is better."""
+    return name if higher_is_better else f"{name} {LOWER}"
+
+
+def natural(scores: Floats, *, higher_is_better: bool) -> Floats:
+    """A column's scores as its users know them, without a negative zero."""
+    turned: Floats = scores if higher_is_better else 0.0 - scores
+    return turned
 
 
 def is_zero(rows: Iterable[Floats]) -> bool:
@@ -131,3 +150,7 @@ class Scores:
         """One metric's scores, rows × instances."""
         scores: Floats = self.values[self.column(name)]
         return scores
+
+    def natural(self, name: str) -> Floats:
+        """One metric's scores as its users know them, rows × instances."""
+        return natural(self.of(name), higher_is_better=self.columns[self.column(name)].higher_is_better)

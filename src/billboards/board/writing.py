@@ -38,7 +38,7 @@ from billboards.board.names import (
     generator_name_mistake,
     name_mistake,
 )
-from billboards.board.scores import ImportedColumn
+from billboards.board.scores import ImportedColumn, natural
 from billboards.board.settings import FILE, SCHEMA, dimension_mistake, levels_mistakes
 from billboards.errors import InvalidInput, StoreFailed
 from billboards.reading import shown
@@ -271,6 +271,7 @@ def _imported(column: ImportedColumn) -> dict[str, Any]:
         {
             "name": column.name,
             "needs": needs,
+            "higher_is_better": None if column.higher_is_better else False,
             "is_ensemble": column.is_ensemble or None,
             "is_statistic": column.is_statistic or None,
             "computed_by": column.computed_by,
@@ -360,7 +361,7 @@ def _short(value: float) -> float | int:
 
 def _score_lines(board: Board, column: ImportedColumn) -> Iterator[str]:
     yield "\t".join(("instance", *column.values))
-    rows = [values.tolist() for values in column.values.values()]
+    rows = [natural(v, higher_is_better=column.higher_is_better).tolist() for v in column.values.values()]
     for instance, *scores in zip((i.id for i in board.instances), *rows, strict=True):
         yield "\t".join((instance, *("" if math.isnan(score) else repr(score) for score in scores)))
 

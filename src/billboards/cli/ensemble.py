@@ -50,10 +50,10 @@ def _study(arguments: Namespace) -> int:
 
 def _list(arguments: Namespace) -> int:
     from billboards.analyses._archive import open_home
-    from billboards.show.words import linear_combination, value_text
+    from billboards.show.words import value_text
 
     for ensemble in open_home(arguments.board).archive.ensembles():
-        weights = linear_combination(ensemble.weights)
+        weights = ensemble.formula
         print(f"{ensemble.signature}  r = {value_text(ensemble.correlation, 3)}  lambda = {ensemble.lam:g}  {weights}")
     return 0
 

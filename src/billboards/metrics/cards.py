@@ -72,7 +72,7 @@ def _range(card: MetricCard) -> str | None:
 def _direction(card: MetricCard) -> str:
     if card.is_statistic:
         return "describes an output without judging it: never leads a ranking or joins an ensemble"
-    return "higher is better" if card.higher_is_better else "lower is better (a board shows it negated)"
+    return "higher is better" if card.higher_is_better else "lower is better (a board turns it only inside)"
 
 
 def _parts(metric: Metric) -> str | None:

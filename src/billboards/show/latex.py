@@ -34,6 +34,7 @@ _ESCAPED = {
     "·": r"$\cdot$",
     "×": r"$\times$",
     "±": r"$\pm$",
+    "↓": r"$\downarrow$",
     "†": r"\textdagger{}",
     "‡": r"\textdaggerdbl{}",
     "§": r"\S{}",

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 MISSING = "–"
 #: What people's number of a generator is where they compared the outputs of two.
@@ -63,10 +63,14 @@ def rank_texts(ranks: Sequence[object]) -> list[str]:
     return [MISSING if rank is None else f"{rank}=" if shared[rank] > 1 else f"{rank}" for rank in ranks]
 
 
-def linear_combination(weights: Mapping[str, float]) -> str:
-    """An ensemble as the paper writes it, heaviest metric first: 1.72·COMET-QE + 1.48·COMET + 1.21·BLEURT."""
+def linear_combination(weights: Mapping[str, float], turned: Collection[str] = ()) -> str:
+    """An ensemble as the paper writes it, heaviest metric first: 1.72·COMET-QE + 1.48·COMET + 1.21·(−TER).
+
+    A metric in `turned` is one of which lower is better: its scores enter with their sign turned.
+    """
     heaviest = sorted(weights.items(), key=lambda item: -abs(item[1]))
-    terms = [f"{'+' if weight >= 0 else '-'} {abs(weight):.2f}·{one_line(name)}" for name, weight in heaviest]
+    names = {name: f"(−{one_line(name)})" if name in turned else one_line(name) for name in weights}
+    terms = [f"{'+' if weight >= 0 else '-'} {abs(weight):.2f}·{names[name]}" for name, weight in heaviest]
     return " ".join(terms).removeprefix("+ ") or MISSING
 
 

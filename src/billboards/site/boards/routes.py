@@ -92,6 +92,8 @@ class ColumnFacts(BaseModel):
     needs_references: bool
     needs_input: bool
     is_statistic: bool
+    #: Which way its scores are read, here and wherever they are given.
+    higher_is_better: bool
     submission: str | None
     trained_on_this_board: bool
 
@@ -209,7 +211,7 @@ def list_scores(
     look = look_of(request, board, viewer)
     if metric == PEOPLE:
         raise UnknownName("metric", metric, look.matrix.names)
-    scores = look.matrix.of(metric)
+    scores = look.matrix.shown(metric)
 
     def of_row(number: int) -> GeneratorScores:
         values = [float(value) if np.isfinite(value) else None for value in scores[number]]
@@ -256,6 +258,7 @@ def _column(look: Look, number: int) -> ColumnFacts:
         needs_references=column.needs_references,
         needs_input=column.needs_input,
         is_statistic=column.is_statistic,
+        higher_is_better=column.higher_is_better,
         submission=None if submission is None else submission.id,
         trained_on_this_board=bool(submission and submission.settings.get("trained_on_this_board")),
     )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from billboards.analyses._people import PeopleColumn
@@ -64,6 +64,8 @@ class ColumnScale:
     ascending: Sequence[float]
     digits: int
     shaded: bool
+    #: Whether values were turned, so that the best is the highest; they are shown as they were.
+    turned: bool = False
 
     def cell(self, value: float | None) -> TableCell:
         """A score with its place; the best of a column is shaded most, unless more is not better there."""
@@ -71,7 +73,8 @@ class ColumnScale:
             return TableCell("–", None, None, None)
         above = len(self.ascending) - bisect_right(self.ascending, value)
         shade = max(SHADES - 1 - above * SHADES // len(self.ascending), 0)
-        return TableCell(value_text(value, self.digits), value, shade if self.shaded else None, 1 + above)
+        shown = 0.0 - value if self.turned else value
+        return TableCell(value_text(shown, self.digits), value, shade if self.shaded else None, 1 + above)
 
 
 def lay_rows(
@@ -83,8 +86,10 @@ def lay_rows(
     if len(order) > MOST_ROWS and wanted:
         order = [k for k in order if wanted in ranking.generators[k].name.casefold()]
     shown = stretch(order, page, MOST_ROWS)
-    scales = [_scale(column_values(ranking, key), shaded=shaded) for key, shaded in columns]
-    readers = [column_reader(ranking, key) for key, _ in columns]
+    scales = [
+        _scale(column_values(ranking, key), shaded=shaded, turned=key in ranking.lower) for key, shaded in columns
+    ]
+    readers = [_oriented_reader(ranking, key) for key, _ in columns]
     people = [people_column(ranking, key) for key, _ in columns]
     ranks = rank_texts([standing.rank for standing in ranking.generators])
     alike = clusters(ranking.generators)
@@ -135,8 +140,14 @@ def cluster_words(standing: MetricStanding | GeneratorStanding, alike: Cluster) 
 
 
 def column_values(ranking: Ranking, key: str) -> list[float | None]:
-    """What everybody has in a column."""
-    return list(map(column_reader(ranking, key), ranking.generators))
+    """What everybody has in a column, turned where lower is better: the best is the highest."""
+    return list(map(_oriented_reader(ranking, key), ranking.generators))
+
+
+def _oriented_reader(ranking: Ranking, key: str) -> Callable[[GeneratorStanding], float | None]:
+    """What reads a generator's value in a column, turned where lower is better."""
+    read = column_reader(ranking, key)
+    return lambda standing: ranking.oriented(key, read(standing))
 
 
 def _people_cell(column: PeopleColumn | None, standing: GeneratorStanding, cell: TableCell) -> TableCell:
@@ -150,9 +161,9 @@ def _people_cell(column: PeopleColumn | None, standing: GeneratorStanding, cell:
     return replace(cell, rank=judged.rank, more="; ".join((*interval, counts, *by)))
 
 
-def _scale(values: Sequence[float | None], *, shaded: bool) -> ColumnScale:
+def _scale(values: Sequence[float | None], *, shaded: bool, turned: bool) -> ColumnScale:
     numbers = sorted(value for value in values if value is not None)
-    return ColumnScale(numbers, mean_digits(numbers), shaded)
+    return ColumnScale(numbers, mean_digits(numbers), shaded, turned)
 
 
 def _opens_cluster(ranking: Ranking, k: int) -> bool:

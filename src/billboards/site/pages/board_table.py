@@ -14,6 +14,7 @@ from billboards.analyses._people import PEOPLE
 from billboards.analyses.ensemble import ENSEMBLE
 from billboards.analyses.overrating import OverratingEstimate, OverratingReport, verdict
 from billboards.analyses.rank import MetricStanding, Ranking, metric_mark
+from billboards.board.scores import headed
 from billboards.show.table import STATISTIC
 from billboards.show.words import interval_text, one_line, rank_texts, value_text
 from billboards.site.pages.board_rows import MOST_ROWS, TableRow, cluster_words, clusters, lay_rows
@@ -149,7 +150,7 @@ def _metric_column(
 ) -> TableColumn:
     return TableColumn(
         standing.name,
-        standing.name,
+        headed(standing.name, higher_is_better=standing.higher_is_better),
         "metric",
         metric_mark(standing),
         ranking.ranked_by == standing.name,

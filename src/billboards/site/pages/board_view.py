@@ -32,7 +32,7 @@ from billboards.analyses.rank import (
 )
 from billboards.board import Board, Slice
 from billboards.show.table import NOTES
-from billboards.show.words import linear_combination, one_line, value_text
+from billboards.show.words import one_line, value_text
 from billboards.site.pages.board_table import BoardTable, board_table
 from billboards.site.pages.board_wish import ORDERS, Wish, read_wish
 from billboards.site.pages.columns import board_columns, people_keys
@@ -195,7 +195,7 @@ def ranked_by_words(ranking: Ranking, *, asked: bool = False) -> Markup:
         )
     name = Markup("<strong>{}</strong>").format(lead)
     if lead == ENSEMBLE and ensemble is not None:
-        name = Markup("the <strong>ensemble</strong> {}").format(linear_combination(ensemble.weights))
+        name = Markup("the <strong>ensemble</strong> {}").format(ensemble.formula)
     return Markup("Generators are ranked by {}{}.").format(name, why)
 
 

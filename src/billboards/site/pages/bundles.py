@@ -41,7 +41,7 @@ def score_records(look: Look) -> Iterator[Record]:
     """One record per output: its instance, generator and every score."""
     matrix, board = look.matrix, look.board
     columns = {"people": matrix.view.human} if look.judged else {}
-    columns |= {name: matrix.of(name) for name in matrix.names}
+    columns |= {name: matrix.shown(name) for name in matrix.names}
     for r, row in enumerate(board.rows):
         lists = {name: [None if np.isnan(v) else v for v in values[r].tolist()] for name, values in columns.items()}
         for k, (instance, text) in enumerate(zip(board.instances, row.texts, strict=True)):

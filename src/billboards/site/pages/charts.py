@@ -65,7 +65,7 @@ def _scatter(look: Look, ranking: Ranking, name: str, theme: Theme) -> alt.Layer
     people = {g.name for g in ranking.generators if g.kind == "human"}
     return scatter(
         view.human[view.judged],
-        look.matrix.of(standing.name)[view.judged],
+        look.matrix.shown(standing.name)[view.judged],
         rows,
         standing.name,
         human_name=f"people ({ranking.aggregate})",

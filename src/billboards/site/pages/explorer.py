@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from billboards.analyses._view import JudgedMatrix
 from billboards.analyses.ensemble import ENSEMBLE, Ensemble, ensemble_scores
 from billboards.board import Board
+from billboards.board.scores import headed
 from billboards.errors import InvalidInput, UnknownName
 
 Floats = NDArray[np.float64]
@@ -71,6 +72,18 @@ class Matrix:
         if name not in self.names:
             raise UnknownName("metric", name, self.names)
         return self.view.scores.of(name)
+
+    def shown(self, name: str) -> Floats:
+        """One score of every output as its users know it: where lower is better, it is turned back."""
+        return self.view.scores.natural(name) if name in self.view.scores.names else self.of(name)
+
+    def head(self, name: str) -> str:
+        """A score's name, with an arrow where lower is better."""
+        return headed(name, higher_is_better=name not in self._lower)
+
+    @cached_property
+    def _lower(self) -> frozenset[str]:
+        return frozenset(column.name for column in self.view.scores.columns if not column.higher_is_better)
 
     def disagreement(self, name: str) -> Floats:
         """How much kinder a metric is than people, output by output, in standard deviations."""
@@ -131,7 +144,8 @@ def explore(board: Board, matrix: Matrix, search: Search) -> OutputPage:
     """The outputs that a search finds, one page of them."""
     scores, people = matrix.of(search.metric), matrix.view.human
     disputed = matrix.disagreement(search.metric)
-    chosen = _having_text(board, search) & _within(scores, search.low, search.high)
+    known = matrix.shown(search.metric)
+    chosen = _having_text(board, search) & _within(known, search.low, search.high)
     chosen &= _within(people, search.people_low, search.people_high)
     if search.disputed is not None:
         chosen &= np.abs(np.nan_to_num(disputed)) >= search.disputed
@@ -142,7 +156,7 @@ def explore(board: Board, matrix: Matrix, search: Search) -> OutputPage:
     last = max(1, -(-len(order) // PAGE))
     page = min(max(search.page, 1), last)
     shown = order[(page - 1) * PAGE : page * PAGE]
-    outputs = tuple(_output(board, int(rows[k]), int(instances[k]), scores, people, disputed) for k in shown)
+    outputs = tuple(_output(board, int(rows[k]), int(instances[k]), known, people, disputed) for k in shown)
     return OutputPage(outputs, len(order), page, last)
 
 

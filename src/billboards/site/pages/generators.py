@@ -77,7 +77,8 @@ def score_lines(ranking: Ranking, name: str) -> list[ScoreLine]:
     for metric, values in columns.items():
         value = own.human if metric == PEOPLE else own.scores.get(metric)
         if any(v is not None for v in values):
-            lines.append(_line(metric, value, values, _coverage(own, metric, ranking)))
+            turned = metric in ranking.lower
+            lines.append(_line(metric, value, values, _coverage(own, metric, ranking), turned=turned))
         if metric == PEOPLE:
             lines += _dimension_lines(ranking, name)
     return lines
@@ -91,9 +92,12 @@ def _dimension_lines(ranking: Ranking, name: str) -> Iterator[ScoreLine]:
         yield _line(f"people: {column.name}", column.mean(name), [s.mean for s in column.generators], judged)
 
 
-def _line(name: str, value: float | None, values: Sequence[float | None], coverage: str) -> ScoreLine:
+def _line(
+    name: str, value: float | None, values: Sequence[float | None], coverage: str, *, turned: bool = False
+) -> ScoreLine:
     numbers = [v for v in values if v is not None]
-    text = "–" if value is None else _rank_text(value, numbers)
+    sign = -1 if turned else 1
+    text = "–" if value is None else _rank_text(sign * value, [sign * number for number in numbers])
     return ScoreLine(name, value_text(value, mean_digits(numbers)), text, len(numbers), coverage)
 
 
@@ -157,7 +161,7 @@ def _extremes(look: Look, name: str, lead: str | None) -> tuple[list[Output], li
 def _output(look: Look, row: int, k: int, lead: str) -> Output:
     instance, matrix = look.board.instances[k], look.matrix
     text = look.board.rows[row].texts[k] or ""
-    people, score = float(matrix.view.human[row, k]), float(matrix.of(lead)[row, k])
+    people, score = float(matrix.view.human[row, k]), float(matrix.shown(lead)[row, k])
     human = None if np.isnan(people) else people
     return Output(instance.id, instance.input or "", look.board.rows[row].name, text, human, score, None)
 

@@ -14,7 +14,7 @@ from billboards.analyses.ensemble import ENSEMBLE, Ensemble, ensemble_table
 from billboards.errors import UnknownName
 from billboards.reading import whole_number
 from billboards.show.documents import document_of, dumps
-from billboards.show.words import linear_combination, value_text
+from billboards.show.words import value_text
 from billboards.site.boards import snapshots
 from billboards.site.boards.snapshots import Place
 from billboards.site.pages.board import cause_words
@@ -100,7 +100,7 @@ def show_ensembles(ask: Ask) -> Body:
 def _facts(ensemble: Ensemble) -> dict[str, Any]:
     return {
         "signature": ensemble.signature,
-        "combination": linear_combination(ensemble.weights),
+        "combination": ensemble.formula,
         "correlation": value_text(ensemble.correlation, 3),
         "n": ensemble.n,
         "method": ensemble.method,

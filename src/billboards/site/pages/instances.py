@@ -168,7 +168,7 @@ def _shown(look: Look, name: str, kind: str, text: str, k: int, against: str | N
     pieces = (Piece("same", text),) if against is None or is_compared else marked(text, against)
     if row is None:
         return ShownText(name, kind, pieces, None, (), is_compared)
-    scores = ((metric, float(look.matrix.of(metric)[row, k])) for metric in look.matrix.names)
+    scores = ((metric, float(look.matrix.shown(metric)[row, k])) for metric in look.matrix.names)
     people = float(look.matrix.view.human[row, k])
     human = None if np.isnan(people) else people
     return ShownText(name, kind, pieces, human, tuple((m, s) for m, s in scores if not np.isnan(s)), is_compared)

@@ -105,7 +105,7 @@ def card_of(name: str) -> MetricCard | None:
 
 def residuals(matrix: Matrix, ranking: Ranking, name: str) -> list[Residual]:
     """Each judged generator's mean disagreement with people under a metric, kindest first."""
-    scores, people, disputed = matrix.of(name), matrix.view.human, matrix.disagreement(name)
+    scores, people, disputed = matrix.shown(name), matrix.view.human, matrix.disagreement(name)
     kinds = {standing.name: standing.kind for standing in ranking.generators}
     lines = []
     for k, row in enumerate(matrix.view.scores.rows):
