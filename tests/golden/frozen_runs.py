@@ -18,7 +18,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from frozen_documents import differences, normalised, text_differences
+from frozen_documents import TURNED, differences, normalised, text_differences
 
 import billboards as bb
 from billboards.__main__ import main
