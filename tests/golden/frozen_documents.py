@@ -26,8 +26,10 @@ MEASURED = frozenset({"created", "seconds", "per_second", "outputs_per_second", 
 INSTALLED = ("signature", "absent")
 PROSE = ("summary", "training_data", "licence", "paper", "failures")
 #: Columns of which lower is better, by the boards that are kept here, and what a comparison says of one.
-TURNED = ("TER", "Rate")
+TURNED = ("TER", "Rate", "ngram-perplexity", "repetition-2")
 _SAID_OF_TURNED = ("first", "second", "difference", "means")
+#: Outputs that decide between two metrics, with the score of each.
+_DECIDING = re.compile(r"\.for_(first|second)\[\d+\]$")
 #: The version of somebody else's package in a signature.
 _PACKAGE = re.compile(r"\b(version|rouge-score|nltk|transformers|torch|sacrebleu|wordnet):[0-9a-f][0-9a-zA-Z.+]*")
 #: Since 0.2 an ensemble's signature ends in a digest of its weights and inputs.
@@ -68,6 +70,7 @@ def differences(kept: Any, now: Any, where: str = "$", *, relative: float = RELA
     if isinstance(kept, dict) and isinstance(now, dict):
         for key, value in kept.items():
             turned = key in TURNED or (kept.get("name") in TURNED and key in _SAID_OF_TURNED)
+            turned |= key in _SAID_OF_TURNED and _DECIDING.search(where) is not None
             if key in now and not (turned and not any(differences(_negated(value), now[key], relative=relative))):
                 yield from differences(value, now[key], f"{where}.{key}", relative=relative)
             elif key in now:

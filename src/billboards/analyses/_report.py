@@ -45,6 +45,7 @@ from billboards.analyses.rank import (
 from billboards.analyses.references import ReferenceEffect, reference_table, references
 from billboards.analyses.sensitivity import Sensitivity, conditions_table, sensitivity, sensitivity_table
 from billboards.board import Board, Slice
+from billboards.board.scores import headed
 from billboards.board.scoring import Progress
 from billboards.errors import InvalidInput, NotEnoughData
 from billboards.show.documents import document_of, dumps
@@ -169,7 +170,7 @@ def _scatter(ranking: Ranking, judged: JudgedScores | None) -> Picture | None:
             judged.human,
             judged.scores,
             judged.generators,
-            judged.metric,
+            headed(judged.metric, higher_is_better=judged.metric not in ranking.lower),
             human_name=f"people ({ranking.aggregate})",
             human_generators=people,
             correlation=correlation,

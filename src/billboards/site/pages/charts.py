@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from fastapi import APIRouter
 
 from billboards.analyses.rank import Ranking, best_metric, popular_metric
+from billboards.board.scores import headed
 from billboards.errors import NotEnoughData, UnknownName
 from billboards.site.boards.masked import Look
 from billboards.site.pages.metrics import metric_named
@@ -67,7 +68,7 @@ def _scatter(look: Look, ranking: Ranking, name: str, theme: Theme) -> alt.Layer
         view.human[view.judged],
         look.matrix.shown(standing.name)[view.judged],
         rows,
-        standing.name,
+        headed(standing.name, higher_is_better=standing.higher_is_better),
         human_name=f"people ({ranking.aggregate})",
         human_generators=people,
         correlation=standing.correlation,

@@ -39,6 +39,8 @@ class ScoreLine:
     rank: str
     of: int
     coverage: str
+    #: Whether a lower score is better.
+    lower: bool = False
 
 
 def generator_context(look: Look, name: str) -> dict[str, Any]:
@@ -98,7 +100,7 @@ def _line(
     numbers = [v for v in values if v is not None]
     sign = -1 if turned else 1
     text = "–" if value is None else _rank_text(sign * value, [sign * number for number in numbers])
-    return ScoreLine(name, value_text(value, mean_digits(numbers)), text, len(numbers), coverage)
+    return ScoreLine(name, value_text(value, mean_digits(numbers)), text, len(numbers), coverage, turned)
 
 
 def _rank_text(value: float, numbers: Sequence[float]) -> str:
