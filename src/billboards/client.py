@@ -15,7 +15,7 @@ from __future__ import annotations
 import io
 import time
 import zipfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -26,6 +26,8 @@ from billboards.errors import InvalidInput, MissingPart, SiteFailed
 TERMINAL = frozenset({"scored", "rejected", "failed", "cancelled", "withdrawn"})
 #: How often a request is tried when the site can't be reached or asks to wait.
 ATTEMPTS = 4
+#: Mistakes of a submission that are told one by one.
+SHOWN = 10
 
 Json = dict[str, Any]
 
@@ -107,8 +109,11 @@ class Client:
         files = {"file": (path.name, _bytes(path))}
         return self._object("POST", f"/boards/{_word(board)}/generators", data=_fields(name, fields), files=files)
 
-    def submit_metric(self, board: str, name: str, program: str | Path, **fields: Any) -> Json:
-        """Send a metric: a folder or zip archive with run.sh, or one Python file with a function `score`."""
+    def submit_metric(self, board: str, name: str | None, program: str | Path, **fields: Any) -> Json:
+        """Send a metric: a folder or zip archive with run.sh, or one Python file with a function `score`.
+
+        Without a `name` it has the one that its `metric.toml` states.
+        """
         path = Path(program)
         files = {"file": (f"{path.name}.zip", _zipped(path)) if path.is_dir() else (path.name, _bytes(path))}
         return self._object("POST", f"/boards/{_word(board)}/metrics", data=_fields(name, fields), files=files)
@@ -223,12 +228,19 @@ def _answer(response: Any) -> Any:
         return document
     detail = document.get("detail") if isinstance(document, Mapping) else None
     problems = document.get("problems") if isinstance(document, Mapping) else None
-    text = "; ".join(map(str, problems)) if problems else str(detail or f"status {response.status_code}")
+    text = _listed(problems) if problems else str(detail or f"status {response.status_code}")
     raise (InvalidInput if response.status_code in (400, 404, 413, 422) else SiteFailed)(text)
 
 
 def _patience(stated: str | None, attempt: int) -> float:
     return min(float(stated), 30.0) if stated is not None and stated.isdecimal() else 0.2 * 2**attempt
+
+
+def _listed(problems: Sequence[object]) -> str:
+    """Mistakes, one to a line where there are several; of many the first, and how many more there are."""
+    lines = [str(problem) for problem in problems[:SHOWN]]
+    more = [f"and {len(problems) - SHOWN} more mistakes"] if len(problems) > SHOWN else []
+    return "\n  ".join([*lines, *more])
 
 
 def _fields(name: str | None, fields: Mapping[str, Any]) -> dict[str, Any]:

@@ -92,3 +92,9 @@ def test_what_was_tested_is_said_in_every_format() -> None:
     asked = bb.rank(noisy_board({"a": 20, "b": 60}), draws=50, sides="one")
     assert asked.document["sides"] == "one"
     assert "one-sided permutation tests" in " ".join(str(asked).split())
+
+
+def test_without_judgments_there_is_no_column_of_people() -> None:
+    table = generator_table(replace(RANKING, aggregate=""))
+    assert not {column.key for column in table.visible} & {"human", "judged"}
+    assert "people ()" not in to_latex(table)

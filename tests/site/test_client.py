@@ -114,3 +114,29 @@ def test_the_command_sends_a_python_file_as_a_metric_once_it_says_what_it_was_tr
         while "words" not in [metric["name"] for metric in site.ranking("small")["ranking"]["metrics"]]:
             assert time.monotonic() < deadline, "never ranked"
             time.sleep(0.05)
+
+
+def test_many_mistakes_come_one_to_a_line_and_the_rest_is_counted(
+    small: SmallSite, address: str, tmp_path: Path
+) -> None:
+    outputs = tmp_path / "wrong.jsonl"
+    outputs.write_text("".join(f'{{"instance": "nobody{k}", "text": "x"}}\n' for k in range(30)))
+    with pytest.raises(InvalidInput) as refused, Client(address, small.tokens["team"]) as site:
+        site.submit_generator("small", "wrong", outputs)
+    lines = str(refused.value).splitlines()
+    assert len(lines) == 11
+    assert lines[-1].strip().endswith("more mistakes")
+
+
+def test_a_metrics_folder_goes_by_the_name_that_it_states(
+    small: SmallSite, address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "draft-3"
+    folder.mkdir()
+    stated = 'name = "Shared"\nhigher_is_better = true\nneeds = ["references"]\ntraining_data = "none"\n'
+    (folder / "metric.toml").write_text(stated)
+    (folder / "metric.py").write_text("def score(outputs, references, inputs):\n    return [1.0 for _ in outputs]\n")
+    monkeypatch.setenv("BILLBOARDS_TOKEN", small.tokens["team"])
+    sent = ["submit", "metric", str(folder), "--to", address, "--board", "small", "--no-wait", "--json"]
+    assert main(sent) == 0
+    assert '"name": "Shared"' in capsys.readouterr().out

@@ -16,6 +16,7 @@ from ranking_examples import RANKING, generator, metric
 from billboards.analyses._view import judged_matrix
 from billboards.board import Column, Scores
 from billboards.errors import InvalidInput, UnknownName
+from billboards.site.boards.refresh import ranks_among
 from billboards.site.pages.badges import badge, generator_words, metric_words
 from billboards.site.pages.changes import changes_between
 from billboards.site.pages.explorer import Matrix, Search, explore
@@ -192,3 +193,11 @@ def test_a_body_is_compressed_the_same_way_every_time_and_small_ones_not_at_all(
     assert gzip.decompress(body.squeezed) == body.content
     assert Body(body.content).squeezed == body.squeezed
     assert Body(b"short").squeezed is None
+
+
+def test_who_only_has_another_number_has_not_moved() -> None:
+    before = {"BLEU": 1, "BLEURT": 2, "chrF": 3, "TER": None}
+    after = {"new": 1, "BLEU": 2, "chrF": 3, "BLEURT": 4, "TER": None}
+    assert ranks_among(before, after) == {"BLEU": 1, "BLEURT": 2, "chrF": 3, "TER": None}
+    assert ranks_among(after, before) == {"BLEU": 1, "chrF": 2, "BLEURT": 3, "TER": None}
+    assert ranks_among({"a": 1, "b": 1, "c": 3}, {"a", "b", "c"}) == {"a": 1, "b": 1, "c": 3}

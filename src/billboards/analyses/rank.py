@@ -827,10 +827,11 @@ def generator_table(ranking: Ranking, human: bool = True) -> Table:
         {**_generator_row(standing, names, ranking.ranked_by, notes), **_people_cells(ranking, standing.name)}
         for standing in ranking.generators
     )
+    people = f"people ({ranking.aggregate})" if ranking.aggregate else "people"
     judged = (
-        TableColumn("human", f"people ({ranking.aggregate})", digits=column_digits(rows, "human")),
+        TableColumn("human", people, digits=column_digits(rows, "human"), visible=bool(ranking.aggregate)),
         *_people_columns(ranking, rows),
-        TableColumn("judged", "judged", priority=4),
+        TableColumn("judged", "judged", priority=4, visible=bool(ranking.aggregate)),
     )
     columns = (
         TableColumn("rank", "#", kind="rank"),

@@ -34,7 +34,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--to", required=True, metavar="URL", help="the site, as in http://127.0.0.1:8000")
     parser.add_argument("--board", required=True, metavar="NAME", help="the board on that site")
-    parser.add_argument("--name", help="the entry's name (default: the file's)")
+    parser.add_argument("--name", help="the entry's name (default: metric.toml's, else the file's)")
     parser.add_argument("--description", metavar="TEXT", help="what it is, in a sentence")
     parser.add_argument("--paper", metavar="URL", help="where it is described")
     parser.add_argument("--url", metavar="URL", help="its home or code")
@@ -59,9 +59,13 @@ def run(arguments: Namespace) -> int:
     from billboards.client import Client
 
     with Client(arguments.to, os.environ.get(TOKEN)) as site:
-        send = site.submit_generator if arguments.kind == "generator" else site.submit_metric
-        details = _details(arguments) | _declared(arguments)
-        sent = send(arguments.board, arguments.name or arguments.path.stem, arguments.path, **details)
+        details, path = _details(arguments) | _declared(arguments), arguments.path
+        if arguments.kind == "generator":
+            sent = site.submit_generator(arguments.board, arguments.name or path.stem, path, **details)
+        else:
+            # A folder that states its metric's name needs no other.
+            usual = None if (path / "metric.toml").is_file() else path.stem
+            sent = site.submit_metric(arguments.board, arguments.name or usual, path, **details)
         print(f"received as {sent['id']}; {_page(arguments.to, sent['id'])} shows how it goes", file=sys.stderr)
         submission = site.wait(sent["id"], on_progress=_Teller()) if arguments.wait else sent
         return _report(site, submission, arguments)

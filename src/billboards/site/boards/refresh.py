@@ -8,7 +8,8 @@ as long as that is the same there is nothing to do.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from bisect import bisect_left
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -174,14 +175,25 @@ def _cause(live: LiveBoard, before: Mapping[str, Any] | None, after: Mapping[str
 
 
 def _moves(before: Mapping[str, Any] | None, after: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Every metric and generator whose rank is another one than before; None is no rank, or no place at all."""
+    """Every metric and generator that came, went, or stands elsewhere among those that are in both rankings.
+
+    None is no rank, or no place at all. Whoever only has another number, because somebody came in above, has not moved.
+    """
     moves = []
     for side, word in (("metric", "metrics"), ("generator", "generators")):
         old = {} if before is None else {entry["name"]: entry["rank"] for entry in before["ranking"][word]}
         new = {entry["name"]: entry["rank"] for entry in after["ranking"][word]}
+        was, now = ranks_among(old, new), ranks_among(new, old)
         for name in [*new, *(name for name in old if name not in new)]:
-            if name not in old or name not in new or old[name] != new[name]:
+            if name not in old or name not in new or was[name] != now[name]:
                 change = "new" if name not in old else "gone" if name not in new else "moved"
                 ranks = {"before": old.get(name), "after": new.get(name), "change": change}
                 moves.append({"side": side, "name": name, **ranks})
     return moves if before is not None else []
+
+
+def ranks_among(ranks: Mapping[str, int | None], others: Collection[str]) -> dict[str, int | None]:
+    """The ranks that those who are among the others too would have if nobody else were there."""
+    common = {name: rank for name, rank in ranks.items() if name in others}
+    order = sorted(rank for rank in common.values() if rank is not None)
+    return {name: None if rank is None else 1 + bisect_left(order, rank) for name, rank in common.items()}

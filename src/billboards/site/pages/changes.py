@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from billboards.analyses.rank import GeneratorStanding, MetricStanding, Ranking
+from billboards.site.boards.refresh import ranks_among
 
 #: A correlation that moves less than it is printed with has not moved.
 SEEN = 0.0005
@@ -81,11 +82,12 @@ def _moves(
     old: Mapping[str, float | None],
     new: Mapping[str, float | None],
 ) -> Iterator[Move]:
-    was = {standing.name: standing.rank for standing in before}
+    was, now = ({standing.name: standing.rank for standing in standings} for standings in (before, after))
+    earlier, later = ranks_among(was, now), ranks_among(now, was)
     for standing in after:
         name, rank = standing.name, standing.rank
         move = Move(name, was.get(name), rank, old.get(name), new.get(name), new=name not in was)
-        if move.new or move.before != rank or abs(move.shift or 0.0) >= SEEN:
+        if move.new or earlier[name] != later[name] or abs(move.shift or 0.0) >= SEEN:
             yield move
     names = {standing.name for standing in after}
     for standing in before:
