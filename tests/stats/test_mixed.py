@@ -13,6 +13,7 @@ from scipy import stats
 from scipy.optimize import minimize_scalar
 
 from billboards.errors import NotEnoughData
+from billboards.stats import mixed
 from billboards.stats import overrating as overrating_module
 from billboards.stats.mixed import fit_random_intercept, fit_random_intercepts, likelihood_ratio
 from billboards.stats.overrating import overrating, overrating_all
@@ -290,3 +291,13 @@ def test_overrating_without_an_answer_says_why(scores: Floats, human: Floats, me
 def test_no_metrics_have_no_overrating() -> None:
     found = overrating_all(np.empty((0, 2, 5)), VARYING, np.array([False, True]))
     assert (len(found.beta0), found.why) == (0, ())
+
+
+@pytest.mark.parametrize("offset", [-0.4, 0.0, 0.3])
+def test_the_search_begins_at_the_lowest_point_of_a_parabola(offset: float) -> None:
+    step = mixed.GRID[2] - mixed.GRID[1]
+    lowest = mixed.GRID[7] + offset * step
+    values = ((mixed.GRID - lowest) ** 2)[np.newaxis]
+    assert mixed._vertex(values, np.array([7])) == pytest.approx(lowest)
+    flat = np.zeros((1, len(mixed.GRID)))
+    assert mixed._vertex(flat, np.array([7])) == pytest.approx(mixed.GRID[7])
