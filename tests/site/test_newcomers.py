@@ -65,6 +65,7 @@ def test_a_newcomer_is_told_its_ranking_before_and_has_a_place_in_it(released: H
         work_until_done(released.site)
         ranking = client.get("/api/v1/boards/ferry/ranking").json()["ranking"]
         page = client.get("/boards/ferry").text
+        own_page = client.get("/boards/ferry/generators/late").text
     late = next(g for g in ranking["generators"] if g["name"] == "late")
     assert late["rank"] is None
     placed = {g["name"]: g["rank"] for g in ranking["common"]["generators"]}
@@ -79,6 +80,10 @@ def test_a_newcomer_is_told_its_ranking_before_and_has_a_place_in_it(released: H
     assert late["interval"]["BLEU"][0] < late["corpus"]["BLEU"] < late["interval"]["BLEU"][1]
     assert next(m for m in ranking["metrics"] if m["name"] == "BLEU")["completed"] == ["late"]
     assert "all generators by" in page
+    assert f"{late['corpus']['BLEU']:.2f}"[:4] in page
+    assert "mean of sentences" in page
+    assert "rank among all" in own_page
+    assert "BLEU of sentences" in own_page
 
 
 def test_where_the_leader_can_be_computed_a_newcomer_is_told_so(harbour: Harbour) -> None:

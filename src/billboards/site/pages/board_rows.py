@@ -16,7 +16,7 @@ from billboards.analyses.rank import GeneratorStanding, MetricStanding, Ranking
 from billboards.show.table import mean_digits
 from billboards.show.words import interval_text, rank_texts, value_text
 from billboards.site.pages.board_wish import NAME, RANK, Wish
-from billboards.site.pages.columns import column_reader, people_column
+from billboards.site.pages.columns import column_reader, has_corpus_values, people_column
 from billboards.site.pages.paging import Stretch, stretch
 
 #: Rows of one page. A board that has no more is one page, and is sorted and searched without the server.
@@ -105,8 +105,8 @@ def lay_rows(
             cluster_words(standing, alike),
             by_rank and _opens_cluster(ranking, k),
             tuple(
-                _people_cell(said, standing, scale.cell(read(standing)))
-                for scale, read, said in zip(scales, readers, people, strict=True)
+                _people_cell(judged, standing, _score_cell(ranking, key, standing, scale.cell(read(standing))))
+                for scale, read, judged, (key, _) in zip(scales, readers, people, columns, strict=True)
             ),
             wanted not in standing.name.casefold(),
         )
@@ -148,6 +148,17 @@ def _oriented_reader(ranking: Ranking, key: str) -> Callable[[GeneratorStanding]
     """What reads a generator's value in a column, turned where lower is better."""
     read = column_reader(ranking, key)
     return lambda standing: ranking.oriented(key, read(standing))
+
+
+def _score_cell(ranking: Ranking, key: str, standing: GeneratorStanding, cell: TableCell) -> TableCell:
+    """A metric's value with its interval and, where it is one of a corpus, the mean of sentences."""
+    words = []
+    if key in standing.interval:
+        low, high = standing.interval[key]
+        words.append(f"95% interval {interval_text((low, high), mean_digits((low, high)))}")
+    if has_corpus_values(ranking, key) and (mean := standing.scores.get(key)) is not None:
+        words.append(f"mean of sentences {value_text(mean, mean_digits([mean]))}")
+    return replace(cell, more="; ".join(words)) if words else cell
 
 
 def _people_cell(column: PeopleColumn | None, standing: GeneratorStanding, cell: TableCell) -> TableCell:

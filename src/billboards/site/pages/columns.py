@@ -71,10 +71,18 @@ def column_reader(ranking: Ranking, key: str) -> Value:
     column = board_columns().get(key)
     if column is not None:
         return column.value
-    said = people_column(ranking, key)
-    if said is not None:
-        return lambda standing: said.mean(standing.name)
+    judged = people_column(ranking, key)
+    if judged is not None:
+        return lambda standing: judged.mean(standing.name)
+    if has_corpus_values(ranking, key):
+        return lambda standing: standing.corpus.get(key)
     return lambda standing: standing.scores.get(key)
+
+
+def has_corpus_values(ranking: Ranking, key: str) -> bool:
+    """Whether a metric's column shows corpus values: where everybody who has a mean has one."""
+    scored = [standing for standing in ranking.generators if standing.scores.get(key) is not None]
+    return bool(scored) and all(key in standing.corpus for standing in scored)
 
 
 @cache

@@ -17,6 +17,7 @@ from billboards.site.accounts.access import may
 from billboards.site.boards import snapshots
 from billboards.site.boards.masked import Look
 from billboards.site.pages.board_rows import MOST_NAMED
+from billboards.site.pages.columns import has_corpus_values
 from billboards.site.pages.explorer import PEOPLE, Output
 from billboards.site.pages.paging import cut, few
 from billboards.site.pages.timelines import timeline
@@ -78,9 +79,13 @@ def score_lines(ranking: Ranking, name: str) -> list[ScoreLine]:
     lines = []
     for metric, values in columns.items():
         value = own.human if metric == PEOPLE else own.scores.get(metric)
+        turned, coverage, name = metric in ranking.lower, _coverage(own, metric, ranking), metric
+        if has_corpus_values(ranking, metric):
+            corpus = [g.corpus.get(metric) for g in ranking.generators]
+            lines.append(_line(metric, own.corpus.get(metric), corpus, coverage, turned=turned))
+            name = f"{metric} of sentences"
         if any(v is not None for v in values):
-            turned = metric in ranking.lower
-            lines.append(_line(metric, value, values, _coverage(own, metric, ranking), turned=turned))
+            lines.append(_line(name, value, values, coverage, turned=turned))
         if metric == PEOPLE:
             lines += _dimension_lines(ranking, name)
     return lines
@@ -123,6 +128,10 @@ def _facts(ranking: Ranking, standing: GeneratorStanding) -> list[tuple[str, str
     place = f"{ranks[standing.name]} of {len(ranked)}" if standing.rank is not None else "not ranked"
     alike = [g.name for g in ranked if g.cluster == standing.cluster and g is not standing and g.cluster is not None]
     facts = [("rank", place), ("ranked by", leader_name(ranking) or "nothing yet")]
+    common = ranking.common
+    if common is not None and (placed := next((g for g in common.generators if g.name == standing.name), None)):
+        by = "the common ensemble" if common.ensemble is not None else common.ranked_by
+        facts.append(("rank among all", f"{placed.rank} of {len(common.generators)}, by {by}"))
     if standing.rank is not None and alike:
         facts.append(("not told apart from", few(alike, MOST_NAMED)))
     return [*facts, ("people", _people_words(ranking, standing))] if standing.human is not None else facts
