@@ -147,8 +147,8 @@ def _p(better: PlainMean, worse: PlainMean, instances: Sequence[str], draws: int
         return 1.0
     differences = np.array([better.outputs[i] - worse.outputs[i] for i in shared])
     bits = np.frombuffer(np.random.default_rng(seed).bytes(draws * -(-len(shared) // 8)), np.uint8).reshape(draws, -1)
-    reached = 1
+    reached = 1.0
     for row in bits:
         signs = 2.0 * np.unpackbits(row, count=len(shared)) - 1.0
-        reached += float(signs @ differences) >= float(differences.sum()) - 1e-9
-    return min(2 * reached / (1 + draws), 1.0)
+        reached += abs(float(signs @ differences)) >= float(differences.sum()) - 1e-9
+    return reached / (1 + draws) if differences.sum() > 0 else 1.0

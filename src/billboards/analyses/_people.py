@@ -21,6 +21,7 @@ from billboards.board import Aggregate, Board, Slice, is_preference
 from billboards.stats.bootstrap import Interval
 from billboards.stats.clusters import places
 from billboards.stats.people import UNKNOWN, PeopleMeans, people_means, people_tests
+from billboards.stats.significance import Sides
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -82,6 +83,15 @@ class PeopleRanking:
 
 
 @dataclass(frozen=True)
+class _Tested:
+    """How generators are tested against each other."""
+
+    draws: int
+    seed: int
+    sides: Sides
+
+
+@dataclass(frozen=True)
 class _Said:
     """Judgments as columns: values on 0-100 (judgments × dimensions), and of what, on what, by whom."""
 
@@ -92,7 +102,14 @@ class _Said:
 
 
 def rank_by_people(
-    board: Board, *, aggregate: str | None, part: Slice, documents: bool = False, draws: int, seed: int
+    board: Board,
+    *,
+    aggregate: str | None,
+    part: Slice,
+    documents: bool = False,
+    draws: int,
+    seed: int,
+    sides: Sides = "two",
 ) -> PeopleRanking | None:
     """The generators by what people said on a part of the board; None where nobody judged any of them there.
 
@@ -102,10 +119,11 @@ def rank_by_people(
         return None
     chosen = board.aggregate(aggregate)
     unit = _documents(board, part) if documents else None
-    overall = _column(board, chosen, part, unit, draws, seed)
+    tested = _Tested(draws, seed, sides)
+    overall = _column(board, chosen, part, unit, tested)
     if overall is None:
         return None
-    others = (_column(board, dimension, part, unit, draws, seed) for dimension in _dimensions(board, chosen))
+    others = (_column(board, dimension, part, unit, tested) for dimension in _dimensions(board, chosen))
     return PeopleRanking(overall=overall, dimensions=tuple(column for column in others if column is not None))
 
 
@@ -121,9 +139,7 @@ def _dimensions(board: Board, chosen: Aggregate) -> Iterator[Aggregate]:
             yield Aggregate(name, (name,))
 
 
-def _column(
-    board: Board, aggregate: Aggregate, part: Slice, unit: Ints | None, draws: int, seed: int
-) -> PeopleColumn | None:
+def _column(board: Board, aggregate: Aggregate, part: Slice, unit: Ints | None, tested: _Tested) -> PeopleColumn | None:
     wins = is_preference(board, aggregate)
     said = (_compared if wins else _rated)(board, aggregate, part)
     of_generator = np.array([row.generator is not None for row in board.rows], bool)
@@ -139,20 +155,21 @@ def _column(
         shape=(len(rows), len(board.select(part))),
         unit=unit,
     )
-    standings = _standings(board, rows, means, _limits(board, aggregate, wins), draws, seed)
+    standings = _standings(board, rows, means, _limits(board, aggregate, wins), tested)
     if not standings:
         return None
     return PeopleColumn(name=aggregate.name, dimensions=aggregate.dimensions, generators=standings, wins=wins)
 
 
 def _standings(
-    board: Board, rows: Ints, means: PeopleMeans, limits: Interval, draws: int, seed: int
+    board: Board, rows: Ints, means: PeopleMeans, limits: Interval, tested: _Tested
 ) -> tuple[PeopleStanding, ...]:
     """Everybody with a mean, best first, those without a rank last."""
     optimised = np.array([board.rows[k].is_optimised for k in rows], bool)
     takes_part = ~optimised & np.isfinite(means.mean)
     cells = np.where(takes_part[:, None], means.cells, np.nan)
-    tests = people_tests(cells, draws=draws, seed=seed) if draws else None
+    draws = tested.draws
+    tests = people_tests(cells, draws=draws, seed=tested.seed, sides=tested.sides) if draws else None
     order, ranks, clusters = places(np.where(takes_part, means.mean, np.nan), tests)
     rest = [k for k in range(len(rows)) if optimised[k] and np.isfinite(means.mean[k])]
     return tuple(_standing(board, int(rows[k]), means, k, limits, ranks[k], clusters.get(k)) for k in (*order, *rest))

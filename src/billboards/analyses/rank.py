@@ -408,6 +408,7 @@ def rank_board(board: Board, store: CellStore | None, options: RankingOptions | 
         documents=options.resampled == "documents",
         draws=options.draws,
         seed=options.seed,
+        sides=options.sides,
     )
     # Before the matrix is there: on a large board each of the two needs much memory for a while.
     lines = reference_lines(board, part, aggregate, references, seed=options.seed) if judged else ()
@@ -1147,8 +1148,6 @@ def people_notes(ranking: Ranking) -> Iterable[str]:
     if standings:
         some_only = f" (of {listed([s.name for s in standings if s not in crossed][:3])} over {unit} alone)"
         yield f"People's intervals are over {over}{some_only if crossed and len(crossed) < len(standings) else ''}."
-    if ranking.draws and ranking.ranked_by == PEOPLE:
-        yield "Ranks are shared where a two-sided paired permutation test over instances finds no difference (p > .05)."
     full = max((s.instances for s in people.overall.generators), default=0)
     fewer = [
         f"{one_line(s.name)} ({s.instances:,} of {full:,})" for s in people.overall.generators if s.instances < full

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from billboards.stats.significance import permute_values
+from billboards.stats.significance import Sides, permute_values
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -191,15 +191,15 @@ def _annotators(generator: Ints, annotator: Ints, generators: int) -> Ints:
     return np.where(nameless, 0, np.bincount(pairs // most, minlength=generators))
 
 
-def people_tests(cells: Floats, *, draws: int = 1000, seed: int = 0) -> Floats:
+def people_tests(cells: Floats, *, draws: int = 1000, seed: int = 0, sides: Sides = "two") -> Floats:
     """P-values between generators by what people said of the same instances (generators × instances).
 
-    Two generators' values of an instance are exchanged at random: the paired permutation test. p[a, b] is two-sided
-    where a has the higher mean, and 1 where it has not; those that nobody judged have NaN.
+    Two generators' values of an instance are exchanged at random: the paired permutation test. p[a, b] is 1 where a has
+    not the higher mean on the instances that both have; those that nobody judged have NaN.
     """
     judged = np.isfinite(cells).any(axis=1)
     p = np.full((len(cells), len(cells)), np.nan)
     if judged.any():
-        one_sided = permute_values(cells[judged], draws=draws, seed=seed).p
-        p[np.ix_(judged, judged)] = np.minimum(2 * one_sided, 1.0)
+        tests = permute_values(cells[judged], draws=draws, seed=seed, sides=sides)
+        p[np.ix_(judged, judged)] = np.where(tests.difference > 0, tests.p, np.where(np.isnan(tests.p), np.nan, 1.0))
     return p
