@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import re
@@ -73,6 +74,26 @@ def test_every_format_prints_something(board: Path, form: str, capsys: pytest.Ca
     run("score", board, "--jobs", 1)
     assert run("rank", board, form) == 0
     assert "chrF" in capsys.readouterr().out
+
+
+def test_csv_is_one_table_and_a_note_names_the_others(board: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run("score", board, "--jobs", 1)
+    capsys.readouterr()
+    assert run("rank", board, "--csv", "--no-save") == 0
+    first = capsys.readouterr()
+    assert len({len(row) for row in csv.reader(first.out.splitlines())}) == 1
+    assert "this is the table metrics; --table NAME prints another: lines, ensemble, generators" in first.err
+    tables = {}
+    for name in ("metrics", "ensemble", "generators", "4"):
+        assert run("rank", board, "--csv", "--no-save", "--table", name) == 0
+        tables[name], said = capsys.readouterr()
+        assert "--table" not in said
+    assert (tables["metrics"], tables["4"]) == (first.out, tables["generators"])
+    assert {row["name"] for row in csv.DictReader(tables["generators"].splitlines())} >= {"g1", "g2"}
+    assert run("rank", board, "--no-save", "--table", "generators", "--latex") == 0
+    assert capsys.readouterr().out.count("\\begin{table") == 1
+    assert run("rank", board, "--no-save", "--table", "metric") == 2
+    assert "no table named 'metric'; did you mean metrics?" in capsys.readouterr().err
 
 
 def test_history_lists_and_shows_kept_rankings(board: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -132,9 +132,13 @@ def same_value(kept: Any, now: Any, relative: float = RELATIVE) -> bool:
 
 
 def text_differences(kept: str, now: str, form: str) -> Iterator[str]:
-    """Where a text says something else: CSV by cells, tables for people by what has digits, others by lines."""
+    """Where a text says something else: CSV by cells, tables for people by what has digits, others by lines.
+
+    Since 0.2 a CSV stream holds one table, where 0.1 printed all of them: it is compared with the first that was kept,
+    and it must be the only one. The numbers of the others are compared by the JSON of the same command.
+    """
     if form == "csv":
-        yield from differences(list(_tables(kept)), list(_tables(now))[: len(list(_tables(kept)))])
+        yield from differences(list(_tables(kept))[:1], list(_tables(now)))
     elif form == "table":
         # Signs of such scores are turned, which CSV and JSON are held to cell by cell.
         yield from differences(_unsigned_numbers(kept), _unsigned_numbers(now))

@@ -459,7 +459,7 @@ def ensemble_table(ensemble: Ensemble) -> Table:
         TableColumn("scale", "scale", digits=column_digits(rows, "scale"), priority=1),
         TableColumn("signature", "signature", "left", priority=2),
     )
-    return Table(ensemble.signature, columns, rows, _ensemble_facts(ensemble))
+    return Table(ensemble.signature, columns, rows, _ensemble_facts(ensemble), "ensemble")
 
 
 def ablation_table(study: EnsembleStudy) -> Table:
@@ -476,7 +476,9 @@ def ablation_table(study: EnsembleStudy) -> Table:
         TableColumn("lambda", "lambda", digits=3, priority=2),
     )
     note = "A fall says that the other metrics can't stand in for the one removed."
-    return Table(f"{study.ensemble.board}: the ensemble without each of its metrics", columns, rows, (note,))
+    return Table(
+        f"{study.ensemble.board}: the ensemble without each of its metrics", columns, rows, (note,), "without-each"
+    )
 
 
 def gains_table(study: EnsembleStudy) -> Table:
@@ -490,7 +492,7 @@ def gains_table(study: EnsembleStudy) -> Table:
         TableColumn("similarity", "their correlation", digits=3),
     )
     note = "What a metric adds: how much the ensemble's correlation falls when the metric is not among the candidates."
-    return Table(f"{study.ensemble.board}: what each metric adds to the ensemble", columns, rows, (note,))
+    return Table(f"{study.ensemble.board}: what each metric adds to the ensemble", columns, rows, (note,), "added")
 
 
 def _how_fitted(ensemble: Ensemble) -> str:

@@ -817,7 +817,7 @@ def metric_table(ranking: Ranking) -> Table:
         *notes.texts(),
         *part_note(ranking.part),
     )
-    return Table(title, columns, rows, remarks)
+    return Table(title, columns, rows, remarks, "metrics")
 
 
 def generator_table(ranking: Ranking, human: bool = True) -> Table:
@@ -862,7 +862,7 @@ def generator_table(ranking: Ranking, human: bool = True) -> Table:
         *notes.texts(),
         *part_note(ranking.part),
     )
-    return Table(title, columns, rows, remarks)
+    return Table(title, columns, rows, remarks, "generators")
 
 
 def common_table(ranking: Ranking, common: CommonRanking) -> Table:
@@ -886,7 +886,7 @@ def common_table(ranking: Ranking, common: CommonRanking) -> Table:
         f"{name}{made_of} scores everyone. Its correlation with people is {value_text(common.correlation, 3)} "
         f"(n = {common.n:,}).",
     )
-    return Table(title, columns, rows, (*notes, *part_note(ranking.part)))
+    return Table(title, columns, rows, (*notes, *part_note(ranking.part)), "common")
 
 
 def newcomer_words(ranking: Ranking) -> str:
@@ -934,7 +934,8 @@ def lines_table(ranking: Ranking) -> Table:
         }
         for line in ranking.lines
     )
-    return Table(f"{ranking.board}: lines to read the metrics against", columns, rows, _beaten_note(ranking))
+    title = f"{ranking.board}: lines to read the metrics against"
+    return Table(title, columns, rows, _beaten_note(ranking), "lines")
 
 
 def _metric_row(standing: MetricStanding, notes: MarkNotes) -> Mapping[str, object]:

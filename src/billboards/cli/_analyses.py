@@ -74,7 +74,7 @@ def show(arguments: Namespace, result: Result[Any]) -> None:
 
     for text in result.notes:
         note(text)
-    if arguments.format == "latex" and result.latex is not None:
+    if arguments.format == "latex" and result.latex is not None and arguments.table is None:
         print(result.latex())
     else:
         emit(arguments, result.tables, lambda: result.document)

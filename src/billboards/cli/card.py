@@ -20,8 +20,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     words = {"json": "JSON", "csv": "CSV", "latex": "LaTeX (booktabs)", "markdown": "a Markdown page"}
     for name, text in (words | {"html": "one self-contained HTML page"}).items():
         group.add_argument(f"--{name}", dest="format", action="store_const", const=name, help=f"print {text}")
-    parser.add_argument("--wide", action="store_true", help="show every column, however wide the terminal is")
-    parser.set_defaults(format="terminal")
+    options.add_shown(parser)
 
 
 def run(arguments: Namespace) -> int:

@@ -65,7 +65,13 @@ def add_format(parser: ArgumentParser) -> None:
     group.add_argument("--json", dest="format", action="store_const", const="json", help="print JSON")
     group.add_argument("--csv", dest="format", action="store_const", const="csv", help="print CSV")
     group.add_argument("--latex", dest="format", action="store_const", const="latex", help="print LaTeX (booktabs)")
+    add_shown(parser)
+
+
+def add_shown(parser: ArgumentParser) -> None:
+    """How much of the tables is written."""
     parser.add_argument("--wide", action="store_true", help="show every column, however wide the terminal is")
+    parser.add_argument("--table", metavar="NAME", help="print this table only, by its name or number (CSV: the first)")
     parser.set_defaults(format="terminal")
 
 

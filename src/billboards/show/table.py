@@ -43,12 +43,16 @@ class TableColumn:
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of plain values under columns that say how to show them; a row's `mark` is shown behind its name."""
+    """Rows of plain values under columns that say how to show them; a row's `mark` is shown behind its name.
+
+    By its `name` somebody asks for one of several tables.
+    """
 
     title: str
     columns: tuple[TableColumn, ...]
     rows: tuple[Mapping[str, object], ...]
     notes: tuple[str, ...] = ()
+    name: str = ""
 
     @property
     def visible(self) -> tuple[TableColumn, ...]:

@@ -58,7 +58,7 @@ def suite_table(result: SuiteResult, role: Role, statistic: SuiteStatistic, show
     what = {"values": "", "p": ", p-values", "intervals": ", 95% intervals"}[shown]
     title = f"{one_line(result.title or result.suite)}: {_ROLES[role]}, {STATISTICS[statistic]} × 100{what}"
     notes = _notes(result, columns, statistic, role, shown)
-    return Table(title, table_columns, tuple(rows), tuple(notes))
+    return Table(title, table_columns, tuple(rows), tuple(notes), role)
 
 
 def _cell_of(result: SuiteResult, row: SuiteRow, column: SuiteColumn) -> SuiteCell:
@@ -164,7 +164,8 @@ def suite_ranking_table(ranking: SuiteRanking) -> Table:
         TableColumn("reason", "why not", "left", visible=False),
     )
     title = f"{one_line(ranking.suite)}: metrics over all boards ({_ROLES[ranking.role]}, references: {ranking.block})"
-    return Table(title, columns, tuple(rows), tuple(_ranking_notes(ranking)))
+    name = f"ranking-{ranking.role}-{ranking.block}"
+    return Table(title, columns, tuple(rows), tuple(_ranking_notes(ranking)), name)
 
 
 def _ranking_notes(ranking: SuiteRanking) -> Iterator[str]:
