@@ -204,7 +204,7 @@ def test_scores_that_an_owner_adds_over_http_rank_a_submitted_generator_and_come
     assert site.client.post(address, headers=headers["owner"], data=asked, files=other).status_code == 422
     site.work()
     late = next(row for row in said(site)["generators"] if row["name"] == "late")
-    assert (late["rank"], late["scores"]["Errors"]) == (1, -0.25)
+    assert (late["rank"], late["scores"]["Errors"]) == (1, 0.25)
     again = bb.rank(bb.open(unpacked(site, tmp_path / "out")), by="Errors", draws=10).document
     assert [(row["name"], row["rank"], row["scores"]) for row in again["generators"]] == [
         (row["name"], row["rank"], row["scores"]) for row in said(site)["generators"]
