@@ -9,7 +9,7 @@ from examples_of_results import OVERRATING, RANKING
 from rich.console import Console
 
 from billboards.analyses.overrating import overrating_table
-from billboards.analyses.rank import MetricStanding, Ranking, generator_table, metric_table
+from billboards.analyses.rank import MetricStanding, Ranking, generator_table, metric_table, rank
 from billboards.show.table import Table
 from billboards.show.terminal import print_table
 
@@ -33,6 +33,13 @@ def broad(metrics: int = 16) -> Ranking:
     scores = {"ensemble": 78.85, **dict.fromkeys(names, 0.4321)}
     generators = tuple(replace(g, scores=scores) for g in RANKING.generators)
     return replace(RANKING, metrics=standings, generators=generators)
+
+
+def test_a_printed_result_says_in_python_how_to_see_all_columns() -> None:
+    result = rank.show(broad())
+    assert "columns don't fit here; to_text(wide=True) shows all." in str(result)
+    assert "--wide" not in str(result)
+    assert "don't fit" not in result.to_text(wide=True)
 
 
 def test_a_table_fits_the_terminal_keeps_what_ranks_and_says_what_it_left_out() -> None:

@@ -72,6 +72,12 @@ class Result(Generic[R]):
     #: LaTeX of its own, where a paper has a form for it.
     latex: Callable[[], str] | None = None
 
+    def to_text(self, *, wide: bool = False) -> str:
+        """The tables as they print; `wide` has every column, however many there are."""
+        from billboards.show.terminal import tables_text
+
+        return tables_text(self.tables, wide=wide)
+
     def to_pandas(self, table: int = 0) -> Any:
         """One of the tables as a pandas data frame."""
         from billboards.show.frames import to_pandas
@@ -107,9 +113,7 @@ class Result(Generic[R]):
         return "\n".join(map(table_html, self.tables))
 
     def __str__(self) -> str:
-        from billboards.show.terminal import tables_text
-
-        return tables_text(self.tables)
+        return self.to_text()
 
     __repr__ = __str__
 

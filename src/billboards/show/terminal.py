@@ -43,15 +43,15 @@ def print_table(
     console.print()
 
 
-def tables_text(tables: Sequence[Table], width: int = 120) -> str:
-    """Tables as they print, for `str()` of a result."""
+def tables_text(tables: Sequence[Table], width: int = 120, *, wide: bool = False) -> str:
+    """Tables as they print, for `str()` of a result; `wide` shows every column."""
     import io
 
     from rich.console import Console
 
     text = io.StringIO()
     for table in tables:
-        print_table(table, Console(file=text, width=width), hint="to_pandas() has all of them")
+        print_table(table, Console(file=text, width=width), wide=wide, hint="to_text(wide=True) shows all")
     return text.getvalue().rstrip()
 
 
