@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,6 +18,15 @@ PAGES = ("README.md", "docs/python.md")
 
 def blocks(page: str) -> list[str]:
     return re.findall(r"^```python\n(.*?)^```$", (ROOT / page).read_text("utf-8"), re.MULTILINE | re.DOTALL)
+
+
+def test_the_readme_needs_no_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    bb.save(replace(build_board(), metrics=("BLEU", "ROUGE-1")), "demo-board")
+    for extra in ("pandas", "polars"):
+        monkeypatch.setitem(sys.modules, extra, None)
+    for block in blocks("README.md"):
+        exec(compile(block, "README.md", "exec"), {})
 
 
 @pytest.mark.parametrize("page", PAGES)
