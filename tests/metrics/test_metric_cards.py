@@ -56,6 +56,17 @@ def test_the_command_line_prints_a_card_and_its_signature(capsys: pytest.Capture
     assert "signature           ROUGE-2|stemmer:False|" in out
 
 
+def test_the_list_says_which_metrics_can_run_here(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("BILLBOARDS_SPICE", raising=False)
+    assert main(["metrics"]) == 0
+    lines = {line.split()[0]: line for line in capsys.readouterr().out.splitlines()}
+    assert lines["BLEU"].split()[1] == lines["ngram-perplexity"].split()[1] == "yes"
+    assert lines["SPICE"].split()[1] == "no"
+    assert lines["SPICE"].endswith(" (needs its authors' program, and BILLBOARDS_SPICE is not set)")
+
+
 def test_a_metric_that_can_not_run_here_says_why_and_does_not_hide_the_others(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

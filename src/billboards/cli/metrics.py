@@ -1,8 +1,9 @@
-"""List the metrics that are installed, or print one metric's card."""
+"""List the metrics that are installed, with whether each can run here, or print one metric's card."""
 
 from __future__ import annotations
 
 import json
+import re
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING
 
@@ -31,10 +32,19 @@ def run(arguments: Namespace) -> int:
     elif arguments.name:
         _print_card(chosen[0])
     else:
-        # No signatures here: asking for one may load the library behind a metric.
+        widest = max(len(entry.card.name) for entry in chosen)
         for entry in chosen:
-            print(f"{entry.card.name:16}{entry.card.summary}")
+            absent = _absent(entry)
+            here = "yes" if absent is None else "no"
+            print(f"{entry.card.name:{widest}}  {here:3}  {entry.card.summary}{f' ({absent})' if absent else ''}")
     return 0
+
+
+def _absent(metric: Metric) -> str | None:
+    """What a metric lacks on this machine, in few words; its card says how to get it."""
+    # Only a metric that needs a part is asked: that may load a library.
+    reason = _signature(metric)[1] if metric.card.needs_part else None
+    return None if reason is None else re.split("[:;]", reason)[0].removeprefix(f"{metric.card.name} ")
 
 
 def _print_card(metric: Metric) -> None:
