@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import random
+import subprocess
+import sys
 from importlib.util import find_spec
 
 import numpy as np
@@ -230,3 +232,10 @@ def test_ter_prepares_references_twice_as_sacrebleu_does() -> None:
     found = metric("TER(normalized=True,no_punct=True)").score(Batch([output], [[reference]]))
     assert peer.ref_length == len(["in", "the", "1970", "'s", "it", "was", "good"])
     assert np.asarray(found).tolist() == [peer.score]
+
+
+def test_sacrebleu_advises_once_however_often_a_signature_is_asked_for() -> None:
+    code = "from billboards.metrics.discovery import metric; m = metric('BLEU(effective_order=False)'); "
+    code += "[m.signature for _ in range(5)]"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stderr.count("effective_order") == 1

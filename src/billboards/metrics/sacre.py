@@ -9,8 +9,10 @@ has sacreBLEU's own, word for word (`nrefs:1|case:mixed|eff:no|tok:13a|smooth:ex
 
 from __future__ import annotations
 
+import logging
 from abc import abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from billboards.errors import UnknownName
@@ -18,6 +20,28 @@ from billboards.metrics.summed import SummedMetric
 
 if TYPE_CHECKING:
     from sacrebleu.metrics.base import Metric as Scorer
+
+
+#: Advice of sacreBLEU's that was given already.
+_GIVEN: set[str] = set()
+
+
+@contextmanager
+def _advice_once() -> Iterator[None]:
+    """Let sacreBLEU advise on options once, and not whenever a signature is asked for."""
+
+    def is_new(record: logging.LogRecord) -> bool:
+        text = record.getMessage()
+        new = text not in _GIVEN
+        _GIVEN.add(text)
+        return new
+
+    logger = logging.getLogger("sacrebleu")
+    logger.addFilter(is_new)
+    try:
+        yield
+    finally:
+        logger.removeFilter(is_new)
 
 
 class SacreMetric(SummedMetric):
@@ -52,7 +76,8 @@ class SacreMetric(SummedMetric):
         """The signature as sacreBLEU prints it, for a number of references or, as on a board, for any."""
         scorer = self.scorer()
         # sacreBLEU knows a signature only after a first score; its name carries what the rest leaves out (chrF's beta).
-        name = scorer.sentence_score("", [""]).name
+        with _advice_once():
+            name = scorer.sentence_score("", [""]).name
         signature = scorer.get_signature()
         signature.update("nrefs", references)
         return f"{name}|{signature.format()}"
