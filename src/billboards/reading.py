@@ -35,6 +35,9 @@ MOST_DIGITS = 18
 LONGEST = 400
 #: The most that a gzipped file may hold: a hundred times what the largest public set does.
 MOST_UNPACKED = 1 << 32
+#: How much of a file is looked at to tell whether it is text, and the characters that tell it.
+BINARY_START = 8192
+_CONTROLS = bytes(sorted({*range(32), 127} - set(b"\t\n\v\f\r\x1b")))
 DELIMITERS = {".csv": ",", ".tsv": "\t"}
 JSON_LINES = (".jsonl", ".ndjson")
 PARQUET = (".parquet", ".pq")
@@ -160,6 +163,9 @@ def numbered_lines(raw: bytes, name: str, problems: Problems, *, first: int = 1)
     if first == 1 and (raw.startswith((b"\xff\xfe", b"\xfe\xff")) or b"\0" in raw[:4]):
         problems.error(name, 1, "looks like UTF-16 or UTF-32; save the file as UTF-8")
         return
+    if first == 1 and is_binary(raw):
+        problems.error(name, None, "is not a text file; was another one meant?")
+        return
     # A file object finds one line after the other; `split` would hold all of them beside the file's bytes.
     for number, line in enumerate(io.BytesIO(raw.removeprefix(b"\xef\xbb\xbf") if first == 1 else raw), first):
         try:
@@ -168,6 +174,12 @@ def numbered_lines(raw: bytes, name: str, problems: Problems, *, first: int = 1)
             problems.error(name, number, f"not UTF-8 at byte {error.start + 1} of the line; save the file as UTF-8")
         else:
             yield number, text
+
+
+def is_binary(raw: bytes) -> bool:
+    """Whether bytes are no text in any encoding that extends ASCII: they begin with controls that no text holds."""
+    start = raw[:BINARY_START]
+    return start.count(b"\0") > 1 or len(start) - len(start.translate(None, _CONTROLS)) > len(start) / 20
 
 
 def check_ended(raw: bytes, name: str, problems: Problems) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from billboards.board import Aggregate, Dimension, Generator, Instance, Reference
+from billboards.board.check import check_board
 from billboards.board.folder import open_board, read_board
 from billboards.board.skeleton import write_skeleton
 from billboards.board.writing import write_board
@@ -363,6 +364,14 @@ def test_instances_that_can_not_be_read_bring_no_complaints_about_what_relies_on
         'instances.jsonl: is missing; write one JSON object per line, as in {"id": "1", "input": "…"}'
     ]
     assert len(mistakes(folder({"instances.jsonl": "\n\n"}))) == 1
+
+
+@pytest.mark.parametrize("file", ["instances.jsonl", "generators/M.jsonl"])
+def test_a_binary_file_is_one_mistake(folder: Folder, file: str) -> None:
+    home = folder({})
+    (home / file).write_bytes(b"\x89PNG\r\n" + bytes(range(256)) * 200)
+    errors = [problem for problem in check_board(home) if problem.severity == "error"]
+    assert [str(problem) for problem in errors] == [f"{file}: error: is not a text file; was another one meant?"]
 
 
 def test_many_mistakes_of_one_file_are_capped_and_counted(folder: Folder) -> None:
