@@ -595,7 +595,12 @@ def _place_of_newcomers(
     # Nobody has judged a newcomer: until people do, only the common ranking can have its place.
     if leader.name != PEOPLE and all(scores.key(name) is not None for name in leading):
         return "leader"
-    own = [replace(m, beside=None) for m in metrics if scores.key(m.name) is not None and m.correlation is not None]
+    # What the board names can be computed, also where it is not yet.
+    own = [
+        replace(m, beside=None)
+        for m in metrics
+        if m.correlation is not None and (scores.key(m.name) is not None or m.name in board.metrics)
+    ]
     return "common" if any(why_not_leading(m, board, options) is None for m in own) else None
 
 
