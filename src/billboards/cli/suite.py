@@ -23,6 +23,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     _add_run(actions.add_parser("run", help="compute what is missing, then show both tables and the ranking"))
     _add_tables(actions.add_parser("tables", help="show both tables from the scores that there are"))
     _add_rank(actions.add_parser("rank", help="rank metrics over all boards, with clusters"))
+    _add_people(actions.add_parser("people", help="rank each board's generators by what people said"))
 
 
 def _add_new(parser: ArgumentParser) -> None:
@@ -51,6 +52,13 @@ def _add_rank(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--block", choices=("all", "one", "none"), default="all", help="with which references (default all)"
     )
+    _add_draws(parser)
+    options.add_sides(parser)
+    options.add_format(parser)
+
+
+def _add_people(parser: ArgumentParser) -> None:
+    parser.add_argument("suite", type=Path, metavar="SUITE", help="the suite's file")
     _add_draws(parser)
     options.add_sides(parser)
     options.add_format(parser)
@@ -88,7 +96,7 @@ def _add_draws(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    return {"new": _new, "run": _run, "tables": _tables, "rank": _rank}[arguments.action](arguments)
+    return {"new": _new, "run": _run, "tables": _tables, "rank": _rank, "people": _people}[arguments.action](arguments)
 
 
 def _new(arguments: Namespace) -> int:
@@ -136,6 +144,13 @@ def _tables(arguments: Namespace) -> int:
     from billboards.cli.output import show
 
     return show(arguments, _judged(arguments).tables(arguments.statistic, arguments.show, **_how(arguments)))
+
+
+def _people(arguments: Namespace) -> int:
+    from billboards.analyses.suite.open import open_suite
+    from billboards.cli.output import show
+
+    return show(arguments, open_suite(arguments.suite).people(sides=arguments.sides, **_how(arguments)))
 
 
 def _rank(arguments: Namespace) -> int:

@@ -19,6 +19,7 @@ from billboards.analyses.suite.keeping import Kept, keep_results, kept_document
 from billboards.analyses.suite.metric_report import SHOWN, report_metric
 from billboards.analyses.suite.opening import OpenBoard, open_boards
 from billboards.analyses.suite.page import suite_html
+from billboards.analyses.suite.people import SuitePeople, rank_suite_by_people, suite_people_table
 from billboards.analyses.suite.ranking import rank_suite
 from billboards.analyses.suite.report_results import MetricReport
 from billboards.analyses.suite.report_tables import metric_report_tables
@@ -121,6 +122,11 @@ class OpenSuite:
             self.suite, self.boards, self.chosen, role=role, block=block, draws=draws, seed=seed, sides=sides
         )
         return Result(value=ranking, tables=(suite_ranking_table(ranking),), document=document_of(ranking))
+
+    def people(self, *, draws: int = DRAWS, seed: int = 0, sides: Sides = "two") -> Result[SuitePeople]:
+        """Every board's generators by what people said, with intervals and clusters; no scores are needed."""
+        said = rank_suite_by_people(self.suite, self.boards, draws=draws, seed=seed, sides=sides)
+        return Result(value=said, tables=(suite_people_table(said),), document=document_of(said))
 
     def rankings(self, *, draws: int = DRAWS, seed: int = 0, sides: Sides = "two") -> tuple[SuiteRanking, ...]:
         """The ranking by correctness with all references, where any metric has scores on every board."""
