@@ -20,6 +20,7 @@ from billboards.site.boards.refresh import ranks_among
 from billboards.site.pages.badges import badge, generator_words, metric_words
 from billboards.site.pages.changes import changes_between
 from billboards.site.pages.explorer import Matrix, Search, explore
+from billboards.site.pages.metrics import points_drawn
 from billboards.site.pages.text_differences import mark_matches, marked
 from billboards.site.pages.timelines import timeline
 from billboards.site.web.addresses import asked
@@ -201,3 +202,22 @@ def test_who_only_has_another_number_has_not_moved() -> None:
     assert ranks_among(before, after) == {"BLEU": 1, "BLEURT": 2, "chrF": 3, "TER": None}
     assert ranks_among(after, before) == {"BLEU": 1, "chrF": 2, "BLEURT": 3, "TER": None}
     assert ranks_among({"a": 1, "b": 1, "c": 3}, {"a", "b", "c"}) == {"a": 1, "b": 1, "c": 3}
+
+
+def test_ranks_over_time_have_the_first_on_top_and_whole_ticks() -> None:
+    drawn = timeline({"g": [3, None, 1, 2]}, [1, 2, 3, 4], ranks=True)
+    assert drawn is not None
+    worst, best, last = drawn.lines[0].dots
+    assert best[1] < last[1] < worst[1]
+    assert [text for _, text in drawn.levels] == ["1", "2", "3"]
+    always = timeline({"g": [2, 2]}, [1, 2], ranks=True)
+    assert always is not None
+    assert [text for _, text in always.levels] == ["2"]
+
+
+@pytest.mark.parametrize(
+    ("outputs", "said"),
+    [(600, "one point per judged output"), (16_000, "600 of 16,000 judged outputs drawn")],
+)
+def test_a_scatter_plot_says_how_many_points_it_draws(outputs: int, said: str) -> None:
+    assert points_drawn(outputs) == said

@@ -10,7 +10,7 @@ from billboards.analyses.rank import Ranking, best_metric, popular_metric
 from billboards.board.scores import headed
 from billboards.errors import NotEnoughData, UnknownName
 from billboards.site.boards.masked import Look
-from billboards.site.pages.metrics import metric_named
+from billboards.site.pages.metrics import POINTS, metric_named
 from billboards.site.web.asking import Ask, reading
 from billboards.site.web.rendering import Body
 
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
 router = APIRouter()
 
-#: Points of a scatter plot; each costs a tenth of a kilobyte compressed.
-POINTS = 600
 #: A picture carries its own colours as attributes and styles and can do nothing else.
 HEAD = (("content-security-policy", "default-src 'none'; style-src 'unsafe-inline'"),)
 

@@ -194,7 +194,7 @@ def show_generator(ask: Ask) -> Body:
     context |= {
         "versions": cut(versions, MOST_VERSIONS),
         "places": places,
-        "timeline": timeline({name: [p.value for p in places]}, [p.number for p in places], first=name),
+        "timeline": timeline({name: [p.rank for p in places]}, [p.number for p in places], first=name, ranks=True),
         "others": [g.name for g in look.board.generators if g.name != name],
         "may_see": own is not None and (not own.anonymous or may(ask.viewer, "see-submission", own)),
     }

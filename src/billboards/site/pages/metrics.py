@@ -30,6 +30,9 @@ from billboards.site.web.rendering import Body
 
 router = APIRouter()
 
+#: Points of a scatter plot; each costs a tenth of a kilobyte compressed.
+POINTS = 600
+
 #: Generators that the table of residuals names, and conditions under which its rank is told.
 MOST_RESIDUALS, MOST_CONDITIONS = 100, 100
 #: Half the width of a bar chart in the table of residuals.
@@ -48,6 +51,11 @@ class Residual:
     n: int
     start: float
     width: float
+
+
+def points_drawn(outputs: int) -> str:
+    """How many of a metric's judged outputs a scatter plot draws, in words."""
+    return "one point per judged output" if outputs <= POINTS else f"{POINTS:,} of {outputs:,} judged outputs drawn"
 
 
 def metric_context(look: Look, name: str) -> dict[str, Any]:
@@ -163,6 +171,7 @@ def show_metric(ask: Ask) -> Body:
         "timeline": timeline({name: [p.value for p in places]}, [p.number for p in places], first=name),
         "others": [m.name for m in look.ranking.metrics if m.name != name] if look.ranking else [],
         "scatter": addresses.chart(look.name, "scatter", f"{name}.svg") if context["residuals"].entries else None,
+        "drawn": points_drawn(context["metric"].n),
     }
     return ask.board_page("metric", look, "", heading=name, **context)
 

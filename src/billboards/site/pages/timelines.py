@@ -47,21 +47,27 @@ def first_step(latest: int | None) -> int:
 
 
 def timeline(
-    values: Mapping[str, Sequence[float | None]], numbers: Sequence[int], *, first: str | None = None
+    values: Mapping[str, Sequence[float | None]],
+    numbers: Sequence[int],
+    *,
+    first: str | None = None,
+    ranks: bool = False,
 ) -> Timeline | None:
-    """Values by name, one per step, as lines; None where there is nothing to draw."""
+    """Values by name, one per step, as lines; None where there is nothing to draw. Of `ranks` the first is on top."""
     levels = [v for line in values.values() for v in line if v is not None]
     if not levels or not numbers:
         return None
     low, high = min(levels), max(levels)
-    low, high = (low - 0.05, high + 0.05) if high - low < 0.01 else (low, high)
+    room = 0.5 if ranks else 0.05
+    low, high = (low - room, high + room) if high - low < 0.01 else (low, high)
     steps = max(len(numbers) - 1, 1)
 
     def x(k: int) -> float:
         return round(LEFT + (WIDTH - LEFT - RIGHT) * k / steps, 1)
 
     def y(value: float) -> float:
-        return round(TOP + (HEIGHT - TOP - BOTTOM) * (high - value) / (high - low), 1)
+        down = value - low if ranks else high - value
+        return round(TOP + (HEIGHT - TOP - BOTTOM) * down / (high - low), 1)
 
     drawn = []
     for name, line in values.items():
@@ -70,10 +76,12 @@ def timeline(
             path = "M" + "L".join(f"{a} {b}" for a, b in points)
             drawn.append(Line(name, path, name == first, *points[-1], points[-1][1], points))
     ticks = [low + (high - low) * k / 3 for k in range(4)]
+    if ranks:
+        ticks = [float(tick) for tick in sorted({round(tick) for tick in ticks}) if low <= tick <= high]
     every = max(1, len(numbers) // 8)
     return Timeline(
         _apart(drawn),
-        tuple((y(tick), f"{tick:.2f}") for tick in ticks),
+        tuple((y(tick), f"{tick:.0f}" if ranks else f"{tick:.2f}") for tick in ticks),
         tuple((x(k), str(number)) for k, number in enumerate(numbers) if k % every == 0),
     )
 
