@@ -56,6 +56,14 @@ def test_the_command_line_prints_a_card_and_its_signature(capsys: pytest.Capture
     assert "signature           ROUGE-2|stemmer:False|" in out
 
 
+def test_the_card_of_a_metric_of_ones_own_lists_no_option_without_a_default(tmp_path: Path) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text("def score(outputs, references, inputs):\n    return [0.0 for _ in outputs]\n")
+    facts = card_facts(metric(file))
+    assert "options" not in facts
+    assert "MISSING" not in str(facts)
+
+
 def test_the_list_says_which_metrics_can_run_here(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
