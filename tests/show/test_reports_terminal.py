@@ -8,6 +8,7 @@ from dataclasses import replace
 from examples_of_results import OVERRATING, RANKING
 from rich.console import Console
 
+from billboards.analyses.compare import MetricPair, MetricPairs, metric_pairs_table
 from billboards.analyses.overrating import overrating_table
 from billboards.analyses.rank import MetricStanding, Ranking, generator_table, metric_table, rank
 from billboards.show.table import Table
@@ -40,6 +41,15 @@ def test_a_printed_result_says_in_python_how_to_see_all_columns() -> None:
     assert "columns don't fit here; to_text(wide=True) shows all." in str(result)
     assert "--wide" not in str(result)
     assert "don't fit" not in result.to_text(wide=True)
+
+
+def test_names_of_compared_metrics_stay_whole_on_80_columns() -> None:
+    names = "BERTScore(layer=17,idf)", "ROUGE-Lsum(stemmer=True)"
+    pair = MetricPair(*names, 0.1, 0.01, 0.02, 0.03, 300, 0.1, 0.01, 900)
+    text = printed(metric_pairs_table(MetricPairs("b", "mqm", "", "both", 1000, 0, (pair,))), 80)
+    assert all(name in text for name in names)
+    assert "Holm" in text
+    assert max(map(len, text.splitlines()[:4])) <= 80
 
 
 def test_a_table_fits_the_terminal_keeps_what_ranks_and_says_what_it_left_out() -> None:

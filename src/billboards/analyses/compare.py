@@ -725,9 +725,10 @@ def metric_pairs_table(study: MetricPairs) -> Table:
         TableColumn("first", "ahead", "left"),
         TableColumn("second", "behind", "left"),
         TableColumn("difference", "difference", digits=3),
-        TableColumn("p", "p", kind="p"),
+        # Names must stay whole; Holm's p says the most where only one has room.
+        TableColumn("p", "p", kind="p", priority=1),
         TableColumn("holm", "Holm", kind="p"),
-        TableColumn("bh", "BH", kind="p"),
+        TableColumn("bh", "BH", kind="p", priority=1),
         TableColumn("n", "n", priority=4),
         TableColumn("accuracy", "in acc_eq", digits=3, priority=2, visible=with_accuracy),
         TableColumn("p_accuracy", "p (pairs)", kind="p", priority=2, visible=with_accuracy),
