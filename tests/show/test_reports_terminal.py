@@ -8,7 +8,7 @@ from dataclasses import replace
 from examples_of_results import OVERRATING, RANKING
 from rich.console import Console
 
-from billboards.analyses.compare import MetricPair, MetricPairs, metric_pairs_table
+from billboards.analyses.compare import DecidingOutput, MetricPair, MetricPairs, deciding_table, metric_pairs_table
 from billboards.analyses.overrating import overrating_table
 from billboards.analyses.rank import MetricStanding, Ranking, generator_table, metric_table, rank
 from billboards.show.table import Table
@@ -50,6 +50,15 @@ def test_names_of_compared_metrics_stay_whole_on_80_columns() -> None:
     assert all(name in text for name in names)
     assert "Holm" in text
     assert max(map(len, text.splitlines()[:4])) <= 80
+
+
+def test_names_of_compared_generators_stay_whole_on_80_columns() -> None:
+    names = "Pegasus-dynamic-mix", "Closed-book-decoder"
+    output = DecidingOutput("1", names[0], 1.0, 83.3, 83.3, 41.7, "some words " * 9, other="other words " * 9)
+    text = printed(deciding_table("outputs", (output,), names), 80)
+    assert "first: Pegasus-dynamic-mix; second: Closed-book-decoder" in text
+    assert {"first", "second", "output", "of"} <= set(text.split())
+    assert "output of Atlas" in printed(deciding_table("outputs", (output,), ("Atlas", "Brisk")), 120)
 
 
 def test_a_table_fits_the_terminal_keeps_what_ranks_and_says_what_it_left_out() -> None:

@@ -785,22 +785,29 @@ def generator_comparison_table(comparison: GeneratorComparison) -> Table:
     return Table(f"{comparison.board}: {comparison.first} against {comparison.second}", columns, rows, tuple(notes))
 
 
+#: Letters of a generator's name that stand over its texts.
+_LONGEST_HEAD = 12
+
+
 def deciding_table(title: str, outputs: Sequence[DecidingOutput], names: tuple[str, str]) -> Table:
     """The outputs that speak most for a side, with the texts to look at."""
     compared = any(o.other_generator for o in outputs)
     # Of two generators both texts stand here, the first one's first, whichever of them an instance speaks for.
     of_both = not compared and any(o.other for o in outputs)
+    # Two texts leave no room for long names in heads, where they would be broken.
+    short = not of_both or max(map(len, names)) <= _LONGEST_HEAD
+    first, second = names if short else ("first", "second")
     columns = (
         TableColumn("instance", "instance", align="left"),
         TableColumn("generator", "generator", align="left", priority=2, visible=not of_both),
         TableColumn("other_generator", "preferred to", align="left", priority=2, visible=compared),
         TableColumn("human", "people", digits=1, visible=not compared),
-        TableColumn("first", names[0], digits=3),
-        TableColumn("second", names[1], digits=3),
-        TableColumn("output", f"output of {names[0]}" if of_both else "output", align="left"),
+        TableColumn("first", first, digits=3),
+        TableColumn("second", second, digits=3),
+        TableColumn("output", f"output of {first}" if of_both else "output", align="left"),
         TableColumn(
             "other",
-            f"output of {names[1]}" if of_both else "the other output",
+            f"output of {second}" if of_both else "the other output",
             align="left",
             priority=0 if of_both else 3,
             visible=compared or of_both,
@@ -821,7 +828,7 @@ def deciding_table(title: str, outputs: Sequence[DecidingOutput], names: tuple[s
         }
         for o in outputs
     )
-    return Table(title, columns, rows)
+    return Table(title, columns, rows, () if short else (f"first: {names[0]}; second: {names[1]}",))
 
 
 @analysis()
