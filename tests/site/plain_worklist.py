@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, Table, select
 
 from billboards.analyses.overrating import references_without, rows_compared
 from billboards.board import Board
 from billboards.board.scoring import Cell, CellId, column_key
 from billboards.site.boards import registry
 from billboards.site.boards.live import board_metrics, folder_board, latest_versions, submitted_row
-from billboards.site.database.schema import cell_failures, cells, score_columns
+from billboards.site.database.schema import cell_counts, cell_failures, cells, score_columns
 from billboards.site.settings import read_board_settings
 from billboards.site.site import Site
 from billboards.site.submissions import records as submissions
 from billboards.site.submissions.records import Submission
 from billboards.site.work.cells import CellFailure
-from billboards.site.work.worklist import Scorer, submitted_metric
+from billboards.site.work.worklist import Scorer, has_counts, submitted_metric
 
 HUMAN = "Ben"
 
@@ -45,7 +45,11 @@ def list_plainly(site: Site, name: str) -> PlainList:
     scoring = sorted((one for one in reversed(found) if one.state == "scoring"), key=lambda one: one.kind)
     waits = {one.id: list(_product(site, folder, [*finished, *seen], one)) for one in scoring}
     everything = [*shown["owners"], *shown["public"], *(one for some in waits.values() for one in some)]
-    return PlainList({one.id: one for one in everything}, _keys(shown), _keys(waits), present, failed)
+    wanted = {one.id: one for one in everything}
+    with site.database.reading() as connection:
+        counted = _present(connection, name, cell_counts)
+    present -= {cell_id for cell_id, cell in wanted.items() if has_counts(cell.metric)} - counted
+    return PlainList(wanted, _keys(shown), _keys(waits), present, failed)
 
 
 def _keys(listed: dict[str, list[Cell[Scorer]]]) -> dict[str, set[CellId]]:
@@ -74,9 +78,9 @@ def _product(
                     yield Cell(scorer, key, row)
 
 
-def _present(connection: Connection, name: str) -> set[CellId]:
-    query = select(score_columns.c.signature, score_columns.c.context, cells.c.row_version)
-    query = query.join(cells, cells.c.column_id == score_columns.c.id).where(score_columns.c.board == name)
+def _present(connection: Connection, name: str, table: Table = cells) -> set[CellId]:
+    query = select(score_columns.c.signature, score_columns.c.context, table.c.row_version)
+    query = query.join(table, table.c.column_id == score_columns.c.id).where(score_columns.c.board == name)
     return {(signature, context, version) for signature, context, version in connection.execute(query)}
 
 

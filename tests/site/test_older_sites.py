@@ -1,4 +1,4 @@
-"""A site that version 0.1 made is ranked anew once by what ranks now, and then left alone."""
+"""A site that version 0.1 made is completed and ranked anew once by what ranks now, and then left alone."""
 
 from __future__ import annotations
 
@@ -23,4 +23,6 @@ def test_an_older_site_ranks_each_board_anew_once(archive: Path, tmp_path: Path)
         with closing(open_site(tmp_path / "data")) as site:
             done.append((work_until_done(site), len(site.boards())))
     (first, boards), (again, _) = done
-    assert (first, again) == (boards, 0)
+    # Cells of 0.1 have no counts for corpus values: they are filled in before the boards are ranked.
+    assert first > boards
+    assert again == 0

@@ -15,7 +15,7 @@ from dataclasses import fields, is_dataclass
 from functools import partial
 from pathlib import Path
 from types import UnionType
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from page_sites import page_board
 from target import Target, in_place
@@ -61,7 +61,7 @@ def example(kind: Any) -> Any:
     origin, inside = get_origin(kind), get_args(kind)
     if origin is Literal:
         return inside[0]
-    if origin is UnionType:
+    if origin in (Union, UnionType):
         return example(inside[0])
     if origin is tuple:
         return tuple(example(one) for one in inside if one is not ...)
