@@ -177,12 +177,14 @@ def test_tables_and_words_say_what_ranks(tmp_path: Path, capsys: pytest.CaptureF
     ]  # fmt: skip
     assert table.rows[0]["human_interval"] == ranking.people.overall.generators[0].interval  # type: ignore[union-attr]
     assert "People's intervals are over instances and annotators." in table.notes
-    assert what_ranks(ranking) == "ranked by people (overall): mean judgments on 0-100, 60 judgments"
+    assert what_ranks(ranking) == "ranked by people (overall): means of judgments, higher is better, 60 judgments"
     assert any(sentence.startswith("Ranked by people (overall), ") for sentence in rank_words(ranking))
     folder = str(write_board(board, tmp_path / "small"))
     assert main(["rank", folder, "--by", "people", "--no-save", "--draws", "50"]) == 0
     said = capsys.readouterr()
-    assert said.err.splitlines()[0].endswith("ranked by people (overall): mean judgments on 0-100, 60 judgments")
+    assert said.err.splitlines()[0].endswith(
+        "ranked by people (overall): means of judgments, higher is better, 60 judgments"
+    )
     assert "generators by people (overall)" in said.out
     assert main(["rank", folder, "--by", "people", "--no-save", "--draws", "50", "--json"]) == 0
     document = json.loads(capsys.readouterr().out)

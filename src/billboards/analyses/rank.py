@@ -1138,7 +1138,7 @@ def what_ranks(ranking: Ranking) -> str:
     if ranking.ranked_by != PEOPLE or people is None:
         return f"ranked by {leader_name(ranking)}"
     judgments = sum(standing.judgments for standing in people.overall.generators)
-    what = "shares of comparisons won, in percent" if people.overall.wins else "mean judgments on 0-100"
+    what = "shares of comparisons won, in percent" if people.overall.wins else "means of judgments, higher is better"
     return f"ranked by {leader_name(ranking)}: {what}, {judgments:,} judgments"
 
 

@@ -96,8 +96,8 @@ def suite_people_table(said: SuitePeople) -> Table:
         TableColumn("cluster", "cluster", priority=4),
     )
     notes = (
-        "People: mean on 0-100, or the share of comparisons won. Intervals are over instances, and over annotators "
-        "where they are known.",
+        "People: mean judgment, higher is better, or the share of comparisons won. Intervals are over instances, and "
+        "over annotators where they are known.",
         *marks.texts(),
     )
     return Table(f"{one_line(said.suite)}: generators ranked by people", columns, rows, notes)

@@ -118,7 +118,7 @@ def _own_column(column: BoardColumn, ranking: Ranking) -> TableColumn:
 
 def _dimension_column(key: str, name: str) -> TableColumn:
     """What people said on one dimension."""
-    cell = TopCell("", (f"Mean human score on {one_line(name)}, 0 to 100.",))
+    cell = TopCell("", (f"Mean human score on {one_line(name)}; higher is better.",))
     return TableColumn(key, name, "people", "", False, TopCell(""), cell, TopCell(""))
 
 
