@@ -179,7 +179,9 @@ def numbered_lines(raw: bytes, name: str, problems: Problems, *, first: int = 1)
 def is_binary(raw: bytes) -> bool:
     """Whether bytes are no text in any encoding that extends ASCII: they begin with controls that no text holds."""
     start = raw[:BINARY_START]
-    return start.count(b"\0") > 1 or len(start) - len(start.translate(None, _CONTROLS)) > len(start) / 20
+    controls = len(start) - len(start.translate(None, _CONTROLS))
+    # A single stray control is a mistake on its line.
+    return start.count(b"\0") > 1 or controls > max(len(start) / 20, 2)
 
 
 def check_ended(raw: bytes, name: str, problems: Problems) -> None:

@@ -60,6 +60,7 @@ def test_a_ranking_has_the_keys_that_scripts_rely_on() -> None:
         "completed": [],
         "equal": None,
         "corpus_signature": None,
+        "higher_is_better": True,
     }
     fitted = document["ensemble"]
     assert fitted["weights"] == {"COMET": 1.48, "COMET-QE": 1.72}

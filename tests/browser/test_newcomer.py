@@ -137,7 +137,7 @@ def test_two_generators_and_two_metrics_are_compared(open_page: OpenPage, pictur
     picture(page, "metric")
     page.get_by_label("compare with").select_option("BLEU")
     page.get_by_role("button", name="Compare").click()
-    expect(page.get_by_text("p, one-sided (Williams)")).to_be_visible()
+    expect(page.get_by_text("p, two-sided (Williams)")).to_be_visible()
 
 
 def test_a_generator_is_sent_in_and_the_board_says_who_moved(open_page: OpenPage, picture: Picture) -> None:

@@ -257,4 +257,4 @@ def test_a_reader_that_stops_early_is_no_error(board: Path) -> None:
     run("score", board, "--jobs", 1)
     command = f"'{sys.executable}' -m billboards rank '{board}' --json | head -c 10"
     ended = subprocess.run(["bash", "-c", f"set -o pipefail; {command}"], capture_output=True, text=True, check=False)
-    assert ended.stderr == ""
+    assert ended.stderr in ("", "ranked by chrF\n")

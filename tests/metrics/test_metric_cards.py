@@ -24,7 +24,7 @@ from billboards.metrics.discovery import metric
         ("SARI", "needs", "references; the input"),
         ("length", "needs", "the output alone"),
         ("TER", "range", "0 to no bound"),
-        ("TER", "direction", "lower is better (a board shows it negated)"),
+        ("TER", "direction", "lower is better (a board turns it only inside)"),
         ("CIDEr", "range", "0 to 10"),
         ("METEOR", "languages", "en"),
         ("SARI", "options", "`tokenizer=13a`, `definition=original`"),
