@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import regex  # type: ignore[import-untyped]
+import regex
 from beametrics_published import COLUMNS, Cell, published
 from beametrics_sets import LANGUAGES, PAIRS, SETS, Judged, read_set, restore
 from measuring import shared_data

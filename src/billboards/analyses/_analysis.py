@@ -273,7 +273,7 @@ class Analysis(Generic[P, R]):
         return inspect.Signature([board, *own, *extra], return_annotation=Result)
 
     @property
-    def __doc__(self) -> str:  # type: ignore[override]
+    def __doc__(self) -> str:  # type: ignore[override]  # made when asked: what keeps and shows it is declared later
         """The explanation, with a line for every option and an example."""
         return explained(self)
 

@@ -358,3 +358,20 @@ class MetricCard:
             for fact, statement in facts.items()
             if not statement or (isinstance(statement, str) and not statement.strip())
         )
+
+
+@dataclass(frozen=True)
+class CardedMetric(Metric):
+    """A metric that brings a card of its own, and not its class's: a file, a function, a program, a part of another.
+
+    It is somebody's code: called once per generator, with every reference of each output, and where it lies.
+    """
+
+    card: MetricCard  # type: ignore[misc]  # the one place where a card belongs to an object
+    multiple_references: ClassVar[Literal["own", "best"]] = "own"
+    needs_corpus: ClassVar[bool] = True
+    travels: ClassVar[bool] = False
+
+    @property
+    def name(self) -> str:
+        return self.card.name

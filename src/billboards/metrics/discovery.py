@@ -77,9 +77,9 @@ def metric_for(language: str | None, spec: Spec) -> Metric:
 
 def metrics_named(specs: Spec | Iterable[Spec], language: str | None = None) -> list[Metric]:
     """The metrics meant by some names, files and functions, or by a single one, for a language; each once."""
-    alone = isinstance(specs, str | Path | Metric) or not isinstance(specs, Iterable)
-    several: Iterable[Spec] = (specs,) if alone else specs  # type: ignore[assignment]  # no name of one is iterated
-    made = [metric_for(language, spec) for spec in several]
+    if isinstance(specs, str | Path | Metric | type) or not isinstance(specs, Iterable):
+        specs = (specs,)
+    made = [metric_for(language, spec) for spec in specs]
     return list({each.signature: each for each in made}.values())
 
 

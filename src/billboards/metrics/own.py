@@ -21,12 +21,12 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from types import FunctionType, ModuleType
-from typing import Any, ClassVar, Literal
+from typing import Any
 
 import numpy as np
 
 from billboards.errors import InvalidInput, MetricFailed
-from billboards.metrics.base import Batch, Floats, Metric, MetricCard
+from billboards.metrics.base import Batch, CardedMetric, Floats, MetricCard
 
 Score = Callable[..., Sequence[float]]
 
@@ -38,20 +38,11 @@ _LONGEST_NAME = 200
 
 
 @dataclass(frozen=True)
-class FileMetric(Metric):
+class FileMetric(CardedMetric):
     """The function `score` of a file; it is called once per generator, with every reference of each output."""
 
-    card: MetricCard  # type: ignore[misc]  # a file's card is its own, not its class's
     path: Path
     digest: str
-    multiple_references: ClassVar[Literal["own", "best"]] = "own"
-    needs_corpus: ClassVar[bool] = True
-    # Its file is here.
-    travels: ClassVar[bool] = False
-
-    @property
-    def name(self) -> str:
-        return self.card.name
 
     @property
     def signature(self) -> str:
@@ -64,20 +55,11 @@ class FileMetric(Metric):
 
 
 @dataclass(frozen=True)
-class FunctionMetric(Metric):
+class FunctionMetric(CardedMetric):
     """A function; it is called once per generator, by name with what its parameters name."""
 
-    card: MetricCard  # type: ignore[misc]  # a function's card is its own, not its class's
     function: Score
     digest: str
-    multiple_references: ClassVar[Literal["own", "best"]] = "own"
-    needs_corpus: ClassVar[bool] = True
-    # Another machine has no such function.
-    travels: ClassVar[bool] = False
-
-    @property
-    def name(self) -> str:
-        return self.card.name
 
     @property
     def signature(self) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from billboards.errors import InvalidInput, MetricFailed, UnknownName
-from billboards.metrics.base import Batch, Floats, Metric, MetricCard
+from billboards.metrics.base import Batch, CardedMetric, Floats, Metric
 from billboards.metrics.languages import Language
 
 #: What stands between a metric's signature and the name of its part.
@@ -19,10 +19,9 @@ PART = "|part:"
 
 
 @dataclass(frozen=True)
-class PartMetric(Metric):
-    """One of the scores that a metric gives."""
+class PartMetric(CardedMetric):
+    """One of the scores that a metric gives; its card is made of the metric's."""
 
-    card: MetricCard  # type: ignore[misc]  # a part's card is made of its metric's
     whole: Metric
     part: str
 

@@ -37,7 +37,7 @@ def ngrams(text: str, n: int) -> list[tuple[str, ...]]:
 @cache
 def _pattern() -> Any:
     # Unlike re, regex knows scripts and counts the vowel signs of Hindi or Thai as parts of words.
-    import regex  # type: ignore[import-untyped]
+    import regex
 
     alone = r"[\p{Han}\p{Hiragana}\p{Katakana}]"
     return regex.compile(rf"{alone}|[[\p{{L}}\p{{M}}\p{{N}}_]--{alone}]+|\S", regex.VERSION1)

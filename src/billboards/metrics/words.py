@@ -121,7 +121,7 @@ _LETTERS = r"[[\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}\p{Tibetan}]&&[\p{L}\p{N}]]"
 @cache
 def _unicode_pattern() -> Any:
     # Unlike re, regex knows scripts and counts the vowel signs of Hindi or Thai as parts of words.
-    import regex  # type: ignore[import-untyped]
+    import regex
 
     return regex.compile(rf"{_ALONE}|[[\p{{L}}\p{{M}}\p{{N}}]--{_ALONE}]+", regex.VERSION1)
 

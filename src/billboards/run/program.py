@@ -15,13 +15,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from billboards.errors import InvalidSubmission, MetricFailed, Problem
-from billboards.metrics.base import Batch, Metric, MetricCard
+from billboards.metrics.base import Batch, CardedMetric, MetricCard
 from billboards.run.environments import Environment
 from billboards.run.manifest import SHELL, Manifest, read_manifest
 from billboards.run.sandbox import Limits, Listener, Outcome, Places, Work, run
@@ -38,23 +37,14 @@ _BLOCK = 1 << 20
 
 
 @dataclass(frozen=True)
-class ProgramMetric(Metric):
+class ProgramMetric(CardedMetric):
     """A program that scores; called once per generator, with every reference of each output."""
 
-    card: MetricCard  # type: ignore[misc]  # a program's card is its own, not its class's
     folder: Path
     entry: str
     environment: Environment | None = None
     trusted: bool = False
     limits: Limits = DEFAULT_LIMITS
-    multiple_references: ClassVar[Literal["own", "best"]] = "own"
-    needs_corpus: ClassVar[bool] = True
-    # Its folder, its environment and its sandbox are here.
-    travels: ClassVar[bool] = False
-
-    @property
-    def name(self) -> str:
-        return self.card.name
 
     @cached_property
     def digest(self) -> str:

@@ -58,7 +58,7 @@ _LETTER = r"[\p{L}\p{N}]"
 @cache
 def _pattern(written: str) -> Any:
     """A pattern, compiled when it is first needed: finding metrics by name must not load what is behind them."""
-    import regex  # type: ignore[import-untyped]
+    import regex
 
     return regex.compile(written)
 
