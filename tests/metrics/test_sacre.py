@@ -6,7 +6,6 @@ import math
 import random
 import subprocess
 import sys
-from importlib.util import find_spec
 
 import numpy as np
 import pytest
@@ -14,7 +13,7 @@ from sacrebleu.metrics.bleu import BLEU as SacreBLEU  # noqa: N811 - sacreBLEU's
 from sacrebleu.metrics.chrf import CHRF
 from sacrebleu.metrics.ter import TER as SacreTER  # noqa: N811 - the same
 
-from billboards.errors import InvalidInput, MissingPart, UnknownName
+from billboards.errors import InvalidInput, UnknownName
 from billboards.metrics.base import Batch, Metric
 from billboards.metrics.discovery import metric
 from billboards.metrics.sacre import SacreMetric
@@ -208,12 +207,6 @@ def test_an_unknown_tokenizer_or_smoothing_is_named_with_its_neighbours() -> Non
         _ = metric("BLEU(tokenize=13b)").signature
     with pytest.raises(UnknownName, match=r"no BLEU smoothing named 'expo'; did you mean exp\?"):
         _ = metric("BLEU(smooth=expo)").signature
-
-
-@pytest.mark.skipif(find_spec("MeCab") is not None, reason="MeCab is installed here")
-def test_a_tokenizer_that_is_not_installed_is_a_missing_part() -> None:
-    with pytest.raises(MissingPart, match=r"BLEU\(tokenize=ja-mecab\) needs a part .* sacrebleu\[ja\]"):
-        _ = metric("BLEU(tokenize=ja-mecab)").signature
 
 
 def test_an_order_without_n_grams_is_refused() -> None:
