@@ -26,7 +26,8 @@ FIELDS = tuple(
         {"cursor", "limit", "draws", "phases", "instances", "a", "b", "external", "PROLIFIC_PID"}
         | {
             word
-            for path in Path(billboards.site.__file__).parent.rglob("*.[pj]*")
+            for path in Path(billboards.site.__file__).parent.rglob("*")
+            if path.suffix in {".py", ".js", ".j2"}
             for word in re.findall(r'(?:get\(|sent, |ask, |name=)"([a-z_A-Z]+)"', path.read_text("utf-8"))
         }
     )
