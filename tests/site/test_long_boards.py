@@ -188,9 +188,9 @@ def test_the_outputs_of_an_instance_go_on_over_its_pages(crowded: PageSite) -> N
     pages = [crowded.get(f"{BOARD}/instances/i1?metric=TER&page={page}").text for page in (1, 2, 3)]
     shown = [re.findall(r"<h3><a [^>]*>(system-\d+)</a>", page) for page in pages]
     assert [len(one) for one in shown] == [100, 100, 30]
-    scores = [
-        float(score) for page in pages for score in re.findall(r"<span>TER <b>([\d.-]+)</b></span></div>\n<d", page)
-    ]
+    cards = [card for page in pages for card in page.split('<li class="card">')[1:]]
+    scores = [float(match[1]) for card in cards if (match := re.search(r"<span>TER <b>([\d.]+)</b>", card))]
+    assert len(scores) == SIZE
     assert scores == sorted(scores, reverse=True)
     assert len({name for one in shown for name in one}) == SIZE
 

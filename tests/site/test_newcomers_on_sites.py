@@ -66,6 +66,7 @@ def test_a_newcomer_is_told_its_ranking_before_and_has_a_place_in_it(released: H
         ranking = client.get("/api/v1/boards/ferry/ranking").json()["ranking"]
         page = client.get("/boards/ferry").text
         own_page = client.get("/boards/ferry/generators/late").text
+        instance_page = client.get(f"/boards/ferry/instances/{released.board.instances[0].id}").text
     late = next(g for g in ranking["generators"] if g["name"] == "late")
     assert late["rank"] is None
     placed = {g["name"]: g["rank"] for g in ranking["common"]["generators"]}
@@ -84,6 +85,8 @@ def test_a_newcomer_is_told_its_ranking_before_and_has_a_place_in_it(released: H
     assert "mean of sentences" in page
     assert "rank among all" in own_page
     assert "BLEU of sentences" in own_page
+    assert "<span>TER ↓ <b>" in instance_page
+    assert "<span>chrF <b>" in instance_page
 
 
 def test_where_the_leader_can_be_computed_a_newcomer_is_told_so(harbour: Harbour) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from billboards.board.cells import ColumnKey
 
 Floats = NDArray[np.float64]
+ScoreOrScores = TypeVar("ScoreOrScores", float, Floats)
 Origin = Literal["own", "imported"]
 #: What stands behind a name where lower is better.
 LOWER = "↓"
@@ -90,10 +91,9 @@ def headed(name: str, *, higher_is_better: bool = True) -> str:
     return name if higher_is_better else f"{name} {LOWER}"
 
 
-def natural(scores: Floats, *, higher_is_better: bool) -> Floats:
-    """A column's scores as its users know them, without a negative zero."""
-    turned: Floats = scores if higher_is_better else 0.0 - scores
-    return turned
+def natural(scores: ScoreOrScores, *, higher_is_better: bool) -> ScoreOrScores:
+    """A column's score, or all of its scores, as its users know them, without a negative zero."""
+    return scores if higher_is_better else 0.0 - scores
 
 
 def is_zero(rows: Iterable[Floats]) -> bool:

@@ -17,10 +17,12 @@ from billboards.analyses.audit.choosing import Search, chosen_judges, default_su
 from billboards.analyses.audit.entering import enter
 from billboards.analyses.audit.extracting import Extraction
 from billboards.analyses.audit.optimised import Optimiser
+from billboards.analyses.audit.page import audit_section
 from billboards.analyses.audit.reranking import PoolReranking
 from billboards.analyses.audit.results import MetricAudit
 from billboards.analyses.audit.risk import MinimumRisk
 from billboards.analyses.audit.subject import program, released
+from billboards.analyses.audit.tables import landing_table
 from billboards.analyses.rank import rank_board
 from billboards.board import Board, ImportedColumn
 from billboards.board.cells import MemoryCells
@@ -128,6 +130,31 @@ def test_any_metric_gets_an_attack_score_by_minimum_risk() -> None:
     assert found.attack is not None
     assert abs(found.attack) < 0.5
     assert found.level != "flagged"
+
+
+def test_a_judge_of_whom_lower_is_better_is_shown_as_its_users_know_it() -> None:
+    board = audit_board()
+    judges = [metric("TER"), metric("chrF")]
+    audit = audit_metric(Bench(board, MemoryCells()), program(Honest()), PoolReranking(), judges, draws=20).audit
+    assert audit.lower == ("TER",)
+    errors = audit.judges[0]
+    assert errors.mean < 0
+    _, ter, chrf = landing_table(audit).rows
+    assert (ter["judge"], chrf["judge"]) == ("TER ↓", "chrF")
+    assert (ter["mean"], ter["best_mean"]) == (-errors.mean, -errors.best_mean)
+    assert (chrf["mean"], chrf["best_mean"]) == (audit.judges[1].mean, audit.judges[1].best_mean)
+    assert result_of(MetricAudit, document_of(audit)) == audit
+
+
+def test_scores_of_a_metric_of_which_lower_is_better_are_turned_back_in_the_gallery(cheat: MetricAudit) -> None:
+    turned = replace(cheat, lower=(cheat.metric,))
+    exhibit = cheat.gallery[0]
+    assert audit_section(cheat)["gallery"][0]["scores"] == (
+        f"cheating {exhibit.optimised_score:.3f} against {exhibit.reference_score:.3f}"
+    )
+    assert audit_section(turned)["gallery"][0]["scores"] == (
+        f"cheating ↓ {-exhibit.optimised_score:.3f} against {-exhibit.reference_score:.3f}"
+    )
 
 
 def test_scores_that_came_with_the_data_rerank_as_a_program_does(cheat: MetricAudit) -> None:

@@ -99,7 +99,8 @@ def _under_own(bench: Bench, subject: Subject, field: Field, optimised: Optimise
     if optimised.pool is None and subject.metric is not None:
         alone = bench.scores(subject.metric, [row])[0]
     scores = subject.scores(bench, field.rows)
-    return compare(field, optimised, Judge(subject.name, scores, subject.metric, alone))
+    judge = Judge(subject.name, scores, subject.metric, alone, higher_is_better=subject.higher_is_better)
+    return compare(field, optimised, judge)
 
 
 def _bias(bench: Bench, subject: Subject, field: Field, programs: Sequence[Metric]) -> tuple[HumanPlace, ...]:

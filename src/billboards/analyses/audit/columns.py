@@ -53,7 +53,7 @@ def audit_column(board: Board, scores: Scores, name: str, *, seed: int = 0) -> M
     # No text is read: whatever is asked about an output was said of it where it was first written.
     optimised = Optimised("rerank", pool_words(pool), (), 0, pool=pool)
     evidence = Evidence(
-        compare(field, optimised, Judge(subject.name, own)),
+        compare(field, optimised, Judge(subject.name, own, higher_is_better=subject.higher_is_better)),
         [*_columns(scores, subject, field, optimised), *judge_people(board, field, optimised)],
         tuple(human_places(bench, subject, field)),
         notes=(PARTIAL,),
@@ -75,13 +75,22 @@ def _subject(scores: Scores, column: Column) -> Subject:
         references=(),
         needs_references=column.needs_references,
     )
-    return Subject(column.name, column.signature, column.needs_references, None, imported)
+    return Subject(
+        column.name,
+        column.signature,
+        column.needs_references,
+        None,
+        imported,
+        higher_is_better=column.higher_is_better,
+    )
 
 
 def _columns(scores: Scores, subject: Subject, field: Field, optimised: Optimised) -> Iterator[Compared]:
     for column in scores.columns:
         if column.needs_references and not column.is_statistic and column.name != subject.name:
-            judge = Judge(column.name, scores.of(column.name)[list(field.rows)])
+            judge = Judge(
+                column.name, scores.of(column.name)[list(field.rows)], higher_is_better=column.higher_is_better
+            )
             compared = compare(field, optimised, judge)
             if is_comparable(compared):
                 yield compared

@@ -101,6 +101,11 @@ def conclude(
         words=words,
         signs=signs,
         notes=evidence.notes,
+        lower=tuple(
+            comparison.judge.name
+            for comparison in (evidence.own, *evidence.judged)
+            if not comparison.judge.higher_is_better
+        ),
     )
 
 

@@ -51,7 +51,9 @@ def judge_metrics(
     comparisons = []
     for metric in programs:
         alone = None if optimised.pool is not None else bench.scores(metric, [row])[0]
-        judge = Judge(metric.name, bench.scores(metric, rows), metric, alone)
+        judge = Judge(
+            metric.name, bench.scores(metric, rows), metric, alone, higher_is_better=metric.card.higher_is_better
+        )
         comparisons.append(compare(field, optimised, judge))
     return [comparison for comparison in comparisons if is_comparable(comparison)]
 

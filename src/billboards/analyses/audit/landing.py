@@ -35,6 +35,8 @@ class Judge:
     scores: Floats
     metric: Metric | None = None
     alone: Floats | None = None
+    #: Whether its users read it so; the scores above are turned where they don't.
+    higher_is_better: bool = True
 
 
 @dataclass(frozen=True)

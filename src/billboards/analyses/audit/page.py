@@ -8,6 +8,7 @@ from typing import Any
 
 from billboards.analyses.audit.results import Exhibit, MetricAudit
 from billboards.analyses.audit.tables import audit_tables, audits_table, landing_table
+from billboards.board.scores import headed, natural
 from billboards.errors import NotEnoughData
 from billboards.show.page import READ, Picture, picture, rendered
 from billboards.show.words import clipped, one_line, value_text
@@ -62,9 +63,11 @@ def _swaps(audit: MetricAudit, judge: str) -> Picture:
 
 
 def _as_read(exhibit: Exhibit, audit: MetricAudit) -> dict[str, str]:
-    scores = f"{value_text(exhibit.optimised_score, 3)} against {value_text(exhibit.reference_score, 3)}"
+    higher = audit.metric not in audit.lower
+    both = (natural(score, higher_is_better=higher) for score in (exhibit.optimised_score, exhibit.reference_score))
+    scores = " against ".join(value_text(score, 3) for score in both)
     return {
-        "scores": f"{one_line(audit.metric)} {scores}",
+        "scores": f"{headed(one_line(audit.metric), higher_is_better=higher)} {scores}",
         "where": f"{one_line(exhibit.instance)}: better than {exhibit.standing:.0%} of the machines, "
         "as others judge it",
         "optimised": clipped(exhibit.optimised, READ),

@@ -1,7 +1,7 @@
 """What an audit finds: how a metric fares when something is made for it, and what it rewards (Deutsch et al. 2022).
 
 An audit holds its numbers and its verdict; whoever shows it computes nothing. Shares are of the machines on the board,
-and scores are oriented: higher is better.
+and scores are oriented: higher is better. Whoever shows one turns it back where its users read it the other way.
 """
 
 from __future__ import annotations
@@ -140,6 +140,8 @@ class MetricAudit:
     words: str
     signs: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    #: Metrics whose users read lower as better; tables turn their scores back, and mark them.
+    lower: tuple[str, ...] = ()
 
     def share_above_people(self, judge: str | None = None) -> float | None:
         """The mean share of machines that a metric (by default, the audited one) puts above a person's text."""

@@ -25,6 +25,8 @@ class Subject:
     needs_references: bool
     metric: Metric | None = None
     column: ImportedColumn | None = None
+    #: Whether its users read it so; its scores are turned where they don't.
+    higher_is_better: bool = True
 
     def scores(self, bench: Bench, rows: Sequence[int]) -> Floats:
         """Scores of rows of the board (rows × instances), NaN where there is none."""
@@ -37,12 +39,20 @@ class Subject:
 
 def program(metric: Metric) -> Subject:
     """A metric that can be run."""
-    return Subject(metric.name, metric.signature, metric.card.needs_references, metric)
+    card = metric.card
+    return Subject(metric.name, metric.signature, card.needs_references, metric, higher_is_better=card.higher_is_better)
 
 
 def released(board: Board, name: str) -> Subject:
     """A column that came with the data, by its name or its source's."""
     for column in board.imported:
         if name in (column.name, column.source_name) and not column.is_ensemble:
-            return Subject(column.name, column.signature, column.needs_references, None, column)
+            return Subject(
+                column.name,
+                column.signature,
+                column.needs_references,
+                None,
+                column,
+                higher_is_better=column.higher_is_better,
+            )
     raise UnknownName("column of scores that came with the data", name, (column.name for column in board.imported))

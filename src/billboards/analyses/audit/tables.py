@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from billboards.analyses.audit.results import ChallengeReport, ChallengeResult, HumanPlace, Landing, MetricAudit
+from billboards.board.scores import headed, natural
 from billboards.show.table import REFERENCE_FREE, Table, TableColumn, reason_notes
 
 DEFINITION = (
@@ -82,18 +83,18 @@ def landing_table(audit: MetricAudit) -> Table:
     )
     pool = audit.method in ("rerank", "risk")
     note = ("Each machine is held against the best of the others: it never supplies what beats it.",) if pool else ()
-    rows = tuple(map(_landing_row, (audit.own, *audit.judges)))
+    rows = tuple(_landing_row(landing, landing.judge not in audit.lower) for landing in (audit.own, *audit.judges))
     title = f"{audit.metric}: outputs made for it by {audit.how}"
     return Table(title, columns, rows, (*note, *audit.notes))
 
 
-def _landing_row(landing: Landing) -> Mapping[str, object]:
+def _landing_row(landing: Landing, higher_is_better: bool) -> Mapping[str, object]:
     return {
-        "judge": landing.judge,
-        "mean": landing.mean,
+        "judge": headed(landing.judge, higher_is_better=higher_is_better),
+        "mean": natural(landing.mean, higher_is_better=higher_is_better),
         "rank": f"{landing.rank}/{landing.machines + 1}",
         "best": landing.best,
-        "best_mean": landing.best_mean,
+        "best_mean": natural(landing.best_mean, higher_is_better=higher_is_better),
         "margin": landing.margin,
         "beaten": landing.beaten,
         "n": landing.n,

@@ -140,6 +140,7 @@ def show_instance(ask: Ask) -> Body:
         metric=metric,
         metrics=look.matrix.names,
         lead=_lead(look),
+        head=look.matrix.head,
         matched=_matched_with(look, instance, against),
         before=None if k == 0 else look.board.instances[k - 1].id,
         after=None if k + 1 == len(look.board.instances) else look.board.instances[k + 1].id,
