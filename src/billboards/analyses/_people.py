@@ -1,10 +1,10 @@
 """Generators ranked by what people said of them: on the judgments that rank the board, and on each human dimension.
 
-Means are on 0-100, higher is better, over the instances on which a generator was judged; where people compared outputs,
-the share of its comparisons that a generator won, in percent. Intervals are over instances, and over annotators where
-these are known persons (see `billboards.stats.people`); an interval ends where the scale does. Everybody takes part
-whom people judged: a human's text needs no reference here, so it may be one. What was optimised for a metric is shown
-and has no rank.
+Means are on 0-100, higher is better, over the instances on which a generator was judged; of z-scores where judgments
+are standardised; where people compared outputs, the share of its comparisons that a generator won, in percent.
+Intervals are over instances, and over annotators where these are known persons (see `billboards.stats.people`); an
+interval ends where the scale does. Everybody takes part whom people judged: a human's text needs no reference here, so
+it may be one. What was optimised for a metric is shown and has no rank.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from billboards.analyses._preferences import pairs_in
-from billboards.board import Aggregate, Board, Slice, is_preference
+from billboards.board import Aggregate, Board, Slice, is_preference, judged_values
 from billboards.stats.bootstrap import Interval
 from billboards.stats.clusters import places
 from billboards.stats.people import UNKNOWN, PeopleMeans, people_means, people_tests
@@ -93,7 +93,7 @@ class _Tested:
 
 @dataclass(frozen=True)
 class _Said:
-    """Judgments as columns: values on 0-100 (judgments × dimensions), and of what, on what, by whom."""
+    """Judgments as columns: values on one scale (judgments × dimensions), and of what, on what, by whom."""
 
     values: Floats
     row: Ints
@@ -130,9 +130,9 @@ def rank_by_people(
 def _dimensions(board: Board, chosen: Aggregate) -> Iterator[Aggregate]:
     """Each dimension by itself, those of the aggregate first and as its campaigns judged them.
 
-    Nothing is said twice: an aggregate of one dimension is that dimension.
+    Nothing is said twice: an aggregate of one dimension is that dimension, unless its ratings are standardised.
     """
-    for name in chosen.dimensions if len(chosen.dimensions) > 1 else ():
+    for name in chosen.dimensions if len(chosen.dimensions) > 1 or chosen.standardise else ():
         yield Aggregate(name, (name,), chosen.campaigns)
     for name in board.dimensions:
         if name not in chosen.dimensions:
@@ -197,9 +197,11 @@ def _standing(
 
 
 def _limits(board: Board, aggregate: Aggregate, wins: bool) -> Interval:
-    """The ends of the scale on 0-100, where it has any."""
+    """The ends of the scale on 0-100, where it has any; z-scores have none."""
     if wins:
         return 0.0, 100.0
+    if aggregate.standardise is not None:
+        return -np.inf, np.inf
     ends = []
     for name in aggregate.dimensions:
         dimension = board.dimensions[name]
@@ -214,14 +216,10 @@ def _limits(board: Board, aggregate: Aggregate, wins: bool) -> Interval:
 
 def _rated(board: Board, aggregate: Aggregate, part: Slice) -> _Said:
     judgments, place = board.judgments, _place(board, part)
-    columns = [
-        slope * judgments.on(board.dimensions[name]) + intercept
-        for name in aggregate.dimensions
-        for slope, intercept in (board.dimensions[name].affine(),)
-    ]
+    values = judged_values(judgments, aggregate, board.dimensions)
     used = judgments.counted(aggregate.campaigns) & (place[judgments.instance] >= 0)
     return _Said(
-        np.stack(columns, axis=1)[used],
+        values[used],
         judgments.row[used].astype(np.int64),
         place[judgments.instance[used]],
         _persons(board)[used],

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -27,6 +27,7 @@ from billboards.board import (
     Slice,
     human_scores,
     is_preference,
+    judged_values,
 )
 from billboards.stats.correlation import pearson
 from billboards.stats.preferences import decisions, preference_correlations
@@ -224,6 +225,7 @@ def _annotator_lines(
 ) -> Iterator[ReferenceLine]:
     """Each annotator against the mean of the others, on the outputs that both judged."""
     judgments, instances = board.judgments, len(board.instances)
+    values = judged_values(judgments, aggregate, board.dimensions)
     kept = np.isin(np.arange(instances), keep)
     usable = judgments.counted(aggregate.campaigns) & judged[judgments.row] & kept[judgments.instance]
     output = judgments.row.astype(np.int64) * instances + judgments.instance
@@ -236,7 +238,7 @@ def _annotator_lines(
         is_theirs[theirs] = True
         about = usable & is_theirs[output]
         mine, others = (
-            _means_of(board, aggregate, about & side, np.searchsorted(theirs, output[about & side]), len(theirs))
+            _means_of(values[about & side], np.searchsorted(theirs, output[about & side]), len(theirs))
             for side in (own, ~own)
         )
         if (np.isfinite(mine) & np.isfinite(others)).sum() >= FEWEST:
@@ -244,15 +246,11 @@ def _annotator_lines(
             yield _line(judgments.annotators[code], "annotator", mine, others, summary)
 
 
-def _means_of(
-    board: Board, aggregate: Aggregate, chosen: NDArray[np.bool_], place: NDArray[np.intp], places: int
-) -> Floats:
-    """People's scores from some judgments, with the place each one speaks of, as 1 × places."""
-    judgments = board.judgments
-    some = Judgments(
-        dimensions=judgments.dimensions,
-        instance=place.astype(np.int32),
-        row=np.zeros(len(place), np.int32),
-        values=judgments.values[chosen],
-    )
-    return human_scores(some, replace(aggregate, campaigns=None), board.dimensions, (1, places))
+def _means_of(values: Floats, place: NDArray[np.intp], places: int) -> Floats:
+    """People's scores from some judgments (judgments × dimensions), with the place each speaks of, as 1 × places."""
+    some = Judgments(instance=place.astype(np.int32), row=np.zeros(len(place), np.int32))
+    total: Floats = np.zeros((1, places))
+    for column in values.T:
+        total += some.cell_means(column, (1, places))
+    total /= values.shape[1]
+    return total

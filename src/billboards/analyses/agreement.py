@@ -55,8 +55,9 @@ class Disagreement:
 class AgreementStudy:
     """Two sources of judgments on the outputs that both judged, and the outputs on which they differ most.
 
-    `bias` is the mean of first - second and `distance` the mean of |first - second| on the scale of 0-100;
-    `standardised_distance` is that of z-scores, None where a source doesn't vary: then there are no corners either.
+    `bias` is the mean of first - second and `distance` the mean of |first - second| on the scale of 0-100, or of
+    z-scores where both are standardised, NaN where one of them is; `standardised_distance` is that of z-scores, None
+    where a source doesn't vary: then there are no corners either.
     """
 
     DOCUMENT: ClassVar[str] = "agreement"
@@ -93,6 +94,7 @@ def study_agreement(
         raise NotEnoughData(f"no output has both {first} and {second}, so they can't be compared")
     measured = measure_agreement(first_scores, second_scores)
     differ = not np.isnan(measured.standardised_distance)
+    one_scale = len({board.aggregate(name).standardise for name in (first, second)}) == 1
     above, below = disagreement_corners(first_scores, second_scores, k=shown) if differ else (None, None)
     return AgreementStudy(
         board.name,
@@ -100,8 +102,8 @@ def study_agreement(
         second,
         str(part),
         (_level("outputs", measured.outputs), *_generators(board, first_scores, second_scores)),
-        measured.bias,
-        measured.distance,
+        measured.bias if one_scale else np.nan,
+        measured.distance if one_scale else np.nan,
         measured.standardised_distance if differ else None,
         _disagreements(board, keep, first_scores, second_scores, above),
         _disagreements(board, keep, first_scores, second_scores, below),
@@ -164,12 +166,18 @@ def agreement_table(study: AgreementStudy) -> Table:
         }
         for level in study.levels
     )
-    notes = (
-        f"{study.first} is {abs(study.bias):.2f} {'above' if study.bias >= 0 else 'below'} {study.second} on average; "
-        f"they are {study.distance:.2f} apart, {value_text(study.standardised_distance, 2)} standard deviations.",
-        *part_note(study.part),
-    )
+    notes = (_distance(study), *part_note(study.part))
     return Table(f"{study.board}: {study.first} against {study.second}", columns, rows, notes)
+
+
+def _distance(study: AgreementStudy) -> str:
+    apart = f"{value_text(study.standardised_distance, 2)} standard deviations"
+    if np.isnan(study.distance):
+        return f"{study.first} and {study.second} are on different scales; they are {apart} apart."
+    return (
+        f"{study.first} is {abs(study.bias):.2f} {'above' if study.bias >= 0 else 'below'} {study.second} on average; "
+        f"they are {study.distance:.2f} apart, {apart}."
+    )
 
 
 def corner_tables(study: AgreementStudy) -> tuple[Table, Table]:

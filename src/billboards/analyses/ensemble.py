@@ -53,7 +53,7 @@ Method = Literal["lasso", "best-subset"]
 class Ensemble:
     """A linear combination of metrics, complete enough to be recomputed from this alone (§2.2).
 
-    A score is intercept + Σ weight · (score - centre) / scale, on the judgments' 0-100 scale.
+    A score is intercept + Σ weight · (score - centre) / scale, on the judgments' scale: 0-100, or z-scores.
     """
 
     DOCUMENT: ClassVar[str] = "ensemble"
@@ -84,6 +84,8 @@ class Ensemble:
     first_digest: str = ""
     #: Metrics of which a lower score is better: their scores were turned before they were weighed.
     turned: tuple[str, ...] = ()
+    #: Whether the judgments are z-scores of their annotators, so that scores are such too.
+    standardised: bool = False
 
     @property
     def formula(self) -> str:
@@ -265,6 +267,7 @@ def fit_board_ensemble(
         method,
         chosen.rows_left_out,
         turned=tuple(names[n] for n, c in enumerate(chosen.columns) if not scores.columns[c].higher_is_better),
+        standardised=aggregate in board.aggregates and board.aggregates[aggregate].standardise is not None,
     )
     return FittedEnsemble(ensemble, blocks, names)
 
@@ -508,7 +511,7 @@ def _how_fitted(ensemble: Ensemble) -> str:
 def _ensemble_facts(ensemble: Ensemble) -> tuple[str, ...]:
     facts = [
         f"Score = {ensemble.intercept:.4g} + the sum of weight × (score − centre) / scale, "
-        f"on the 0-100 scale of {ensemble.aggregate}.",
+        f"on the {'z-scores' if ensemble.standardised else '0-100 scale'} of {ensemble.aggregate}.",
         _how_fitted(ensemble),
         f"Correlation on generators it has not seen: {value_text(ensemble.correlation, 3)} (n = {ensemble.n:,}).",
     ]

@@ -319,7 +319,9 @@ def _estimate(
 
 
 def _ends(board: Board, aggregate: Aggregate) -> tuple[float, float] | None:
-    """The ends of an aggregate's scale on 0-100; None where a dimension declares none."""
+    """The ends of an aggregate's scale on 0-100; None where a dimension declares none, as z-scores do."""
+    if aggregate.standardise is not None:
+        return None
     ends = []
     for name in aggregate.dimensions:
         dimension = board.dimensions[name]

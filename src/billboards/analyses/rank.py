@@ -26,6 +26,7 @@ from billboards.analyses.ensemble import ENSEMBLE, Ensemble, Method, ensemble_sc
 from billboards.board import Board, Column, Origin, ReferenceSet, Scores, Slice
 from billboards.board.cells import CellStore, with_parts
 from billboards.board.corpus import corpus_values, mean_values
+from billboards.board.judgments import standardisation_notes
 from billboards.board.scores import headed, natural
 from billboards.errors import InvalidInput, NotEnoughData, UnknownName
 from billboards.options import Named
@@ -444,7 +445,7 @@ def rank_board(board: Board, store: CellStore | None, options: RankingOptions | 
         generators=generators,
         ranked_by=leader.name,
         ensemble=ensemble,
-        notes=(*notes, *leader.notes, *_doubtful_signs(metrics)),
+        notes=(*notes, *leader.notes, *_doubtful_signs(metrics), *_how_standardised(board, aggregate)),
         alternative=alternative,
         lines=lines,
         resampled=options.resampled,
@@ -493,6 +494,13 @@ def _with_corpus_values(
         for g in generators
     )
     return valued, signatures
+
+
+def _how_standardised(board: Board, aggregate: str | None) -> tuple[str, ...]:
+    """What to know of the judgments where they are z-scores."""
+    if board.ranks is None and aggregate is None:
+        return ()
+    return tuple(standardisation_notes(board.judgments, board.aggregate(aggregate), board.dimensions))
 
 
 def _doubtful_signs(metrics: Sequence[MetricStanding]) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
 """What a board is: instances, rows of outputs, judgments, scores; and the folder it lies in."""
 
 from billboards.board.card import Agreement, Copies, DataCard, Lengths, MeasuredCard, ScaleUse, Spread
-from billboards.board.judgments import Aggregate, Dimension, Judgment, Judgments, human_scores
+from billboards.board.judgments import Aggregate, Dimension, Judgment, Judgments, human_scores, judged_values
 from billboards.board.model import (
     Board,
     Generator,
@@ -52,6 +52,7 @@ __all__ = [
     "generator_lines",
     "human_scores",
     "is_preference",
+    "judged_values",
     "loose_rows",
     "preferred_pairs",
     "row_of",

@@ -21,6 +21,7 @@ from billboards.board.card_facts import keys_in_toml, missing_facts
 from billboards.board.cells import SqliteCells
 from billboards.board.check_texts import Passage, Passages
 from billboards.board.folder import TextsFile, read_board, read_settings_file, read_texts_and_lines
+from billboards.board.judgments import Aggregate, standardisation_notes
 from billboards.board.matrix import own_columns
 from billboards.board.model import Board, Kind, Outputs
 from billboards.board.names import folded, named
@@ -153,6 +154,18 @@ def _unkept_promises(board: Board, settings: Settings) -> Iterator[Problem]:
                     f"aggregate {name} names campaign {shown(campaign)}, which has no judgment; there are: {campaigns}"
                 )
                 yield _doubt(FILE, settings.line("aggregates", name, "campaigns"), message)
+        yield from _without_z_scores(board, settings, aggregate)
+
+
+def _without_z_scores(board: Board, settings: Settings, aggregate: Aggregate) -> Iterator[Problem]:
+    """Ratings that a standardised aggregate leaves out, or all of them."""
+    line = settings.line("aggregates", aggregate.name, "standardise")
+    try:
+        left_out = list(standardisation_notes(board.judgments, aggregate, board.dimensions))[1:]
+    except InvalidInput as error:
+        left_out = [str(error)]
+    for message in left_out:
+        yield _doubt(FILE, line, message)
 
 
 def _instance_doubts(root: Path, board: Board) -> Iterator[Problem]:

@@ -20,7 +20,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from billboards.errors import UnknownName
+from billboards.errors import InvalidInput, UnknownName
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int32]
@@ -97,9 +97,15 @@ class Judgments:
 
     def counted(self, campaigns: tuple[str, ...] | None = None) -> NDArray[np.bool_]:
         """Which judgments count towards results: not test questions, and of the campaigns asked for."""
-        mask = np.ones(len(self), bool)
-        mask[[k for k, detail in self.details.items() if detail.get("test") or detail.get("others")]] = False
+        mask = self.of_single_outputs()
+        mask[[k for k, detail in self.details.items() if detail.get("test")]] = False
         return mask & self.of_campaigns(campaigns)
+
+    def of_single_outputs(self) -> NDArray[np.bool_]:
+        """Which judgments speak of one output, and don't compare several."""
+        mask = np.ones(len(self), bool)
+        mask[[k for k, detail in self.details.items() if detail.get("others")]] = False
+        return mask
 
     def of_campaigns(self, campaigns: tuple[str, ...] | None) -> NDArray[np.bool_]:
         """Which judgments belong to these campaigns; all of them where none are named."""
@@ -122,7 +128,12 @@ class Judgments:
         self, dimension: Dimension | str, shape: tuple[int, int], campaigns: tuple[str, ...] | None = None
     ) -> Floats:
         """Mean over annotators on one dimension, as rows × instances, NaN where nobody judged."""
-        values = self.on(Dimension(dimension) if isinstance(dimension, str) else dimension)
+        return self.cell_means(
+            self.on(Dimension(dimension) if isinstance(dimension, str) else dimension), shape, campaigns
+        )
+
+    def cell_means(self, values: Floats, shape: tuple[int, int], campaigns: tuple[str, ...] | None = None) -> Floats:
+        """Mean of a value per judgment over those that count, as rows × instances, NaN where there is none."""
         used = self.counted(campaigns) & ~np.isnan(values)
         cell = self.row[used].astype(np.int64) * shape[1] + self.instance[used]
         count = np.bincount(cell, minlength=shape[0] * shape[1])
@@ -180,22 +191,115 @@ class Aggregate:
     """How single judgments become one number per output: mean over annotators, then over dimensions, on 0-100.
 
     An output that lacks any one of the dimensions has no aggregate; it is missing, not averaged over less.
+
+    With `standardise` the mean is of z-scores instead: an annotator's ratings on a dimension less their mean, over
+    their standard deviation, which divides by n - `ddof`. WMT's direct assessment has ddof 1, Simplicity-DA 0.
     """
 
     name: str
     dimensions: tuple[str, ...]
     campaigns: tuple[str, ...] | None = None
+    _: KW_ONLY
+    standardise: Literal["annotator"] | None = None
+    ddof: int = 1
 
 
 def human_scores(
     judgments: Judgments, aggregate: Aggregate, dimensions: Mapping[str, Dimension], shape: tuple[int, int]
 ) -> Floats:
-    """An aggregate as rows × instances on 0-100, higher is better, NaN where it is missing."""
+    """An aggregate as rows × instances, higher is better, NaN where it is missing; on 0-100 unless standardised."""
     total = np.zeros(shape)
     for name in aggregate.dimensions:
-        slope, intercept = dimensions[name].affine()
-        total += judgments.means(dimensions[name], shape, aggregate.campaigns) * slope + intercept
+        if aggregate.standardise is None:
+            slope, intercept = dimensions[name].affine()
+            total += judgments.means(dimensions[name], shape, aggregate.campaigns) * slope + intercept
+        else:
+            z = standardised(judgments, aggregate, dimensions[name]).values
+            total += judgments.cell_means(z, shape, aggregate.campaigns)
     return total / len(aggregate.dimensions)
+
+
+def judged_values(judgments: Judgments, aggregate: Aggregate, dimensions: Mapping[str, Dimension]) -> Floats:
+    """What each judgment says on the dimensions of an aggregate (judgments × dimensions), higher is better.
+
+    On 0-100 unless standardised; NaN where nothing was said. Which of them count, `Judgments.counted` tells.
+    """
+    columns = []
+    for name in aggregate.dimensions:
+        if aggregate.standardise is None:
+            slope, intercept = dimensions[name].affine()
+            columns.append(slope * judgments.on(dimensions[name]) + intercept)
+        else:
+            columns.append(standardised(judgments, aggregate, dimensions[name]).values)
+    return np.stack(columns, axis=1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Standardised:
+    """Every judgment's z-score on a dimension, NaN where there is none, and what was left out.
+
+    `nameless` counts ratings that name no annotator; `annotators` and `ratings` are those with a single rating or
+    without any spread, who have no z-scores. Test questions are in the mean and spread of an annotator, as at WMT, and
+    are not counted here.
+    """
+
+    values: Floats
+    nameless: int
+    annotators: int
+    ratings: int
+
+
+def standardised(judgments: Judgments, aggregate: Aggregate, dimension: Dimension) -> Standardised:
+    """The ratings of an aggregate's campaigns on a dimension as z-scores of their annotators, higher is better."""
+    raw = judgments.on(dimension)
+    counted = judgments.counted(aggregate.campaigns)
+    rated = judgments.of_campaigns(aggregate.campaigns) & judgments.of_single_outputs() & ~np.isnan(raw)
+    used = np.flatnonzero(rated & (judgments.annotator != UNKNOWN))
+    nameless = int((rated & counted).sum() - counted[used].sum())
+    if nameless and not len(used):
+        raise InvalidInput(
+            f"aggregate {aggregate.name} standardises by annotator, but no judgment on {dimension.name} names its "
+            "annotator; add the annotators, or take `standardise` out of board.toml"
+        )
+    people, who = np.unique(judgments.annotator[used], return_inverse=True)
+    values, count = raw[used], np.bincount(who, minlength=len(people))
+    centre = np.bincount(who, values, len(people)) / count
+    # Around the mean, so that large values lose no digits.
+    squares = np.bincount(who, (values - centre[who]) ** 2, len(people))
+    low, high = np.full(len(people), np.inf), np.full(len(people), -np.inf)
+    np.minimum.at(low, who, values)
+    np.maximum.at(high, who, values)
+    spread = np.full(len(people), np.nan)
+    varied = high > low
+    spread[varied] = np.sqrt(squares[varied] / (count[varied] - aggregate.ddof))
+    z = np.full(len(judgments), np.nan)
+    z[used] = (values - centre[who]) / spread[who] * (1.0 if dimension.higher_is_better else -1.0)
+    flat = ~varied[who] & counted[used]
+    return Standardised(
+        values=z, nameless=nameless, annotators=len(np.unique(who[flat])), ratings=int(np.count_nonzero(flat))
+    )
+
+
+def standardisation_notes(
+    judgments: Judgments, aggregate: Aggregate, dimensions: Mapping[str, Dimension]
+) -> Iterator[str]:
+    """What readers of a standardised aggregate should know: its scale, and the ratings that have no z-score."""
+    if aggregate.standardise is None:
+        return
+    divisor = "n - 1" if aggregate.ddof == 1 else "n"
+    yield (
+        f"{aggregate.name} is the mean of z-scores: each annotator's ratings less their mean, over their standard "
+        f"deviation (divided by {divisor})"
+    )
+    for name in aggregate.dimensions:
+        z = standardised(judgments, aggregate, dimensions[name])
+        if z.nameless:
+            yield f"{aggregate.name} leaves out {z.nameless:,} ratings on {name} that name no annotator"
+        if z.ratings:
+            yield (
+                f"{aggregate.name} leaves out {z.ratings:,} ratings on {name} by {z.annotators:,} annotators with one "
+                "rating only or always the same, who have no standard deviation"
+            )
 
 
 class JudgmentColumns:

@@ -268,7 +268,12 @@ class Board:
                 *(json.dumps([row.name, row.version, row.generator and row.generator.kind]) for row in self.rows),
                 self.judgments.version,
                 json.dumps([[name, *d.affine(), *d.derivation()] for name, d in self.dimensions.items()]),
-                json.dumps([[name, a.dimensions, a.campaigns] for name, a in self.aggregates.items()]),
+                json.dumps(
+                    [
+                        [name, a.dimensions, a.campaigns, *((a.standardise, a.ddof) if a.standardise else ())]
+                        for name, a in self.aggregates.items()
+                    ]
+                ),
                 *(
                     json.dumps(
                         [

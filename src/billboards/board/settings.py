@@ -107,7 +107,7 @@ def _settings(document: dict[str, Any], mistakes: _Mistakes) -> Settings:
         input_language=tables.languages.input,
         output_language=tables.languages.output,
         dimensions=dimensions,
-        aggregates=dict(_aggregates(tables.aggregates, dimensions, mistakes)),
+        aggregates=dict(_aggregates(tables, dimensions, mistakes)),
         generators={name: _generator(name, table, mistakes) for name, table in tables.generators.items()},
         scores={
             name: ImportedSettings(**{**dict(table), "name": table.name or name})
@@ -203,6 +203,8 @@ class _DimensionTable(_Table):
 class _AggregateTable(_Table):
     dimensions: _Names = ()
     campaigns: _Names | None = None
+    standardise: Annotated[Literal["annotator"], _must_be("'annotator'")] | None = None
+    ddof: Annotated[Literal[0, 1], _must_be("0 or 1")] = 1
 
 
 class _GeneratorTable(_Table):
@@ -376,10 +378,30 @@ def levels_mistakes(dimensions: Mapping[str, Dimension]) -> Iterator[tuple[str, 
             yield name, f"levels_of dimension {name} must name a declared rating; found {shown(dimension.levels_of)}"
 
 
+def standardise_mistake(
+    aggregate: Aggregate, dimensions: Mapping[str, Dimension], anonymous: tuple[str, ...]
+) -> str | None:
+    """Why the ratings of an aggregate can't be standardised by their annotators, where that is asked."""
+    name = aggregate.name
+    if aggregate.standardise is None:
+        return f"ddof of aggregate {name} is said without standardise" if aggregate.ddof != 1 else None
+    if aggregate.ddof not in (0, 1):
+        return f"ddof of aggregate {name} must be 0 or 1, not {aggregate.ddof}"
+    if any(dimensions[used].kind == "preference" for used in aggregate.dimensions if used in dimensions):
+        return f"standardise of aggregate {name}: preferences have no values, so there is nothing to standardise"
+    nobody = [campaign for campaign in anonymous if aggregate.campaigns is None or campaign in aggregate.campaigns]
+    if nobody:
+        return (
+            f"standardise of aggregate {name}: the annotators of campaign {shown(nobody[0])} are anonymous, places in "
+            "a list and no persons; name the campaigns that can be standardised as its campaigns"
+        )
+    return None
+
+
 def _aggregates(
-    tables: Mapping[str, _AggregateTable], dimensions: Mapping[str, Dimension], mistakes: _Mistakes
+    all_tables: _Tables, dimensions: Mapping[str, Dimension], mistakes: _Mistakes
 ) -> Iterator[tuple[str, Aggregate]]:
-    for name, table in tables.items():
+    for name, table in all_tables.aggregates.items():
         key = ("aggregates", name, "dimensions")
         if not table.dimensions and not mistakes.within(*key):
             mistakes.add(f'aggregate {name} names no dimensions; write dimensions = ["…"]', *key)
@@ -391,7 +413,13 @@ def _aggregates(
         if len(kinds) > 1:
             mistakes.add(f"aggregate {name} mixes ratings and preferences; make an aggregate of each", *key)
         elif table.dimensions and not undeclared:
-            yield name, Aggregate(name, table.dimensions, table.campaigns)
+            aggregate = Aggregate(
+                name, table.dimensions, table.campaigns, standardise=table.standardise, ddof=table.ddof
+            )
+            unusable = standardise_mistake(aggregate, dimensions, all_tables.anonymous)
+            if unusable and not mistakes.within("aggregates", name):
+                mistakes.add(unusable, "aggregates", name, unusable.partition(" ")[0])
+            yield name, Aggregate(name, table.dimensions, table.campaigns) if unusable else aggregate
 
 
 def _generator(name: str, table: _GeneratorTable, mistakes: _Mistakes) -> Generator:

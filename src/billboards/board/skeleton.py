@@ -160,6 +160,7 @@ definition = "How natural and correct the language of the output is."
 
 # An aggregate makes one number per output of several dimensions: the mean over annotators, then over the dimensions,
 # on 0-100. An output that lacks one of them has no aggregate. Left out, campaigns are all there are.
+# With standardise = "annotator" each annotator's ratings become z-scores first; ddof = 0 divides by n, 1 by n - 1.
 [aggregates.quality]
 dimensions = ["adequacy", "fluency"]
 campaigns = ["example"]

@@ -28,7 +28,7 @@ import tomli_w
 
 from billboards.board._parts import INSTANCES, OUTPUTS
 from billboards.board.judgment_files import DETAILS, detail_mistake
-from billboards.board.judgments import Dimension
+from billboards.board.judgments import Aggregate, Dimension
 from billboards.board.model import Board, Generator, Instance, Outputs, generator_lines
 from billboards.board.names import (
     board_name_mistake,
@@ -39,7 +39,7 @@ from billboards.board.names import (
     name_mistake,
 )
 from billboards.board.scores import ImportedColumn, natural
-from billboards.board.settings import FILE, SCHEMA, dimension_mistake, levels_mistakes
+from billboards.board.settings import FILE, SCHEMA, dimension_mistake, levels_mistakes, standardise_mistake
 from billboards.errors import InvalidInput, StoreFailed
 from billboards.reading import shown
 
@@ -224,10 +224,7 @@ def _document(board: Board, *, in_order: bool) -> dict[str, Any]:
             "anonymous": list(board.anonymous) or None,
             "languages": _present(languages) or None,
             "dimensions": {name: _dimension(d) for name, d in board.dimensions.items()} or None,
-            "aggregates": {
-                name: _names(dimensions=a.dimensions, campaigns=a.campaigns) for name, a in board.aggregates.items()
-            }
-            or None,
+            "aggregates": {name: _aggregate(a) for name, a in board.aggregates.items()} or None,
             "generators": {g.name: _generator(g) for g in generators if g != Generator(g.name)} or None,
             "scores": {column.source_name: _imported(column) for column in columns} or None,
             "card": _present(asdict(board.card)) or None,
@@ -243,8 +240,16 @@ def _stated_order(board: Board) -> list[str] | None:
     return None if order == usual else order
 
 
-def _names(**lists: tuple[str, ...] | None) -> dict[str, list[str]]:
-    return {key: list(names) for key, names in lists.items() if names is not None}
+def _aggregate(aggregate: Aggregate) -> dict[str, Any]:
+    """An aggregate's table; what a new one has by itself is not written."""
+    return _present(
+        {
+            "dimensions": list(aggregate.dimensions),
+            "campaigns": None if aggregate.campaigns is None else list(aggregate.campaigns),
+            "standardise": aggregate.standardise,
+            "ddof": None if aggregate.ddof == 1 else aggregate.ddof,
+        }
+    )
 
 
 def _dimension(dimension: Dimension) -> dict[str, Any]:
@@ -452,6 +457,8 @@ def _scale_mistakes(board: Board) -> Iterator[str]:
                 yield f"aggregate {shown(name)} uses dimension {shown(used)}, which is not declared"
         if len({board.dimensions[used].kind for used in aggregate.dimensions if used in board.dimensions}) > 1:
             yield f"aggregate {shown(name)} mixes ratings and preferences"
+        elif wrong := standardise_mistake(aggregate, board.dimensions, board.anonymous):
+            yield wrong
     if board.ranks is not None and board.ranks not in {*board.aggregates, *board.dimensions}:
         yield f"ranks names {shown(board.ranks)}, which is no aggregate and no dimension"
 

@@ -20,7 +20,7 @@ from billboards.analyses._analysis import analysis
 from billboards.analyses._view import JudgedMatrix, View, judged_matrix
 from billboards.analyses.ensemble import ENSEMBLE
 from billboards.analyses.estimate import control_scores
-from billboards.board import Aggregate, Board, Slice
+from billboards.board import Aggregate, Board, Slice, judged_values
 from billboards.board.cells import CellStore
 from billboards.options import Named
 from billboards.show.table import Table, TableColumn
@@ -99,12 +99,9 @@ def find_implausible(
 
 
 def _values(board: Board, aggregate: Aggregate) -> Floats:
-    """Each judgment's own mean over the aggregate's dimensions on 0-100; NaN where it lacks one or doesn't count."""
+    """Each judgment's own mean over the aggregate's dimensions; NaN where it lacks one or doesn't count."""
     judgments = board.judgments
-    total = np.zeros(len(judgments))
-    for name in aggregate.dimensions:
-        slope, intercept = board.dimensions[name].affine()
-        total += judgments.on(board.dimensions[name]) * slope + intercept
+    total = judged_values(judgments, aggregate, board.dimensions).sum(axis=1)
     return np.where(judgments.counted(aggregate.campaigns), total / len(aggregate.dimensions), np.nan)
 
 

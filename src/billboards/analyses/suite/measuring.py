@@ -88,7 +88,7 @@ def _laid(member: OpenBoard, block: Block, rows: Mapping[str, Floats]) -> Floats
 
 
 def people_say(member: OpenBoard, dimension: str) -> Floats:
-    """People's values on a dimension, rows × instances, on 0-100, NaN where there are none."""
+    """People's values on a dimension, rows × instances, on 0-100 or as z-scores, NaN where there are none."""
     board = member.board
     shape = len(board.rows), len(board.instances)
     return human_scores(board.judgments, board.aggregate(dimension), board.dimensions, shape)
