@@ -15,7 +15,6 @@ from public_sets import MAKERS as PUBLIC
 from public_sets import Made
 
 from billboards.board import Board, Judgments
-from billboards.board.card_facts import missing_facts
 from billboards.board.folder import open_board
 from billboards.board.judgment_sources import Imported
 from billboards.board.writing import write_board
@@ -68,7 +67,7 @@ def test_the_board_survives_being_written_and_opened(name: str, tmp_path: Path) 
 
 @pytest.mark.parametrize("name", sorted(PUBLIC))
 def test_a_public_set_brings_every_fact_of_its_data_card(name: str, tmp_path: Path) -> None:
-    assert missing_facts(MAKERS[name](tmp_path).load(name).board) == ()
+    assert MAKERS[name](tmp_path).load(name).board.missing_facts == ()
 
 
 @each_importer

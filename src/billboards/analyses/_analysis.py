@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import UnionType
 from typing import (
@@ -36,6 +36,7 @@ from typing import (
 
 from billboards.analyses._view import Scoring, View, look_at
 from billboards.board import Board, Slice
+from billboards.board.card_facts import draft_note
 from billboards.errors import InvalidInput, NotEnoughData
 from billboards.options import Option, check_options, options_of
 from billboards.show.documents import document_of
@@ -231,10 +232,14 @@ class Analysis(Generic[P, R]):
         else:
             shown = () if self._tables is None else self._tables(value)
             tables = (shown,) if isinstance(shown, Table) else tuple(shown)
+        document = document_of(value, self.name)
+        if view is not None and (draft := draft_note(view.board)):
+            tables = tuple(replace(table, notes=(*table.notes, draft)) for table in tables[:1]) + tables[1:]
+            document |= {"draft": list(view.board.missing_facts)}
         return Result(
             value=value,
             tables=tables,
-            document=document_of(value, self.name),
+            document=document,
             words=() if self._words is None else tuple(self._words(value)),
             notes=() if self._notes is None or view is None else tuple(self._notes(view, value)),
             charts=tuple(_drawing(draw, value) for draw in self._charts),

@@ -45,6 +45,7 @@ from billboards.analyses.rank import (
 from billboards.analyses.references import ReferenceEffect, reference_table, references
 from billboards.analyses.sensitivity import Sensitivity, conditions_table, sensitivity, sensitivity_table
 from billboards.board import Board, Slice
+from billboards.board.card_facts import draft_note
 from billboards.board.scores import headed
 from billboards.board.scoring import Progress
 from billboards.errors import InvalidInput, NotEnoughData
@@ -200,6 +201,7 @@ def report_html(
         "report.html.j2",
         ranking=ranking,
         title=_title(ranking, board),
+        draft=None if board is None else draft_note(board),
         what_ranks=what_ranks(ranking),
         facts=_facts(ranking, board),
         findings=findings(ranking, overrating),

@@ -19,7 +19,6 @@ from billboards.analyses._analysis import analysis
 from billboards.analyses._scale_use import measure_dimension
 from billboards.analyses._view import View
 from billboards.board import Board, Copies, Lengths, MeasuredCard, ScaleUse, Spread
-from billboards.board.card_facts import missing_facts
 from billboards.show.table import Table, TableColumn, shown
 from billboards.show.words import MISSING, interval_text, listed, value_text
 
@@ -56,7 +55,7 @@ def measure_card(board: Board, *, hidden: Sequence[str] = (), draws: int = 200, 
         dimensions=tuple(measure_dimension(board, d, draws=draws, seed=seed) for d in board.dimensions.values()),
         lengths=tuple(_lengths(board, [text for texts in outputs for text in texts])),
         copies=_copies(board),
-        missing=missing_facts(board),
+        missing=board.missing_facts,
         hidden=tuple(hidden),
     )
 
@@ -328,6 +327,7 @@ def _spread_card_tables(spread: Spread | None) -> str | None:
 def card_markdown(card: MeasuredCard) -> str:
     """The card as a Markdown page."""
     parts = [f"# {_plain(card.stated.title or card.board)}", "", f"Data card of the board `{card.board}`.", ""]
+    parts += [f"**Draft**: nobody has stated {', '.join(map(_plain, card.missing))}.", ""] if card.is_draft else []
     for heading, facts in (("Stated", stated_facts(card)), ("Counted", counted_facts(card))):
         parts += [f"## {heading}", "", *(f"- **{name}**: {_plain(text)}" for name, text in facts), ""]
     if card.dimensions:
@@ -349,6 +349,7 @@ def card_html(card: MeasuredCard) -> str:
         "card.html.j2",
         title=card.stated.title or card.board,
         board=card.board,
+        missing=card.missing,
         facts=[("Stated", [*stated_facts(card), *definitions(card)]), ("Counted", counted_facts(card))],
         tables=[table for table in (dimension_table(card), length_table(card)) if table.rows],
     )
@@ -386,7 +387,7 @@ def _plain(text: str) -> str:
 def card(view: View) -> MeasuredCard:
     """Print a board's data card: what its owner states, and everything about the data that can be counted.
 
-    Facts that nobody stated are named at the end; write them into board.toml.
+    Facts that nobody stated are named at the end: a board that lacks some is a draft, which no site publishes.
     """
     return measure_card(view.board, hidden=view.hidden)
 
@@ -398,4 +399,4 @@ card.table(card_tables)
 def _not_stated(_: View, measured: MeasuredCard) -> list[str]:
     if not measured.missing:
         return []
-    return [f"not stated: {', '.join(measured.missing)}; `billboards check` says where each belongs"]
+    return [f"not stated: {', '.join(measured.missing)}; `billboards card BOARD --template` writes what to fill in"]

@@ -29,14 +29,15 @@ def import_board(kind: str, source: str | Path, *, facts: Mapping[str, str] | No
 
     kind: the importer's name, such as "table"; `billboards import --help` lists them
     source: the folder or file to read
-    facts: what the source doesn't tell for the data card, which must be complete, as in `{"task": "Translate news"}`
+    facts: what the source doesn't tell for the data card, as in `{"task": "Translate news"}`; a board that lacks some
+        is a draft: `board.missing_facts` names them
     options: the importer's own, by the names of its options on the command line, with underscores for dashes
 
     Example:
 
         bb.import_board("table", "outputs.csv", generator="system", judgment=["adequacy"])
     """
-    from billboards.board.card_facts import require_card, with_facts
+    from billboards.board.card_facts import with_facts
     from billboards.importers import IMPORTERS
 
-    return require_card(with_facts(IMPORTERS.load(kind)(source, **options).board, facts or {}))
+    return with_facts(IMPORTERS.load(kind)(source, **options).board, facts or {})

@@ -10,6 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import ClassVar
 
+#: Facts that only boards with judgments need.
+OF_JUDGMENTS = ("protocol", "annotators")
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DataCard:
@@ -139,3 +142,7 @@ class MeasuredCard:
     copies: Copies
     missing: tuple[str, ...] = ()
     hidden: tuple[str, ...] = ()
+
+    @property
+    def is_draft(self) -> bool:
+        return bool(self.missing)

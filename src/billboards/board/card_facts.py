@@ -1,12 +1,14 @@
 """Which facts a board's data card needs, and where they come from: `board.toml`, or options of an import.
 
-A card is mandatory: an import without the facts it needs fails and says which, and `check` names the keys to add. A
-fact has one name everywhere: the card's keys, `input-language` and `output-language`, and `definition.DIMENSION`.
+A board that lacks facts is a draft: its owner can look at it in every way, all results say so, and a site refuses to
+publish it. That follows from the card itself and is written nowhere. A fact has one name everywhere: the card's keys,
+`input-language` and `output-language`, and `definition.DIMENSION`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import shlex
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
@@ -19,23 +21,6 @@ from billboards.reading import shown, toml_document
 STATED = tuple(f.name for f in fields(DataCard))
 LANGUAGES = ("input-language", "output-language")
 DEFINITION = "definition."
-#: What only boards with judgments need.
-_OF_JUDGMENTS = ("protocol", "annotators")
-
-
-def missing_facts(board: Board) -> tuple[str, ...]:
-    """The facts that a reader of the card needs and nobody has stated."""
-    return tuple(_missing(board))
-
-
-def _missing(board: Board) -> Iterator[str]:
-    judged = len(board.judgments) > 0
-    yield from (name for name in board.card.missing() if judged or name not in _OF_JUDGMENTS)
-    if board.output_language is None and not board.card.languages:
-        yield "output-language"
-    for name, dimension in board.dimensions.items():
-        if not (dimension.definition or "").strip():
-            yield f"{DEFINITION}{name}"
 
 
 def keys_in_toml(facts: Sequence[str]) -> str:
@@ -73,16 +58,26 @@ def with_facts(board: Board, facts: Mapping[str, str]) -> Board:
     )
 
 
-def require_card(board: Board) -> Board:
-    """The board itself, if its card has every fact it needs."""
-    missing = missing_facts(board)
-    if missing:
-        example = " ".join(f'--fact {fact}="…"' if " " not in fact else f'--fact "{fact}=…"' for fact in missing)
-        raise InvalidInput(
-            f"board {board.name}: its data card lacks {', '.join(missing)}; readers need these to trust the board. "
-            f"State them: {example} (or in a TOML file, with --card)"
-        )
-    return board
+def draft_note(board: Board, folder: str = "BOARD") -> str | None:
+    """What a reader of a draft must know: that it is one, what is missing, and how to state it; None for others."""
+    if not board.is_draft:
+        return None
+    missing = ", ".join(board.missing_facts)
+    return f"Draft: the data card lacks {missing}; `billboards card {folder} --template` writes what to fill in"
+
+
+def refuse_drafts(boards: Iterable[Board]) -> None:
+    """Refuse to publish boards whose data cards lack facts; every one of them is named with what it lacks."""
+    drafts = [board for board in boards if board.is_draft]
+    if not drafts:
+        return
+    lacking = "; ".join(f"board {board.name} lacks {', '.join(board.missing_facts)}" for board in drafts)
+    folder = shlex.quote(str(drafts[0].home or drafts[0].name))
+    raise InvalidInput(
+        f"drafts are not published, because readers need a data card to trust a board: {lacking}. "
+        f"`billboards card {folder} --template -o facts.toml` writes what to fill in, and `billboards card {folder} "
+        "--fill facts.toml` puts it into the board; until then serve it on this machine alone"
+    )
 
 
 def read_facts(options: Sequence[str], file: Path | None) -> dict[str, str]:
@@ -107,10 +102,11 @@ def _read_file(path: Path) -> dict[str, str]:
 
 
 def _flat(document: Mapping[str, Any], path: Path) -> Iterator[tuple[str, str]]:
-    """The facts of a document: keys by themselves, or in the tables that `board.toml` has."""
+    """The facts of a document: keys by themselves, or in the tables that `board.toml` has; empty ones are left out."""
     for key, value in document.items():
         if isinstance(value, str):
-            yield key, value
+            if value.strip():
+                yield key, value
         elif key == "card" and isinstance(value, dict):
             yield from _flat(value, path)
         elif key in ("definition", "languages") and isinstance(value, dict):
@@ -121,6 +117,7 @@ def _flat(document: Mapping[str, Any], path: Path) -> Iterator[tuple[str, str]]:
                 definition = table.get("definition") if isinstance(table, dict) else None
                 if not isinstance(definition, str):
                     raise InvalidInput(f"{path}: dimensions.{name} needs a definition in quotes; found {shown(table)}")
-                yield f"{DEFINITION}{name}", definition
+                if definition.strip():
+                    yield f"{DEFINITION}{name}", definition
         else:
             raise InvalidInput(f"{path}: {key} must be text in quotes; found {shown(value)}")

@@ -17,7 +17,7 @@ import numpy as np
 
 from billboards.board import cells, check_texts
 from billboards.board._parts import INSTANCES, LISTED, OUTPUTS, part_files, read_part
-from billboards.board.card_facts import keys_in_toml, missing_facts
+from billboards.board.card_facts import keys_in_toml
 from billboards.board.cells import SqliteCells
 from billboards.board.check_texts import Passage, Passages
 from billboards.board.folder import TextsFile, read_board, read_settings_file, read_texts_and_lines
@@ -122,7 +122,7 @@ def _settings_doubts(board: Board, settings: Settings) -> Iterator[Problem]:
         yield _doubt(FILE, settings.line("languages"), f'{message}; write output = "…" under [languages]')
     yield from _language_doubts(board, settings)
     # The language has a warning of its own, above.
-    if missing := [fact for fact in missing_facts(board) if fact != "output-language"]:
+    if missing := [fact for fact in board.missing_facts if fact != "output-language"]:
         message = f"the data card lacks facts that readers need to trust the board; write {keys_in_toml(missing)}"
         yield _doubt(FILE, settings.line("card"), message)
 

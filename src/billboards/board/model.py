@@ -15,7 +15,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
-from billboards.board.card import DataCard
+from billboards.board.card import OF_JUDGMENTS, DataCard
 from billboards.board.judgments import Aggregate, Dimension, Judgments
 from billboards.board.scores import ImportedColumn
 from billboards.errors import InvalidInput, UnknownName
@@ -178,6 +178,21 @@ class Board:
     def free_may_rank(self) -> bool:
         """Whether a metric without references may rank generators alone: the owner says so, or there are none."""
         return self.reference_free == "ranks" or not self.references
+
+    @cached_property
+    def missing_facts(self) -> tuple[str, ...]:
+        """The facts of the data card that a reader needs and nobody has stated; see `card_facts` for their names."""
+        judged = len(self.judgments) > 0
+        missing = [name for name in self.card.missing() if judged or name not in OF_JUDGMENTS]
+        if self.output_language is None and not self.card.languages:
+            missing.append("output-language")
+        undefined = (name for name, dimension in self.dimensions.items() if not (dimension.definition or "").strip())
+        return (*missing, *(f"definition.{name}" for name in undefined))
+
+    @property
+    def is_draft(self) -> bool:
+        """Whether facts are missing from the data card: such a board is for its owner's eyes until they are stated."""
+        return bool(self.missing_facts)
 
     def generator(self, name: str) -> Generator:
         for generator in self.generators:

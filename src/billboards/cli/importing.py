@@ -3,12 +3,15 @@
     billboards import billboard DIR --board wmt20-zh-en --judgments MQM_DIR --references REFS -o OUT
     billboards import table outputs.csv --generator system --judgment adequacy -o OUT
 
-A board needs a data card. Importers of public sets know what goes into it; of a table you say it yourself, with
-`--fact task="…"` or a file of facts (`--card FILE`). `billboards import KIND --help` lists the options of each kind.
+A board has a data card. Importers of public sets know what goes into it; of your own data you say it yourself, with
+`--fact task="…"` or a file of facts (`--card FILE`), now or later: until then the board is a draft, which no site
+publishes, and `billboards card OUT --template` writes the file to fill in. `billboards import KIND --help` lists the
+options of each kind.
 """
 
 from __future__ import annotations
 
+import shlex
 from argparse import ArgumentParser, Namespace
 from functools import partial
 from pathlib import Path
@@ -41,13 +44,13 @@ def _add_kind(parser: ArgumentParser, name: str) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    from billboards.board.card_facts import read_facts, require_card, with_facts
+    from billboards.board.card_facts import draft_note, read_facts, with_facts
     from billboards.board.writing import write_board
     from billboards.cli.output import note
 
     importer = IMPORTERS.load(arguments.kind)
     imported = importer(arguments.source, **given_options(arguments, importer.options))
-    board = require_card(with_facts(imported.board, read_facts(arguments.fact, arguments.card)))
+    board = with_facts(imported.board, read_facts(arguments.fact, arguments.card))
     path = write_board(board, arguments.out, replace=arguments.force)
     for text in imported.notes:
         note(f"note: {text}")
@@ -55,4 +58,6 @@ def run(arguments: Namespace) -> int:
         f"wrote {path}: {len(board.instances)} instances, {len(board.generators)} generators, "
         f"{len(board.judgments)} judgments, {len(board.imported)} columns of imported scores"
     )
+    if draft := draft_note(board, shlex.quote(str(path))):
+        note(draft)
     return 0

@@ -2,6 +2,7 @@
 
 Everything lies in one data folder. On this machine alone (the default) nobody has to log in, and whoever comes is the
 owner; any other address is served only once somebody can log in: `--token NAME` makes an owner and prints a token.
+A draft, a board whose data card lacks facts, is served to its owner on this machine alone.
 """
 
 from __future__ import annotations
@@ -75,6 +76,8 @@ def check_installed(packages: Sequence[str] = NEEDED) -> None:
 
 def run(arguments: Namespace) -> int:
     check_installed()
+    from billboards.board.card_facts import refuse_drafts
+    from billboards.board.folder import open_board
     from billboards.cli.output import note
     from billboards.errors import InvalidInput
     from billboards.site.accounts.access import login_configured, login_expected, new_owner_token
@@ -94,8 +97,11 @@ def run(arguments: Namespace) -> int:
             f"{arguments.host} can be reached by others, and nobody could log in; "
             f"make an owner first: `billboards serve {arguments.data} --token NAME`"
         )
+    login = not local or login_expected(site)
+    if login:
+        refuse_drafts(open_board(board.folder) for board in site.boards())
     listening = _listen(arguments.host, arguments.port)
-    web = web_command(site, listening.fileno(), login=not local or login_expected(site))
+    web = web_command(site, listening.fileno(), login=login)
     children = [Child("web", web, (listening.fileno(),))]
     names = [f"worker-{k + 1}" for k in range(arguments.workers)]
     children += [Child(name, worker_command(site.data, name)) for name in names]

@@ -79,6 +79,7 @@ def report_metric(
         row.missing,
         draws,
         seed,
+        result.drafts,
     )
 
 

@@ -91,3 +91,4 @@ class MetricReport:
     missing: Mapping[str, str] = field(default_factory=dict)
     draws: int = 0
     seed: int = 0
+    drafts: tuple[str, ...] = ()

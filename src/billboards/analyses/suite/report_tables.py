@@ -8,7 +8,7 @@ from importlib import metadata
 from billboards.analyses.overrating import verdict
 from billboards.analyses.suite.report_results import FailedOutput, MetricOnBoard, MetricOnColumn, MetricReport
 from billboards.analyses.suite.results import Measure
-from billboards.analyses.suite.shown_tables import column_header
+from billboards.analyses.suite.shown_tables import column_header, draft_notes
 from billboards.show.documents import document_of, dumps
 from billboards.show.page import READ, data_uri, rendered
 from billboards.show.table import Table, TableColumn
@@ -83,6 +83,7 @@ def _column_notes(report: MetricReport) -> Iterator[str]:
     compared = {entry.column.label for entry in report.columns if entry.column.given == "preferences"}
     if compared:
         yield f"{listed(sorted(compared))}: people gave preferences; (C − D)/(C + D) over pairs."
+    yield from draft_notes(report.drafts)
     for board, reason in report.missing.items():
         yield f"Not run on {one_line(board)}: {one_line(reason)}"
 

@@ -157,6 +157,8 @@ class SuiteResult:
     missing: Mapping[str, str] = field(default_factory=dict)
     draws: int = 0
     seed: int = 0
+    #: Boards whose data cards lacked facts when the suite was measured.
+    drafts: tuple[str, ...] = ()
 
     def cell(self, row: SuiteRow, column: SuiteColumn) -> SuiteCell | None:
         """The cell of a row and a column, where there is one."""

@@ -6,7 +6,7 @@ CSV and data frames hold all three, and the number of outputs or pairs that each
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
 from billboards.analyses.suite.results import (
@@ -115,12 +115,19 @@ def _notes(
         over = [column_header(column) for column in columns if column.key in average.columns]
         yield f"Average over {listed(over, 12)}; a metric that lacks one of them has none."
     yield from substitute_notes(result)
+    yield from draft_notes(result.drafts)
     yield from reason_notes("Not run:", result.missing)
     yield from reason_notes("Left out:", _left_out(result, columns))
     if any(row.is_statistic for row in result.rows):
         yield NOTES[STATISTIC]
     if any(row.block == "none" and not row.is_statistic for row in result.rows):
         yield NOTES[REFERENCE_FREE]
+
+
+def draft_notes(drafts: Sequence[str]) -> Iterator[str]:
+    """Which boards are drafts."""
+    if drafts:
+        yield f"Drafts, whose data cards lack facts that readers need: {listed(drafts, 12)}."
 
 
 def substitute_notes(result: SuiteResult) -> Iterator[str]:

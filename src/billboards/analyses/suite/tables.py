@@ -73,6 +73,7 @@ def measure_suite(
         missing,
         draws,
         seed,
+        tuple(member.label for member in boards if member.board.is_draft),
     )
 
 

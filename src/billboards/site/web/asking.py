@@ -257,6 +257,8 @@ def notices(look: Look, viewer: Viewer) -> list[str]:
     """What a reader must know about a board before reading on."""
     settings = look.live.settings
     lines = []
+    if look.board.is_draft:
+        lines.append(f"This board is a draft: its data card lacks {', '.join(look.board.missing_facts)}.")
     if settings.frozen is not None:
         lines.append(f"This board is frozen since {moment(settings.frozen)}: its ranking no longer changes.")
     blind = [phase.name for phase in settings.phases if settings.hides(phase.name)]
