@@ -128,8 +128,8 @@ def refuse_errors(problems: Problems) -> None:
     raise ImportRefused(first + (f"; and {more} more mistakes like these" if more > 0 else ""))
 
 
-def read_bytes(path: Path) -> bytes:
-    """A file's bytes, unpacked when it is gzipped, as far as any data set goes."""
+def read_bytes(path: Path, *, most: int = MOST_UNPACKED) -> bytes:
+    """A file's bytes, unpacked when it is gzipped, as far as any data set goes, or as `most` allows."""
     if path.suffix != ".gz":
         return path.read_bytes()
     blocks, size = list[bytes](), 0
@@ -137,15 +137,15 @@ def read_bytes(path: Path) -> bytes:
         while block := file.read(1 << 20):
             blocks.append(block)
             size += len(block)
-            if size > MOST_UNPACKED:
-                raise OSError(f"unpacks to more than {MOST_UNPACKED:,} bytes; unpack it yourself if it is meant to")
+            if size > most:
+                raise OSError(f"unpacks to more than {most:,} bytes; unpack it yourself if it is meant to")
     return b"".join(blocks)
 
 
-def read_source(path: Path) -> bytes:
+def read_source(path: Path, *, most: int = MOST_UNPACKED) -> bytes:
     """A source file's bytes, unpacked when gzipped; an absent, unreadable or empty file is refused."""
     try:
-        raw = read_bytes(path)
+        raw = read_bytes(path, most=most)
     except FileNotFoundError as error:
         raise ImportRefused(f"{path}: no such file; give the folder or file the importer's help describes") from error
     except (OSError, EOFError, zlib.error) as error:

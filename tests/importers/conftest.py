@@ -91,3 +91,12 @@ def captions(tmp_path: Path) -> Write:
 def translations(tmp_path: Path) -> Write:
     """A clone of billboard, MQM and references with a board wmt20-en-de of three segments."""
     return lambda changed=None: write(tmp_path, TRANSLATIONS, changed or {})
+
+
+@pytest.fixture(scope="session")
+def samples(shared_data: Path) -> Path:
+    """A few entries of public repositories, laid out as they are cloned."""
+    folder = shared_data.parent / "samples"
+    if not folder.is_dir():
+        pytest.skip("the samples of public repositories are absent: put them beside the human-evaluation data")
+    return folder

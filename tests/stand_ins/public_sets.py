@@ -312,15 +312,85 @@ def make_wmt19_darr(root: Path) -> Made:
     return Made(path, (path,))
 
 
+def rated_documents(systems: Sequence[str], scores: Mapping[str, float]) -> dict[str, Any]:
+    """Three documents as BARTScore has them, with a text and scores of each system."""
+    return {
+        f"d{k}": {
+            "src": f"A long source é {k}.",
+            "ref_summ": f"Reference {k}.",
+            "sys_summs": {
+                system: {
+                    "sys_summ": f"{system} says {k}.",
+                    "scores": {name: low + k / 2 for name, low in scores.items()},
+                }
+                for system in systems
+            },
+        }
+        for k in (0, 1, 2)
+    }
+
+
+def make_newsroom(root: Path) -> Made:
+    dimensions = dict.fromkeys(("coherence", "fluency", "informativeness", "relevance"), 2.0)
+    path = write_json(root / "newsroom.json", rated_documents(("lede3", "textrank"), {**dimensions, "rouge1_f": 0.1}))
+    return Made(path, (path,))
+
+
+def make_qags(root: Path) -> Made:
+    """UniEval's layout: a list of records."""
+    records = [
+        {
+            "doc_id": k,
+            "system_id": 0,
+            "source": f"An article é {k}.",
+            "reference": f"An article é {k}.",
+            "system_output": f"It says {k}.",
+            "scores": {"consistency": k / 2},
+        }
+        for k in (0, 1, 2)
+    ]
+    path = write_json(root / "qags_cnndm.json", records)
+    return Made(path, (path,))
+
+
+def make_rank19(root: Path) -> Made:
+    documents = rated_documents(("correct", "incorrect"), {"fact": 0.0})
+    path = write_json(root / "rank19.json", documents)
+    return Made(path, (path,))
+
+
+def make_dialogue_acts(name: str) -> Callable[[Path], Made]:
+    def make(root: Path) -> Made:
+        documents = {
+            str(k): {
+                "src": f"inform(area='x{k // 2}')",
+                "sys_summ": f"It is in é {k}.",
+                "ref_summs": [f"Reference {k // 2}.", f"Another {k // 2}.", f"Reference {k // 2}."],
+                "scores": {"informativeness": 1.0 + k, "naturalness": 2.5, "quality": 6.0 - k},
+            }
+            for k in range(4)
+        }
+        path = write_json(root / f"{name}.json", documents)
+        return Made(path, (path,))
+
+    return make
+
+
 MAKERS: Mapping[str, Callable[[Path], Made]] = {
     "asset": make_asset,
+    "bagel": make_dialogue_acts("bagel"),
     "efficientqa": make_efficientqa,
     "flickr8k": make_flickr8k,
     "multi-summeval": make_multi_summeval,
     "muss": make_muss,
+    "newsroom": make_newsroom,
     "okvqa-eval": make_okvqa_eval,
     "pascal-50s": make_pascal_50s,
+    "qags": make_qags,
+    "rank19": make_rank19,
     "realsumm": make_realsumm,
+    "sfhot": make_dialogue_acts("sfhot"),
+    "sfres": make_dialogue_acts("sfres"),
     "simplicity-da": make_simplicity_da,
     "summeval": make_summeval,
     "webnlg-2017": make_webnlg_2017,

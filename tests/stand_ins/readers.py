@@ -13,7 +13,7 @@ READING = re.compile(
     r"json\.loads?\(|json_value\(|\.json\(\)|tomllib\.loads?\(|toml_document\(|csv\.(?:Dict)?[Rr]eader\(|json_lines\("
     r"|tarfile\.open\(|gzip\.(?:open|decompress|GzipFile)|zipfile\.ZipFile\(io|read_table\(|ElementTree\.fromstring"
     r"|safe_load\(|torch\.load\(|pickle\.loads?\(|sqlite3\.connect\(|literal_eval\(|Image\.open\(|mmap\.mmap\("
-    r"|numbered_lines\("
+    r"|numbered_lines\(|read_pickle\(|pickled_value\("
 )
 
 #: The first words of targets, by the beginning of the paths of the modules that they read through.

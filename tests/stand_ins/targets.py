@@ -9,6 +9,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import pickle
 import tarfile
 import tempfile
 import zipfile
@@ -23,6 +24,7 @@ from judged_boards import KEY, bare_board, judged_board
 from kept_targets import kept
 from outside_targets import outside
 from page_sites import page_board
+from pickled_sets import pickled_sets, plain_data
 from site_targets import sites
 from target import Target, in_place
 
@@ -36,6 +38,7 @@ from billboards.campaigns.template_files import parse_template, shipped, templat
 from billboards.errors import InvalidInput
 from billboards.formats import FORMATS, add_file, judgments_as_text
 from billboards.importers import IMPORTERS
+from billboards.importers._pickles import pickled_value
 from billboards.metrics.discovery import metric
 from billboards.reading import Problems, read_table, refuse_errors
 from billboards.run.environments import parse_requirements
@@ -51,6 +54,18 @@ def importers(home: Path) -> Iterator[Target]:
         made = MAKERS[name](home / "sets" / name)
         for path in made.files:
             yield in_place(f"import {name} {path.name}", path, partial(made.load, name))
+
+
+def pickles(home: Path) -> Iterator[Target]:
+    """Pickled sets as their repositories have them, and every kind of plain data in every protocol."""
+    for name, file, value in pickled_sets():
+        path = home / "pickles" / name / file
+        path.parent.mkdir(parents=True)
+        path.write_bytes(pickle.dumps(value, 3))
+        yield in_place(f"import {name} {path.name}", path, partial(IMPORTERS.load(name), path))
+    for protocol in range(6):
+        raw = pickle.dumps(plain_data(), protocol)
+        yield Target(f"import pickle of protocol {protocol}", raw, partial(pickled_value, name="data.pkl"))
 
 
 def tables(home: Path) -> Iterator[Target]:
@@ -223,6 +238,7 @@ def all_targets(home: Path, stack: ExitStack) -> dict[str, Target]:
     (home / "folders").mkdir(parents=True)
     groups = (
         importers,
+        pickles,
         tables,
         formats,
         board_folders,

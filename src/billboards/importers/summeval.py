@@ -1,15 +1,16 @@
 """SummEval (Fabbri et al., 2021): summaries of 100 news articles by 16 or more systems, rated on four dimensions.
 
-Two layouts are read, known by their keys. The authors' release has a line per summary with every rating
-(`model_annotations.aligned.jsonl`: `id`, `model_id`, `decoded`, `references`, `expert_annotations`,
-`turker_annotations`, and `text` once paired with the articles). The other has a line per article with all summaries and
-the experts' means (`doc_id`, `src`, `ref_summs`, `sys_summs`), as released with BARTScore.
+The authors' release has a line per summary with every rating (`model_annotations.aligned.jsonl`: `id`, `model_id`,
+`decoded`, `references`, `expert_annotations`, `turker_annotations`, and `text` once paired with the articles). The
+others have the experts' means: BARTScore a pickle (`SUM/SummEval/data.pkl`: for each article `src`, `ref_summs`,
+`sys_summs`), also as JSON lines, and UniEval a JSON list of records (`doc_id`, `system_id`, `source`, `reference`,
+`system_output`, `scores`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ from billboards.importers._assembling import (
     texts_in,
 )
 from billboards.importers._importer import importer
+from billboards.importers._rated_outputs import RatedOutput, ReleasedScores, people_said, read_rated_outputs
 from billboards.importers.thumb import CROWD, EXPERT, SUMMARIES, summary_rating
 from billboards.reading import Problems, json_lines, read_source, refuse_errors, shown
 
@@ -48,6 +50,8 @@ SYSTEMS = {
     "M22": "BART",
     "M23": "Pegasus-huge-news",
 }
+#: UniEval's mean of the four dimensions, which the board computes itself.
+OVERALL = "overall"
 CARD = DataCard(
     title="SummEval",
     task="Summarise a news article in a few sentences",
@@ -73,16 +77,34 @@ class _Content:
     lines: dict[Any, int] = field(default_factory=dict)
 
 
+#: Where ratings lie, the first that is found: with articles, without, BARTScore's, UniEval's.
+PLACES = (
+    "model_annotations*.paired.jsonl*",
+    "model_annotations*.jsonl*",
+    "SummEval/data.pkl",
+    "*summeval*.jsonl*",
+    "summeval.json",
+    "*summeval*.json",
+    "data.pkl",
+)
+
+
 @importer(card=CARD)
 def summeval(source: Path) -> Imported:
     """SummEval: summaries of news, rated on four dimensions.
 
-    The board has every rating where the file has them, and the experts' means else.
+    The source is the authors' file of annotations, or a clone of BARTScore or UniEval. The board has every rating where
+    the file has them, and the experts' means else.
     """
-    path = find_file(source, ("model_annotations*.jsonl", "*summeval*.jsonl"), "SummEval's annotations")
+    path = find_file(source, PLACES, "SummEval's annotations")
     problems, content = Problems(), _Content()
-    for line, item in json_lines(read_source(path), str(path), problems):
-        (_read_summary if "model_id" in item else _read_article)(item, content, str(path), line, problems)
+    scores = ReleasedScores(str(path), problems)
+    if ".jsonl" in path.suffixes:
+        for line, item in json_lines(read_source(path), str(path), problems):
+            (_read_summary if "model_id" in item else _read_article)(item, content, str(path), line, problems)
+    else:
+        for output in read_rated_outputs(path, problems):
+            _read_output(output, content, scores, str(path), problems)
     if not content.judgments and not problems.errors:
         problems.error(str(path), None, "holds no ratings; fetch the file again")
     refuse_errors(problems)
@@ -102,8 +124,11 @@ def summeval(source: Path) -> Imported:
         output_language="en",
         anonymous=("expert", "crowd") if single else (),
     )
+    board = replace(board, imported=scores.columns(instances))
+    refuse_errors(problems)
     note = "annotators are places in the lists, not persons" if single else "the ratings are means over three experts"
-    return Imported(board, (counts(path, board), f"{path}: {note}", *_gaps(path, content)))
+    notes = (counts(path, board), f"{path}: {note}", *_gaps(path, content), *_references_noted(path, content))
+    return Imported(board, (*notes, *scores.notes()))
 
 
 def _described(name: str) -> str | None:
@@ -114,6 +139,25 @@ def _gaps(path: Path, content: _Content) -> Iterator[str]:
     for name, texts in content.texts.items():
         if len(texts) < len(content.instances):
             yield f"{path}: {name} has no summary of {len(content.instances) - len(texts)} articles"
+
+
+def _references_noted(path: Path, content: _Content) -> Iterator[str]:
+    if all(len(instance.references) == 1 for instance in content.instances.values()):
+        yield f"{path}: has one reference for each article; the authors' release and BARTScore's have eleven"
+
+
+def _read_output(output: RatedOutput, content: _Content, scores: ReleasedScores, path: str, problems: Problems) -> None:
+    """A summary with the experts' mean ratings, of a file that is no JSON lines."""
+    key, name = output.document, _system(output.system, path, None, problems)
+    instance = _instance(key, output.input, list(output.references), path, None, problems)
+    if content.instances.setdefault(key, instance) != instance:
+        problems.error(path, None, f"{output.place}: article or references differ from another place")
+    if key in content.texts.setdefault(name, {}):
+        problems.error(path, None, f"{output.place}: {name} appears twice")
+    content.texts[name][key] = output.text
+    values = people_said(output, SUMMARIES, path, problems)
+    content.judgments.append(Judgment(instance=key, outputs=(name,), values=values, annotator=None, campaign="expert"))
+    scores.add(output.scores, row=name, instance=key, place=output.place, without=(*values, OVERALL))
 
 
 def _read_article(item: Mapping[str, Any], content: _Content, path: str, line: int, problems: Problems) -> None:
@@ -158,7 +202,9 @@ def _read_summary(item: Mapping[str, Any], content: _Content, path: str, line: i
             )
 
 
-def _instance(key: str, article: str | None, texts: list[str], path: str, line: int, problems: Problems) -> Instance:
+def _instance(
+    key: str, article: str | None, texts: list[str], path: str, line: int | None, problems: Problems
+) -> Instance:
     check_name("instance", key, path, line, problems)
     if not texts or not all(text.strip() for text in texts):
         problems.error(path, line, f"article {shown(key)} needs references, none of them empty")
@@ -167,7 +213,7 @@ def _instance(key: str, article: str | None, texts: list[str], path: str, line: 
     return Instance(key, references=named, input=article)
 
 
-def _system(key: str, path: str, line: int, problems: Problems) -> str:
+def _system(key: str, path: str, line: int | None, problems: Problems) -> str:
     name = SYSTEMS.get(key, key)
     check_name("generator", name, path, line, problems)
     return name

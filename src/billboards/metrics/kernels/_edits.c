@@ -108,32 +108,20 @@ typedef struct {
     uint32_t *words;               /* and by number */
     int64_t *begins;               /* where each word's letters begin in the output's text; the end of the last */
     uint32_t *letters;             /* of the shifted output */
-    int64_t *runs;                 /* how many words from here on the reference has from each place on; last row, this row */
-    int64_t room, letters_room, runs_room;
+    int64_t room, letters_room;
     Strips by_word, by_letter;
 } Shifting;
-
-/* The most steps that shifts of one output towards one reference may take, each 64 cells of a table of distances or a
-   comparison of two words: some seconds. Texts of 600 usual words stay below. */
-#define MOST_STEPS (INT64_C(1) << 30)
 
 static void shifting_free(Shifting *s) {
     free(s->order);
     free(s->words);
     free(s->begins);
     free(s->letters);
-    free(s->runs);
     strips_free(&s->by_word);
     strips_free(&s->by_letter);
 }
 
 static int shifting_room(Shifting *s, int64_t words, int64_t letters) {
-    if (s->m + 1 > s->runs_room) {
-        free(s->runs);
-        s->runs_room = 2 * (s->m + 1);
-        s->runs = malloc(sizeof(int64_t) * s->runs_room);
-        if (s->runs == NULL) return (int)(s->runs_room = 0);
-    }
     if (words > s->room) {
         free(s->order);
         free(s->words);
@@ -191,67 +179,30 @@ static void move_phrase(const Shifting *s, int64_t from, int64_t length, int64_t
     }
 }
 
-/* What no shift can save: words of the one text that the other has not, or not as often. */
-static int64_t unshiftable(Shifting *s) {
-    int64_t shared = 0, longer = s->n > s->m ? s->n : s->m;
-    uint64_t *counts = s->by_word.masks; /* all 0 between two distances */
-    for (int64_t k = 0; k < s->m; k++) counts[s->reference[k]]++;
-    for (int64_t k = 0; k < s->n; k++)
-        if (counts[s->output[k]]) {
-            counts[s->output[k]]--;
-            shared++;
-        }
-    for (int64_t k = 0; k < s->m; k++) counts[s->reference[k]] = 0;
-    return longer - shared;
-}
-
-/* A round of shifts: what the best one so far saves, and the steps of all rounds. */
-typedef struct {
-    int64_t before, saved, steps;
-} Round;
-
-/* Try every phrase of so many words to where the reference has it. 0, OUT_OF_MEMORY, or 1 where the steps are used up. */
-static int64_t try_phrases(Shifting *s, Round *round, int64_t shortest, int64_t longest) {
-    int64_t one_trial = s->n * ((s->m + 63) / 64);
-    memset(s->runs, 0, sizeof(int64_t) * (s->m + 1));
-    for (int64_t from = s->n - 1; from >= 0; from--) {
-        uint32_t word = s->output[s->order[from]];
-        round->steps += s->m;
-        for (int64_t to = 0; to < s->m; to++) {
-            int64_t length = s->runs[to] = word == s->reference[to] ? s->runs[to + 1] + 1 : 0;
-            if (from == to || length < shortest || length > longest || 2 * length < round->saved) continue;
-            if ((round->steps += one_trial) > MOST_STEPS) return 1;
-            move_phrase(s, from, length, to);
-            int64_t after = word_distance(s, s->trial);
-            if (after < 0) return after;
-            int64_t saves = round->before - after;
-            if (saves > round->saved || (saves > 0 && saves == round->saved && is_later(s, s->trial, s->best))) {
-                round->saved = saves;
-                memcpy(s->best, s->trial, sizeof(int32_t) * s->n);
-            }
-        }
-    }
-    return 0;
-}
-
-/* Move the phrase that saves most to where the reference has it, as long as that saves anything. Moving a phrase saves
-   two edits for each of its words at most: long phrases are tried first, and short ones not at all where they can't
-   save as much. */
+/* Move the phrase that saves most to where the reference has it, as long as that saves anything. */
 static int64_t shift_greedily(Shifting *s) {
-    int64_t least = unshiftable(s);
-    Round round = {.before = word_distance(s, s->order)};
-    while (round.before > least) {
-        round.saved = 0;
-        for (int64_t shortest = 16, longest = s->n; shortest; longest = shortest - 1, shortest /= 2) {
-            if (2 * longest < round.saved) break;
-            int64_t problem = try_phrases(s, &round, shortest, longest);
-            if (problem) return problem < 0 ? problem : 0;
-        }
-        if (round.saved == 0) return 0;
-        round.before -= round.saved;
+    for (int64_t before = word_distance(s, s->order); before > 0;) {
+        int64_t saved = 0;
+        for (int64_t from = 0; from < s->n; from++)
+            for (int64_t to = 0; to < s->m; to++) {
+                int64_t length = 0;
+                while (from != to && from + length < s->n && to + length < s->m &&
+                       s->output[s->order[from + length]] == s->reference[to + length])
+                    length++;
+                if (length == 0) continue;
+                move_phrase(s, from, length, to);
+                int64_t after = word_distance(s, s->trial);
+                if (after < 0) return after;
+                if (before - after > saved || (saved > 0 && before - after == saved && is_later(s, s->trial, s->best))) {
+                    saved = before - after;
+                    memcpy(s->best, s->trial, sizeof(int32_t) * s->n);
+                }
+            }
+        if (saved == 0) return 0;
+        before -= saved;
         memcpy(s->order, s->best, sizeof(int32_t) * s->n);
     }
-    return round.before < 0 ? round.before : 0;
+    return 0;
 }
 
 static int64_t letters_of_word(const Shifting *s, int64_t word) { return s->begins[word + 1] - s->begins[word] - 1; }
