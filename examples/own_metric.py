@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import billboards as bb
-from billboards.demo.build import build_board
+from billboards.demo import build_board
 from billboards.metrics.base import Floats, score_each
 
 

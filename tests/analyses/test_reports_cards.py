@@ -77,7 +77,7 @@ def test_the_command_prints_each_format(answers: Board, tmp_path: Path, capsys: 
 
 
 def test_the_demo_board_and_a_new_board_have_whole_cards(tmp_path: Path) -> None:
-    from billboards.demo.build import build_board
+    from billboards.demo import build_board
 
     assert measure_card(build_board()).missing == ()
     assert main(["new", str(tmp_path / "mine")]) == 0

@@ -1,4 +1,4 @@
-"""A real site on the demo board with a worker, and a real Chromium to look at it with.
+"""A real site on the invented board with a worker, and a real Chromium to look at it with.
 
 The browser is the system's own, found by name; where there is none, these tests skip and say so, which fails where all
 parts are said to be installed.
@@ -13,11 +13,11 @@ from dataclasses import replace
 
 import pytest
 from browser_pages import OpenPage, watched_pages
+from bulletins.build import build_board
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 from served_sites import SCREENSHOTS, Served, serving
 
 from billboards.board.writing import write_board
-from billboards.demo.build import build_board
 from billboards.site.accounts.access import local_viewer
 from billboards.site.site import open_site
 from billboards.site.submissions.sending import change_settings
@@ -33,11 +33,11 @@ METRICS = ("BLEU", "chrF", "ROUGE-1", "ROUGE-L", "length")
 
 @pytest.fixture(scope="session")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """The demo board on a free port of this machine, scored and ranked."""
+    """The invented board on a free port of this machine, scored and ranked."""
     home = tmp_path_factory.mktemp("site")
-    write_board(replace(build_board(), metrics=METRICS), home / "boards" / "demo")
+    write_board(replace(build_board(), metrics=METRICS), home / "boards" / "bulletins")
     site = open_site(home)
-    change_settings(site, local_viewer(site), "demo-bulletins", {"draws": 200})
+    change_settings(site, local_viewer(site), "bulletins", {"draws": 200})
     while (job := next_job(site, "before")) is not None:
         run_job(site, job)
     with serving(site) as found:
@@ -61,7 +61,7 @@ def chromium() -> Iterator[Browser]:
 
 @pytest.fixture
 def open_page(chromium: Browser, served: Served) -> Iterator[OpenPage]:
-    """Opens pages of the demo site."""
+    """Opens pages of the site."""
     usual = {"viewport": {"width": 1280, "height": 900}, "accept_downloads": True}
     with watched_pages(chromium, served.address, **usual) as make:
         yield make

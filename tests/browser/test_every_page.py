@@ -11,7 +11,7 @@ from playwright.sync_api import Page
 
 Picture = Callable[[Page, str], None]
 
-BOARD = "/boards/demo-bulletins"
+BOARD = "/boards/bulletins"
 PAGES = [
     "/",
     "/submissions",

@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 OpenPage = Callable[..., Page]
 Picture = Callable[[Page, str], None]
 
-BOARD = "/boards/demo-bulletins"
+BOARD = "/boards/bulletins"
 METRIC = """
 def score(outputs, references, inputs):
     return [max(len(set(o.lower().split()) & set(r.lower().split())) / (1 + len(o.split())) for r in texts)
@@ -180,7 +180,7 @@ def test_tables_can_be_downloaded(open_page: OpenPage) -> None:
     page = open_page(f"{BOARD}/downloads")
     with page.expect_download() as started:
         page.get_by_role("link", name="generators.csv").click()
-    assert started.value.suggested_filename == "demo-bulletins-generators.csv"
+    assert started.value.suggested_filename == "bulletins-generators.csv"
     assert "Almanac" in started.value.path().read_text()
 
 

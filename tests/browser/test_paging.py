@@ -49,7 +49,7 @@ def press_until(page: Page, selector: str, most: int = 60) -> None:
 
 
 def barriers(page: Page) -> list[str]:
-    """What keeps people out of the links to pages; the table itself is looked at on the demo board."""
+    """What keeps people out of the links to pages; the table itself is looked at on the board of bulletins."""
     found = Axe().run(page, context=".rows").response["violations"]
     return [one["id"] for one in found if one["impact"] in ("serious", "critical")]
 

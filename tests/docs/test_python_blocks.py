@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import billboards as bb
-from billboards.demo.build import build_board
+from billboards.demo import build_board
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = ("README.md", "docs/python.md")

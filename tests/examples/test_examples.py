@@ -13,7 +13,7 @@ EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 SAYS = {
     "metrics_on_a_data_frame.py": ["overlap", "words", "interval_low"],
     "own_metric.py": ["word-recall|lowercase:True", "word-recall|lowercase:False", "BLEU|"],
-    "rank_a_board.py": ["generators by", "agrees best with the judgments", "On weather alone"],
+    "rank_a_board.py": ["generators by", "agrees best with the experts", "Asked of the crowd"],
 }
 
 

@@ -1,7 +1,7 @@
 """Build the demo board, score it, rank it, write its report, and open the site on it.
 
-The board is small and illustrative: imaginary bulletins, eight little programs that write them, one human writer. The
-site stays open until Ctrl-C; `--no-site` ends once the report is written.
+The board is SummEval (Fabbri et al., 2021): 16 summarisers of 100 news articles, rated by three experts and five crowd
+workers each. The site stays open until Ctrl-C; `--no-site` ends once the report is written.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def run(arguments: Namespace) -> int:
     from billboards.board.writing import write_board
     from billboards.cli.main import main
     from billboards.cli.output import note
-    from billboards.demo.build import build_board
+    from billboards.demo import build_board
 
     if not (arguments.out / "board.toml").exists():
         write_board(build_board(), arguments.out)

@@ -1,5 +1,9 @@
-"""The demo board: 48 bulletins of an imaginary coast, with programs that write and judge them.
+"""The demo board: SummEval, packed into the package, so that a real board opens without a network.
 
-Everything a board needs is here and small enough to read: records and human texts in `data/`, eight generators as
-short programs, and a rubric that stands in for annotators. The judgments are illustrative: a program made them.
+Summaries of 100 news articles by 16 systems, ten crowd-written references, and ratings by experts and by a crowd
+(Fabbri et al., 2021, MIT). `data/README.md` says what is in the file and under which licence.
 """
+
+from billboards.demo.board import build_board
+
+__all__ = ["build_board"]

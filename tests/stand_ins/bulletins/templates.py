@@ -6,8 +6,8 @@ only, which is what separates a judgment of adequacy from one of fluency.
 
 from __future__ import annotations
 
-from billboards.demo.phrases import an, by_domain, hours, pick, price, rain, sentence, service, verb, where, wind
-from billboards.demo.records import Facts, facts_of
+from bulletins.phrases import an, by_domain, hours, pick, price, rain, sentence, service, verb, where, wind
+from bulletins.records import Facts, facts_of
 
 
 def write_almanac(text: str) -> str:

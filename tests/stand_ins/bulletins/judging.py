@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from statistics import NormalDist
 
-from billboards.demo.rubric import Findings
+from bulletins.rubric import Findings
 
 SEED = 2024
 CAMPAIGN = "illustrative"

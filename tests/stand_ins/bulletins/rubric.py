@@ -12,9 +12,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from billboards.demo.language import flaws_of
-from billboards.demo.records import Facts, domain_of, facts_of
-from billboards.demo.texts import Wording
+from bulletins.language import flaws_of
+from bulletins.records import Facts, domain_of, facts_of
+from bulletins.texts import Wording
 
 _SPELLED = {"two": "2", "three": "3", "four": "4", "five": "5", "six": "6", "seven": "7", "eight": "8", "nine": "9"}
 _SPELLED |= {"ten": "10", "eleven": "11", "twelve": "12"}

@@ -1,4 +1,4 @@
-"""Building the demo board: run the programs, let the rubric look at every text, and put it all on a board.
+"""Building the invented board: run the programs, let the rubric look at every text, and put it all on a board.
 
 Nothing is stored that can be computed: outputs come from running the generators on the inputs, judgments from running
 the rubric on the outputs. The result is an ordinary board, the same every time.
@@ -10,14 +10,14 @@ from collections.abc import Sequence
 
 from billboards.board import Aggregate, Board, DataCard, Dimension, Generator, Instance, Judgments, row_of
 from billboards.board.judgments import JudgmentColumns
-from billboards.demo.generators import programs
-from billboards.demo.judging import CAMPAIGN, DIMENSIONS, READERS, SEED, rate
-from billboards.demo.rubric import Rubric
-from billboards.demo.texts import read_human, read_instances, read_training, read_wordings
+from bulletins.generators import programs
+from bulletins.judging import CAMPAIGN, DIMENSIONS, READERS, SEED, rate
+from bulletins.rubric import Rubric
+from bulletins.texts import read_human, read_instances, read_training, read_wordings
 
 Written = tuple[Generator, tuple[str, ...]]
 
-NAME = "demo-bulletins"
+NAME = "bulletins"
 HUMAN = Generator(
     "Cleo", kind="human", description="Written by hand and freely, not by a program; not among the references."
 )
@@ -52,9 +52,9 @@ CARD = DataCard(
     title="Bulletins of an imaginary coast",
     task="Write a bulletin of one or two sentences (a forecast, a travel notice, an announcement) from a small record.",
     source="Written for the billboards project: 48 records, two references each (Ada, Ben), one human generator "
-    "(Cleo), all three pen names, and 36 training pairs; eight programs in billboards.demo write the machine outputs.",
+    "(Cleo), all three pen names, and 36 training pairs; eight programs write the machine outputs.",
     licence="Apache-2.0",
-    citation="The billboards developers: Bulletins of an imaginary coast, the demo board of billboards.",
+    citation="The billboards developers: Bulletins of an imaginary coast, a board for tests of billboards.",
     protocol="Illustrative judgments, made by a program and not collected from people: a rubric counts facts lost and "
     "invented and marks of bad language, at prices set by hand, and three imaginary readers turn that into ratings "
     f"from 1 to 5 on two dimensions, each with a severity and noise of its own (seed {SEED}).",
@@ -64,7 +64,7 @@ CARD = DataCard(
 
 
 def build_board(*, seed: int = SEED) -> Board:
-    """The complete demo board; the seed decides the readers' noise and nothing else."""
+    """The complete board; the seed decides the readers' noise and nothing else."""
     instances = read_instances()
     inputs = [instance.input for instance in instances if instance.input is not None]
     written = _write_all(instances, inputs)

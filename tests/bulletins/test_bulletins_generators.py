@@ -1,4 +1,4 @@
-"""The demo's generators are real programs: they write from the input, and know only the training pairs beside it."""
+"""The board's generators are real programs: they write from the input, and know only the training pairs beside it."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from bulletins.generators import Program, programs
+from bulletins.learned import Babbler, Neighbour, with_gaps
+from bulletins.records import facts_of
+from bulletins.templates import write_almanac
+from bulletins.texts import Pair, read_instances, read_training
 
-from billboards.demo import texts
-from billboards.demo.generators import Program, programs
-from billboards.demo.learned import Babbler, Neighbour, with_gaps
-from billboards.demo.records import facts_of
-from billboards.demo.templates import write_almanac
-from billboards.demo.texts import Pair, read_instances, read_training
+from bulletins import texts
 
 # Records that are on no board.
 WEATHER = "place: Fernhill; day: Monday; sky: overcast; temperature: 4 to 9; wind: east gale; rain: drizzle overnight"

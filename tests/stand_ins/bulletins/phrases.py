@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from billboards.demo.records import Facts, domain_of
+from bulletins.records import Facts, domain_of
 
 T = TypeVar("T")
 

@@ -1,4 +1,4 @@
-"""The demo's eight machine generators: programs from an input to a text, and nothing else.
+"""The board's eight machine generators: programs from an input to a text, and nothing else.
 
 A program sees one input at a time; what it knows beside that, it learned from the training pairs. None reads a
 reference or the human generator's texts, and each gives the same text for the same input every time.
@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from billboards.demo.faulty import write_embroiderer, write_skimmer, write_stumbler
-from billboards.demo.learned import Babbler, Neighbour
-from billboards.demo.templates import write_almanac, write_crier, write_telegram
-from billboards.demo.texts import read_training
+from bulletins.faulty import write_embroiderer, write_skimmer, write_stumbler
+from bulletins.learned import Babbler, Neighbour
+from bulletins.templates import write_almanac, write_crier, write_telegram
+from bulletins.texts import read_training
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
-"""The written part of the demo: records with two references each, training pairs, a human's texts, and wordings.
+"""The written part of the board: records with two references each, training pairs, a human's texts, and wordings.
 
-All of it is JSON lines inside the package, so that the demo needs no file and no network. Only this module knows the
+All of it is JSON lines inside the package, so that the board needs no network. Only this module knows the
 files; generators are handed the training pairs and an input, and never see a reference.
 """
 
@@ -64,5 +64,5 @@ def read_wordings() -> tuple[Wording, ...]:
 
 
 def _lines(name: str) -> Iterator[dict[str, Any]]:
-    text = files("billboards.demo").joinpath("data", name).read_text(encoding="utf-8")
+    text = files("bulletins").joinpath("data", name).read_text(encoding="utf-8")
     return (json.loads(line) for line in text.split("\n") if line)

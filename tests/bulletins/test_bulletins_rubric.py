@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import pytest
-
-from billboards.demo.judging import READERS, marks, rate
-from billboards.demo.language import flaws_of
-from billboards.demo.records import facts_of
-from billboards.demo.rubric import Findings, Rubric
-from billboards.demo.texts import read_human, read_instances, read_training, read_wordings
+from bulletins.judging import READERS, marks, rate
+from bulletins.language import flaws_of
+from bulletins.records import facts_of
+from bulletins.rubric import Findings, Rubric
+from bulletins.texts import read_human, read_instances, read_training, read_wordings
 
 FERRY = (
     "service: ferry; route: North Quay to Gull Island; departs: Tuesday 08:15; status: delayed 40 minutes; reason: fog"

@@ -14,8 +14,8 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
-from billboards.demo.records import Facts, domain_of, facts_of
-from billboards.demo.texts import Pair
+from bulletins.records import Facts, domain_of, facts_of
+from bulletins.texts import Pair
 
 _START, _END = "<s>", "</s>"
 _TOKEN = re.compile(r"</?\w+>|[^\s,.;:!?]+|[,.;:!?]")

@@ -7,8 +7,8 @@ with something that sounds likely.
 
 from __future__ import annotations
 
-from billboards.demo.phrases import by_domain, hours, pick, price, rain, sentence, service, where, wind
-from billboards.demo.records import Facts, domain_of, facts_of
+from bulletins.phrases import by_domain, hours, pick, price, rain, sentence, service, where, wind
+from bulletins.records import Facts, domain_of, facts_of
 
 _ROOM = {"weather": 78, "travel": 76, "events": 70}
 
