@@ -24,7 +24,7 @@ _HOMES = {
     "billboards.analyses._report": ("report",),
     "billboards.analyses._view": ("View",),
     "billboards.analyses.suite.open": ("open_suite",),
-    "billboards.api.boards": ("import_board", "open", "save"),
+    "billboards.api.boards": ("get", "import_board", "open", "save"),
     "billboards.api.scoring": ("score",),
     "billboards.board": ("Board", "Generator", "Instance", "Reference", "Slice"),
     "billboards.errors": ("BillboardsError",),

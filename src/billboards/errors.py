@@ -17,6 +17,7 @@
     ├── StoreFailed             the disk or database below the board refused
     │   └── StoreAway           it may do what was asked a moment later: a lost connection, a full disk
     ├── ClusterFailed           the machines that compute can't be reached, are gone, or run another version
+    ├── DownloadFailed          a public file can't be fetched, or is not what the catalogue promises
     ├── SiteFailed              a site can't be reached, or refused a request
     └── PlatformFailed          a crowd platform can't be reached, or answers what can't be understood
 
@@ -167,6 +168,10 @@ class StoreAway(StoreFailed):
 
 class ClusterFailed(BillboardsError):
     """The machines that compute can't be reached, are gone, or run another version."""
+
+
+class DownloadFailed(BillboardsError):
+    """A public file can't be fetched, or is not what the catalogue promises."""
 
 
 class SiteFailed(BillboardsError):

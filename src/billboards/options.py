@@ -94,11 +94,13 @@ class Option:
         return self._within_limits(text)
 
     def check(self, value: Any) -> Any:
-        """A value of Python's, held against limits and choices; a text becomes a path where one is meant."""
+        """A value of Python's within limits and choices; a text is a path where one is meant, and a path a list."""
         if value is None:
             return None
         if not self.many:
             return self._checked(value)
+        if self.type is Path and isinstance(value, str | Path):
+            value = (value,)
         if isinstance(value, str) or not isinstance(value, Iterable):
             raise InvalidInput(f"{self.outer} must be a list of values; found {shown(value)}")
         return tuple(self._checked(part) for part in value)

@@ -11,6 +11,7 @@ import pytest
 
 from billboards.board import Board, human_scores
 from billboards.board.judgment_sources import Imported
+from billboards.board.writing import write_board
 from billboards.errors import ImportRefused, UnknownName
 from billboards.importers.billboard import billboard, read_references
 
@@ -314,3 +315,96 @@ def test_cnndm_has_every_annotators_rating_and_comet_correlates_as_published(sha
     k = board.position[first["seg_id"]]
     assert human(board)[first["SYS"]][k] == pytest.approx(first["human_score"] * 20)
     assert human(board, "crowd")["Lead-3"][k] == pytest.approx(20 * (23 + 21 + 21 + 23) / 20)
+
+
+OPUS = "clones/OPUS-MT-testsets/testsets/eng-deu"
+PARAPHRASED = "clones/wmt19-paraphrased-references/wmt20/ende/wmt20-ende-wmtp.ref"
+
+
+def lay(root: Path, files: dict[str, str]) -> Path:
+    for name, text in files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_bytes(text.encode())
+    return root
+
+
+def from_clones(root: Path, *references: Path) -> Imported:
+    return billboard(root / "billboard", board="wmt20-en-de", judgments=root / "mqm", references=references)
+
+
+CLONED = {
+    f"{OPUS}/newstest2020.eng": '"One"\nTwo.\nthree\n',
+    f"{OPUS}/newstest2020.deu": "a1\na2\na3\n",
+    f"{OPUS}/newstestB2020.deu": "b1\nb2\nb3\n",
+    f"{OPUS}/newstest2019.deu": "other\n",
+    PARAPHRASED: "p1\np2\np3\n",
+}
+
+
+def test_references_are_read_from_the_public_clones_as_they_are(translations: Write) -> None:
+    root = lay(translations(), CLONED)
+    clones = root / "clones"
+    told = from_clones(root, clones / "OPUS-MT-testsets", clones / "wmt19-paraphrased-references")
+    assert [(r.name, r.text) for r in told.board.instances[1].references] == [
+        ("Human-A", "a2"),
+        ("Human-B", "b2"),
+        ("Human-P", "p2"),
+    ]
+    assert "newstest2020.eng: 2 of 3 sources differ from the board's in quotes or other signs alone" in told.notes
+    assert any("Human-P was matched by the order" in note for note in told.notes)
+
+
+def test_one_folder_with_both_clones_gives_the_same_references(translations: Write) -> None:
+    root = lay(translations(), CLONED)
+    both = from_clones(root, root / "clones" / "OPUS-MT-testsets", root / "clones" / "wmt19-paraphrased-references")
+    assert from_clones(root, root / "clones").board.instances == both.board.instances
+
+
+def test_a_line_that_belongs_to_another_source_is_refused_with_its_number(translations: Write) -> None:
+    root = lay(translations(), {**CLONED, f"{OPUS}/newstest2020.eng": "one\nthree\ntwo\n"})
+    with pytest.raises(ImportRefused, match=r"newstest2020\.eng:2: is not the source of segment 's2'"):
+        from_clones(root, root / "clones")
+
+
+def test_a_cut_off_file_of_references_is_refused(translations: Write) -> None:
+    root = lay(translations(), {**CLONED, f"{OPUS}/newstestB2020.deu": "b1\nb2\n"})
+    with pytest.raises(ImportRefused, match=r"newstestB2020\.deu: has 2 lines for 3 segments"):
+        from_clones(root, root / "clones")
+
+
+def test_the_same_translator_from_two_folders_is_refused(translations: Write) -> None:
+    root = lay(translations(), CLONED)
+    with pytest.raises(ImportRefused, match="brings references of Human-A, and so does"):
+        from_clones(root, root / "clones" / "OPUS-MT-testsets", root / "references")
+
+
+def test_windows_line_ends_change_no_reference(translations: Write) -> None:
+    root = lay(translations(), {name: text.replace("\n", "\r\n") for name, text in CLONED.items()})
+    assert [r.text for r in from_clones(root, root / "clones").board.instances[2].references] == ["a3", "b3", "p3"]
+
+
+def test_a_folder_without_references_says_what_was_looked_for(translations: Write) -> None:
+    root = translations()
+    with pytest.raises(ImportRefused, match=r"testsets/eng-deu/newstest2020\.deu \(OPUS-MT-testsets\)"):
+        from_clones(root, root / "mqm")
+
+
+@pytest.mark.data
+def test_public_clones_alone_give_the_same_board_as_the_shared_references(shared_data: Path, tmp_path: Path) -> None:
+    copies, folder = shared_data / "wmt20_references" / "zh-en", tmp_path / "OPUS-MT-testsets/testsets/zho-eng"
+    folder.mkdir(parents=True)
+    for name, copy in (("2020.zho", "src"), ("2020.eng", "Human-A"), ("B2020.eng", "Human-B")):
+        (folder / f"newstest{name}").symlink_to(copies / f"{copy}.txt")
+
+    def board(references: Path) -> Board:
+        judgments = shared_data / "wmt-mqm-human-evaluation"
+        return billboard(
+            shared_data / "billboard", board="wmt20-zh-en", judgments=judgments, references=references
+        ).board
+
+    cloned, shared = board(tmp_path / "OPUS-MT-testsets"), board(shared_data / "wmt20_references")
+    assert cloned.references == ("Human-A", "Human-B")
+    assert (cloned.instances, cloned.rows, cloned.card) == (shared.instances, shared.rows, shared.card)
+    assert write_board(cloned, tmp_path / "a") != write_board(shared, tmp_path / "b")
+    files = sorted(path.relative_to(tmp_path / "a") for path in (tmp_path / "a").rglob("*") if path.is_file())
+    assert [f for f in files if (tmp_path / "a" / f).read_bytes() != (tmp_path / "b" / f).read_bytes()] == []

@@ -41,3 +41,41 @@ def import_board(kind: str, source: str | Path, *, facts: Mapping[str, str] | No
     from billboards.importers import IMPORTERS
 
     return with_facts(IMPORTERS.load(kind)(source, **options).board, facts or {})
+
+
+def get(
+    name: str,
+    out: str | Path | None = None,
+    *,
+    mirror: str | Path | None = None,
+    force: bool = False,
+    unverified: bool = False,
+    catalogue: str | Path | None = None,
+) -> Board:
+    """A public board by name: its files are downloaded once, checked and imported.
+
+    name: as `billboards get --list` shows it
+    out: a folder to write the board to, where it is then opened; without it the board is in memory alone
+    mirror: a folder of clones and archives, or a server's address, to take the files from instead of the sources
+    force: replace `out` if it exists
+    unverified: accept files of a mirror folder that differ from the catalogue's
+    catalogue: a TOML file with entries of your own, or a folder of them
+
+    Licence, citation and what could not be verified are told on stderr.
+
+    Example:
+
+        bb.get("wmt20-zh-en", "zh-en", mirror="clones")
+    """
+    from billboards.catalogue import Place, get_board, read_catalogue
+    from billboards.catalogue._cache import cache_folder
+    from billboards.catalogue._terminal import on_terminal
+    from billboards.errors import InvalidInput
+
+    entry = read_catalogue([] if catalogue is None else [Path(catalogue)]).entry(name)
+    if out is not None and Path(out).exists() and not force:
+        raise InvalidInput(f"{out}: exists already; name another folder, or force=True to replace the board in it")
+    place = Place(cache=cache_folder(), mirror=None if mirror is None else str(mirror), unverified=unverified)
+    with on_terminal(place.cache, ask=False) as telling:
+        board = get_board(entry, place, telling).board
+    return board if out is None else save(board, out, force=force)

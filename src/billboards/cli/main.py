@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 COMMANDS = {
     "demo": ("demo", "build, score, rank and show the demo board"),
     "new": ("new", "write a commented skeleton of a board folder"),
+    "get": ("get", "fetch a public board by name: download, check and import it"),
     "import": ("importing", "make a board folder from a public data set or a table"),
     "export": ("exporting", "write a board in another layout (mt-metrics-eval)"),
     "check": ("check", "explain every mistake in a board folder; compare imported scores with own ones"),

@@ -38,6 +38,7 @@ from billboards.importers._assembling import (
     score_column,
 )
 from billboards.importers._importer import importer
+from billboards.importers._wmt_references import TestSet, find_wmt_references, read_wmt_references, refuse_nothing
 from billboards.importers.mqm import find_mqm, read_mqm
 from billboards.importers.thumb import find_thumb, read_thumb
 from billboards.reading import (
@@ -78,14 +79,18 @@ def billboard(
     *,
     board: Annotated[str, "the board's name there, such as wmt20-zh-en, cnndm or mscoco"],
     judgments: Annotated[Path | None, "human judgments: a clone of the MQM or THumB repository"] = None,
-    references: Annotated[Path | None, "a folder or .jsonl file of references"] = None,
+    references: Annotated[
+        tuple[Path, ...],
+        "references: a clone of OPUS-MT-testsets or wmt19-paraphrased-references, a folder of Human-X.txt, or a .jsonl "
+        "file; may be repeated",
+    ] = (),
 ) -> Imported:
     """The public billboard repository: sources, generators and released scores of one board."""
     profile = profile_of(board_name(board))
     set_ids, inputs = read_sources(_source_file(source, board))
     texts: dict[str, Texts] = dict(_read_generators(source, board, set_ids))
     judged = None if judgments is None else _read_judgments(judgments, board, profile, set_ids)
-    by_segment, notes = _find_references(references, judgments, board, profile, set_ids)
+    by_segment, notes = _find_references(references, judgments, board, profile, inputs, set_ids)
     if profile.judged_person_is_reference and judged is not None:
         by_segment, more = _with_judged_people(by_segment, judged, set_ids)
         notes = (*notes, *more)
@@ -150,16 +155,34 @@ def _read_judgments(path: Path, board: str, profile: Profile, set_ids: SetIds) -
 
 
 def _find_references(
-    references: Path | None, judgments: Path | None, board: str, profile: Profile, set_ids: SetIds
+    sources: Sequence[Path],
+    judgments: Path | None,
+    board: str,
+    profile: Profile,
+    inputs: Mapping[str, str],
+    set_ids: SetIds,
 ) -> tuple[References, tuple[str, ...]]:
     """The references given, else those that lie beside THumB's ratings, else none."""
     pair = f"{profile.input_language}-{profile.output_language}" if profile.documents else None
-    if references is None and profile.judgments == "thumb" and judgments is not None:
+    if not sources and profile.judgments == "thumb" and judgments is not None:
         beside = find_thumb(judgments, board).parent
-        references = beside if any(beside.glob(f"{board}_ref*")) else None
-    if references is None:
+        sources = [beside] if any(beside.glob(f"{board}_ref*")) else []
+    if not sources:
         return {}, ("no references were given, so no metric can be computed against them; add --references",)
-    return read_references(references, board, pair, set_ids)
+    joined: References = dict.fromkeys(set_ids, ())
+    notes: tuple[str, ...] = ()
+    origin: dict[str, Path] = {}
+    for source in sources:
+        by_segment, more = read_references(source, board, pair, set_ids, inputs)
+        for name in dict.fromkeys(ref.name for refs in by_segment.values() for ref in refs):
+            if name in origin:
+                raise ImportRefused(
+                    f"{source}: brings references of {name}, and so does {origin[name]}; give one of them"
+                )
+            origin[name] = source
+        joined = {segment: (*joined[segment], *by_segment.get(segment, ())) for segment in set_ids}
+        notes = (*notes, *more)
+    return joined, notes
 
 
 def _with_judged_people(
@@ -359,12 +382,26 @@ def check_aligned(name: str, lines: Mapping[str, tuple[int, int]], set_ids: SetI
         problems.error(name, None, f"lacks {len(missing)} of {len(set_ids)} segments, first {missing[0]!r}; cut off?")
 
 
-def read_references(source: Path, board: str, pair: str | None, set_ids: SetIds) -> tuple[References, tuple[str, ...]]:
-    """The references of a board, from a .jsonl file, a folder that has one, or a folder of text files per pair."""
+def read_references(
+    source: Path, board: str, pair: str | None, set_ids: SetIds, inputs: Mapping[str, str] | None = None
+) -> tuple[References, tuple[str, ...]]:
+    """The references of a board, from whatever they lie in.
+
+    That is a .jsonl file or a folder that has one, a folder of text files per pair, or a clone of a public repository
+    of WMT's references, whose lines are held against the board's `inputs`.
+    """
     folders = [folder for folder in (source / (pair or "."), source) if any(folder.glob("Human-*.txt"))]
     if folders and not any(source.glob(f"{board}_ref*")):
         return _references_of_texts(folders[0], set_ids)
     patterns = (f"{board}_refs.jsonl", f"{board}_references.jsonl", f"{board}_references.json")
+    test_set = TestSet.of_board(board)
+    if inputs is not None and test_set is not None and not any(any(source.glob(pattern)) for pattern in patterns):
+        files = find_wmt_references(source, test_set)
+        if files:
+            texts, notes = read_wmt_references(files, test_set, inputs)
+            return {s: tuple(Reference(name, lines[s]) for name, lines in texts.items()) for s in set_ids}, notes
+    if source.is_dir() and not any(any(source.rglob(pattern)) for pattern in patterns):
+        raise refuse_nothing(source, board, test_set)
     return _references_of_lines(find_file(source, patterns, f"references for {board}"), set_ids), ()
 
 

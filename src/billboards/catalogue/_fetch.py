@@ -1,0 +1,287 @@
+"""The files of an entry in one folder, each source under its repository's name, as the importer wants them.
+
+Files come from the cache, from the network, or from a mirror. Whatever they come from, a file whose SHA-256 is known is
+held against it each time; one whose SHA-256 is not known is told with the digest that it has.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from billboards.catalogue._cache import digest_of, locked, storing
+from billboards.catalogue._download import Downloader, Progress
+from billboards.catalogue._entry import Entry, File, Source
+from billboards.catalogue._mirror import difference, from_mirror
+from billboards.catalogue._unpack import Unpacked, unpack
+from billboards.errors import DownloadFailed, Refused
+
+_LISTED = 5
+
+
+@dataclass(frozen=True, kw_only=True)
+class Telling:
+    """Who is told what happens, and who agrees to a licence before the first download."""
+
+    note: Callable[[str], None]
+    progress: Progress
+    agree: Callable[[Entry, int | None, Sequence[str]], bool]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Place:
+    """Where files come from and what is accepted."""
+
+    cache: Path
+    #: A folder or archive, or the address of a server that has the same files below its hosts' names.
+    mirror: str | None = None
+    #: Whether files of a mirror that differ from the catalogue's, or lack, are accepted.
+    unverified: bool = False
+
+    @property
+    def folder(self) -> Path | None:
+        """The mirror, if it lies on this machine."""
+        return None if self.mirror is None or self.server else Path(self.mirror).expanduser()
+
+    @property
+    def server(self) -> str:
+        """The address of the mirror, if it is one."""
+        return self.mirror if self.mirror is not None and self.mirror.startswith(("http://", "https://")) else ""
+
+    def address(self, url: str) -> str:
+        """Where a file is fetched: its own address, or that on the mirror."""
+        parts = urlsplit(url)
+        return f"{self.server.rstrip('/')}/{parts.hostname}{parts.path}" if self.server else url
+
+
+def fetch(entry: Entry, root: Path, place: Place, telling: Telling) -> None:
+    """Lay out every file of an entry below a folder that is empty; raises where one can't be had or is wrong."""
+    if place.folder is None and any(_missing(source, place) for source in entry.sources):
+        hosts = sorted({urlsplit(place.address(_first_url(source))).hostname or "" for source in entry.sources})
+        if not telling.agree(entry, entry.size, hosts):
+            raise Refused(f"{entry.name}: nothing was downloaded")
+    for number, source in enumerate(entry.sources):
+        scratch = root / f".unpacked-{number}"
+        if place.folder is not None:
+            files = _mirrored(source, place.folder, scratch, place, telling)
+        elif source.comes_as_archive:
+            files = _from_archive(source, place, telling)
+        else:
+            files = _one_by_one(source, place, telling)
+        _tell_unverified(source, files, telling)
+        _link(files, root / source.place)
+
+
+def _first_url(source: Source) -> str:
+    return source.archive_url if source.comes_as_archive else source.file_url(source.files[0])
+
+
+def _kept_folder(source: Source, cache: Path) -> Path:
+    """Where a source's files stand in the cache."""
+    if source.repository is not None:
+        return cache / "github.com" / source.repository / str(source.commit)
+    key = hashlib.sha256(str(source.url).encode()).hexdigest()[:16]
+    return cache / (urlsplit(str(source.url)).hostname or "files") / key
+
+
+def _missing(source: Source, place: Place) -> bool:
+    """Whether something must be downloaded; sizes tell as much as is needed here."""
+    folder = _kept_folder(source, place.cache)
+    if source.comes_as_archive and source.patterns and not _archive(source, place.cache).is_file():
+        return not _list_file(source, folder).is_file()
+    if source.comes_as_archive and _archive(source, place.cache).is_file():
+        return False
+    return any(not _has_size(folder / file.path, file.size) for file in source.files)
+
+
+def _has_size(path: Path, size: int | None) -> bool:
+    return path.is_file() and size in (None, path.stat().st_size)
+
+
+def _one_by_one(source: Source, place: Place, telling: Telling) -> dict[str, Unpacked]:
+    folder = _kept_folder(source, place.cache)
+    downloader = Downloader(partial=place.cache / "partial", progress=telling.progress, note=telling.note)
+    files = {}
+    for file in source.files:
+        target = folder / file.path
+        size, sha256 = downloader.fetch(
+            place.address(source.file_url(file)),
+            target,
+            label=f"{source.label}: {file.path}" if source.repository else file.path,
+            size=file.size,
+            sha256=file.sha256,
+            at_most=source.at_most,
+        )
+        files[file.path] = Unpacked(file=file, place=target, size=size, sha256=sha256)
+    return files
+
+
+def _archive(source: Source, cache: Path) -> Path:
+    folder = _kept_folder(source, cache)
+    return folder.with_name(f"{folder.name}.archive")
+
+
+def _list_file(source: Source, folder: Path) -> Path:
+    """Where it is kept which files the patterns of a source named."""
+    key = hashlib.sha256("\n".join(source.patterns).encode()).hexdigest()[:16]
+    return folder.with_name(f"{folder.name}.{key}.json")
+
+
+def _from_archive(source: Source, place: Place, telling: Telling) -> dict[str, Unpacked]:
+    """The files of an archive, unpacked once and verified each time."""
+    folder, archive = _kept_folder(source, place.cache), _archive(source, place.cache)
+
+    def waiting() -> None:
+        telling.note(f"another process is unpacking {source.label}; waiting for it")
+
+    with storing(place.cache, needs=source.size), locked(archive.with_suffix(".lock"), waiting):
+        files = _unpacked_before(source, folder)
+        if files is None:
+            fetched = not archive.is_file()
+            files = _unpacked_now(source, place, archive, folder, telling)
+            lacking = [file.path for file in source.files if file.path not in files]
+            if not lacking and not files:
+                lacking = list(source.patterns)
+            if lacking:
+                archive.unlink(missing_ok=True)
+                raise _lacks(source.archive_url, lacking, "" if fetched else "; the archive in the cache was deleted")
+            if source.patterns:
+                _keep_list(source, folder, files)
+    return files
+
+
+def _unpacked_now(source: Source, place: Place, archive: Path, folder: Path, telling: Telling) -> dict[str, Unpacked]:
+    downloader = Downloader(partial=place.cache / "partial", progress=telling.progress, note=telling.note)
+    was_there = archive.is_file()
+    url = place.address(source.archive_url)
+    _, sha256 = downloader.fetch(
+        url, archive, label=source.label, at_most=source.at_most, size=source.size, sha256=source.sha256
+    )
+    if source.repository is None and source.sha256 is None and not was_there:
+        telling.note(f"unverified: no digest of {source.label} is known; this one has sha256 {sha256}")
+
+    def check(file: File, size: int, sha256: str) -> None:
+        if _differs(file, size, sha256):
+            archive.unlink(missing_ok=True)
+            raise _wrong(f"{url}: {file.path}", file, size, sha256, ". The archive was deleted; fetch it again")
+
+    telling.note(f"unpacking {source.label}")
+    try:
+        return unpack(archive, source.wanted, folder, at_most=source.at_most, check=check)
+    except DownloadFailed:
+        # What can't be unpacked now won't be later: the next call fetches it again.
+        archive.unlink(missing_ok=True)
+        raise
+
+
+def _unpacked_before(source: Source, folder: Path) -> dict[str, Unpacked] | None:
+    """The files of an earlier call, if all of them are there and right."""
+    files = list(source.files)
+    if source.patterns:
+        listed = _kept_list(source, folder)
+        if listed is None:
+            return None
+        files += listed
+    unpacked = {}
+    for file in files:
+        path = folder / file.path
+        if not _has_size(path, file.size):
+            return None
+        size, sha256 = digest_of(path)
+        if _differs(file, size, sha256):
+            return None
+        wanted = source.wanted(file.path) or file
+        unpacked[file.path] = Unpacked(file=wanted, place=path, size=size, sha256=sha256)
+    return unpacked
+
+
+def _keep_list(source: Source, folder: Path, files: dict[str, Unpacked]) -> None:
+    loose = [
+        {"path": path, "size": unpacked.size, "sha256": unpacked.sha256}
+        for path, unpacked in files.items()
+        if not unpacked.file.is_verified
+    ]
+    target = _list_file(source, folder)
+    fresh = target.with_suffix(".new")
+    fresh.write_text(json.dumps(loose), "utf-8")
+    fresh.replace(target)
+
+
+def _kept_list(source: Source, folder: Path) -> list[File] | None:
+    try:
+        return [File.model_validate(item) for item in json.loads(_list_file(source, folder).read_text("utf-8"))]
+    except (FileNotFoundError, ValueError):
+        return None
+
+
+def _mirrored(source: Source, mirror: Path, scratch: Path, place: Place, telling: Telling) -> dict[str, Unpacked]:
+    differing: list[tuple[File, str]] = []
+
+    def check(file: File, size: int, sha256: str) -> None:
+        if _differs(file, size, sha256):
+            differing.append((file, sha256))
+
+    files = from_mirror(source, mirror, scratch, check=check)
+    lacking = [file.path for file in source.files if file.path not in files]
+    if not place.unverified:
+        if differing:
+            file, sha256 = differing[0]
+            more = f" (and {len(differing) - 1} more files)" if differing[1:] else ""
+            unpacked = files[file.path]
+            hint = difference(file, unpacked.place) + f"{more}; --unverified takes it as it is"
+            raise _wrong(str(unpacked.place), file, unpacked.size, sha256, hint)
+        if lacking:
+            raise _lacks(f"{mirror}: {source.label}", lacking, "; --unverified goes on without")
+    for file, sha256 in differing:
+        telling.note(f"unverified: {source.label}: {file.path} is not the catalogue's file; it has sha256 {sha256}")
+    if lacking:
+        telling.note(f"unverified: {source.label}: {len(lacking)} files are not there, first {lacking[0]}")
+    return files
+
+
+def _differs(file: File, size: int, sha256: str) -> bool:
+    return file.size not in (None, size) or file.sha256 not in (None, sha256)
+
+
+def _wrong(what: str, file: File, size: int, sha256: str, hint: str) -> DownloadFailed:
+    expected = f"{file.size:,} bytes with " if file.size is not None else ""
+    return DownloadFailed(
+        f"{what}: is not the file that the catalogue names: {size:,} bytes with sha256 {sha256}, not "
+        f"{expected}{file.sha256}{hint}"
+    )
+
+
+def _lacks(what: str, paths: Sequence[str], hint: str) -> DownloadFailed:
+    more = f" and {len(paths) - 1} more files" if paths[1:] else ""
+    return DownloadFailed(f"{what}: lacks {paths[0]}{more}{hint}")
+
+
+def _tell_unverified(source: Source, files: dict[str, Unpacked], telling: Telling) -> None:
+    """Say which files nobody can vouch for, with what they are."""
+    if source.archive and source.sha256 is not None:
+        return
+    loose = sorted((path, file.sha256) for path, file in files.items() if not file.file.is_verified)
+    if len(loose) <= _LISTED:
+        for path, sha256 in loose:
+            telling.note(f"unverified: no digest of {source.label}: {path} is known; this one has sha256 {sha256}")
+        return
+    tree = hashlib.sha256("".join(f"{sha256}  {path}\n" for path, sha256 in loose).encode()).hexdigest()
+    telling.note(
+        f"unverified: no digests of {len(loose):,} files of {source.label} are known; the sha256 over the lines "
+        f"`sha256  path` of these is {tree}"
+    )
+
+
+def _link(files: dict[str, Unpacked], folder: Path) -> None:
+    for path, unpacked in files.items():
+        target = folder / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            target.symlink_to(unpacked.place.resolve())
+        except OSError:
+            shutil.copyfile(unpacked.place, target)

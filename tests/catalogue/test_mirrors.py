@@ -1,0 +1,286 @@
+"""Boards from mirrors: a folder of clones or archives, the shared data laid out as one, and a server of the same files."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+from catalogue_entries import TABLE, WriteEntry, sha256, toml
+from file_server import FileServer
+
+import billboards as bb
+from billboards.catalogue import read_catalogue
+from billboards.cli.main import main
+from billboards.errors import DownloadFailed, ImportRefused
+
+COMMIT = "0123456789" * 4
+FILES = {"data/ratings.csv": TABLE, "data/more.txt": b"more\n"}
+
+
+def repository(entry_file: WriteEntry, **changed: str) -> Path:
+    """An entry whose files lie in the repository some/body."""
+    listed = "".join(f"{len(data)}\t{sha256(data)}\t{path}\n" for path, data in FILES.items())
+    lines = {
+        "repository": '"some/body"',
+        "commit": f'"{COMMIT}"',
+        "licence": '"CC0-1.0"',
+        "files": '["data/*"]',
+        "digests": '"list.tsv"',
+        **changed,
+    }
+    source = "[[sources]]\n" + "".join(f"{key} = {value}\n" for key, value in lines.items())
+    return entry_file(toml("two", source, source='"body/data/ratings.csv"'), more={"list.tsv": listed})
+
+
+def clone(folder: Path, files: dict[str, bytes] | None = None) -> Path:
+    for path, data in (FILES if files is None else files).items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_bytes(data)
+    return folder
+
+
+def get(entry: Path, mirror: Path | str, *, unverified: bool = False) -> bb.Board:
+    return bb.get("two", catalogue=entry, mirror=mirror, unverified=unverified)
+
+
+@pytest.mark.parametrize(
+    "place", ["body", "some/body", "some-body", "body-main", f"body-{COMMIT}", f"some-body-{COMMIT[:7]}"]
+)
+def test_a_clone_may_have_any_of_the_usual_names(place: str, entry_file: WriteEntry, tmp_path: Path) -> None:
+    clone(tmp_path / "mirror" / place)
+    assert [row.name for row in get(repository(entry_file), tmp_path / "mirror").rows] == ["A", "B"]
+
+
+def test_the_mirror_may_be_the_clone_itself(entry_file: WriteEntry, tmp_path: Path) -> None:
+    assert len(get(repository(entry_file), clone(tmp_path / "anything")).judgments) == 6
+
+
+@pytest.mark.parametrize(
+    "name", ["body.tar.gz", "some/body.tgz", f"body-{COMMIT}.zip", f"{COMMIT}.tar.gz", "body-main.zip"]
+)
+def test_an_archive_does_as_well(name: str, entry_file: WriteEntry, tmp_path: Path) -> None:
+    folder, archive = clone(tmp_path / "body-x"), tmp_path / "mirror" / name
+    archive.parent.mkdir(parents=True)
+    if name.endswith(".zip"):
+        with zipfile.ZipFile(archive, "w") as opened:
+            for path in FILES:
+                opened.write(folder / path, f"body-x/{path}")
+    else:
+        with tarfile.open(archive, "w:gz") as tar:
+            tar.add(folder, "body-x")
+    assert len(get(repository(entry_file), tmp_path / "mirror").judgments) == 6
+    assert len(get(repository(entry_file), archive).judgments) == 6
+
+
+def test_gzipped_files_are_unpacked(entry_file: WriteEntry, tmp_path: Path) -> None:
+    folder = clone(tmp_path / "mirror" / "body")
+    subprocess.run(["gzip", folder / "data/ratings.csv"], check=True)
+    assert len(get(repository(entry_file), tmp_path / "mirror").judgments) == 6
+
+
+def test_a_file_that_differs_is_refused_unless_that_is_asked_for(
+    entry_file: WriteEntry, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = TABLE.replace(b"one", b"uno")
+    clone(tmp_path / "body", {**FILES, "data/ratings.csv": other})
+    with pytest.raises(
+        DownloadFailed, match=f"ratings.csv: is not the file that the catalogue names: .*{sha256(other)}"
+    ):
+        get(repository(entry_file), tmp_path)
+    assert get(repository(entry_file), tmp_path, unverified=True).rows[0].texts[0] == "uno"
+    said = capsys.readouterr().err
+    assert f"unverified: some/body: data/ratings.csv is not the catalogue's file; it has sha256 {sha256(other)}" in said
+
+
+def test_windows_line_ends_are_recognised(entry_file: WriteEntry, tmp_path: Path) -> None:
+    clone(tmp_path / "body", {**FILES, "data/ratings.csv": TABLE.replace(b"\n", b"\r\n")})
+    with pytest.raises(
+        DownloadFailed, match=r"only its line ends differ: clone with `git -c core\.autocrlf=false clone`"
+    ):
+        get(repository(entry_file), tmp_path)
+
+
+def test_a_pointer_of_git_lfs_is_recognised(entry_file: WriteEntry, tmp_path: Path) -> None:
+    pointer = b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n"
+    clone(tmp_path / "body", {**FILES, "data/ratings.csv": pointer})
+    with pytest.raises(DownloadFailed, match="run `git lfs pull` there"):
+        get(repository(entry_file), tmp_path)
+
+
+def test_a_file_that_lacks_is_named(entry_file: WriteEntry, tmp_path: Path) -> None:
+    clone(tmp_path / "body", {"data/ratings.csv": TABLE})
+    with pytest.raises(DownloadFailed, match=r"some/body: lacks data/more\.txt; --unverified goes on without"):
+        get(repository(entry_file), tmp_path)
+    assert len(get(repository(entry_file), tmp_path, unverified=True).judgments) == 6
+
+
+def test_an_empty_mirror_says_what_to_put_there(entry_file: WriteEntry, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(
+        DownloadFailed, match=r"holds nothing of some/body; put a clone body/ or an archive body\.tar\.gz"
+    ):
+        get(repository(entry_file), tmp_path / "empty")
+    (tmp_path / "empty" / "body").mkdir()
+    with pytest.raises(DownloadFailed, match=r"body: holds none of the files that are needed, such as data/ratings"):
+        get(repository(entry_file), tmp_path / "empty")
+
+
+def test_what_the_importer_refuses_is_told_with_the_entrys_paths(entry_file: WriteEntry, tmp_path: Path) -> None:
+    clone(tmp_path / "body", {**FILES, "data/ratings.csv": b"item,system\n"})
+    with pytest.raises(ImportRefused, match=r"^two: no column of body/data/ratings\.csv named 'output'"):
+        get(repository(entry_file), tmp_path, unverified=True)
+
+
+def test_a_mirror_is_not_written_to_and_fills_no_cache(entry_file: WriteEntry, tmp_path: Path, cache: Path) -> None:
+    clone(tmp_path / "mirror" / "body")
+    before = sorted(tmp_path.joinpath("mirror").rglob("*"))
+    get(repository(entry_file), tmp_path / "mirror")
+    assert sorted(tmp_path.joinpath("mirror").rglob("*")) == before
+    assert not cache.exists()
+
+
+def test_files_over_http_are_kept_by_repository_and_commit(
+    server: FileServer, entry_file: WriteEntry, cache: Path
+) -> None:
+    for path, data in FILES.items():
+        server.files[f"/raw.githubusercontent.com/some/body/{COMMIT}/{path}"] = data
+    assert len(get(repository(entry_file), server.url).judgments) == 6
+    assert (cache / "github.com/some/body" / COMMIT / "data/ratings.csv").read_bytes() == TABLE
+    server.files.clear()
+    assert len(get(repository(entry_file), server.url).judgments) == 6
+    assert len(get(repository(entry_file), cache.parent).judgments) == 6
+    assert len(server.requests) == 2
+
+
+def packed(tmp_path: Path, files: dict[str, bytes]) -> bytes:
+    folder = clone(tmp_path / "packing", files)
+    with tarfile.open(tmp_path / "packed", "w:gz") as tar:
+        tar.add(folder, f"body-{COMMIT}")
+    shutil.rmtree(folder)
+    return (tmp_path / "packed").read_bytes()
+
+
+ARCHIVE = f"/codeload.github.com/some/body/tar.gz/{COMMIT}"
+
+
+def test_an_archive_over_http_is_unpacked_once(
+    server: FileServer, entry_file: WriteEntry, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    loose = {**FILES, "loose/1.txt": b"1", "loose/2.txt": b"2", "secret.txt": b"no"}
+    server.files[ARCHIVE] = packed(tmp_path, loose)
+    entry = repository(entry_file, files='["data/*", "loose/*"]')
+    assert len(get(entry, server.url).judgments) == 6
+    said = capsys.readouterr().err
+    assert f"unverified: no digest of some/body: loose/1.txt is known; this one has sha256 {sha256(b'1')}" in said
+    assert len(get(entry, server.url).judgments) == 6
+    assert f"this one has sha256 {sha256(b'2')}" in capsys.readouterr().err
+    assert len(server.requests) == 1
+
+
+def test_an_archive_with_a_wrong_file_is_refused_and_fetched_again(
+    server: FileServer, entry_file: WriteEntry, tmp_path: Path, cache: Path
+) -> None:
+    entry = repository(entry_file, files='["data/*", "loose/*"]')
+    server.files[ARCHIVE] = packed(tmp_path, {**FILES, "data/ratings.csv": TABLE[:-3], "loose/1.txt": b"1"})
+    with pytest.raises(DownloadFailed, match=r"data/ratings\.csv: is not the file that the catalogue names"):
+        get(entry, server.url)
+    assert list(cache.rglob("ratings.csv")) == list(cache.rglob("*.archive")) == []
+    server.files[ARCHIVE] = packed(tmp_path, {**FILES, "loose/1.txt": b"1"})
+    assert len(get(entry, server.url).judgments) == 6
+
+
+def test_an_archive_that_lacks_a_file_is_refused(server: FileServer, entry_file: WriteEntry, tmp_path: Path) -> None:
+    entry = repository(entry_file, files='["data/*", "loose/*"]')
+    server.files[ARCHIVE] = packed(tmp_path, {"data/ratings.csv": TABLE, "loose/1.txt": b"1"})
+    with pytest.raises(DownloadFailed, match=r"lacks data/more\.txt"):
+        get(entry, server.url)
+
+
+def test_an_archive_that_is_a_web_page_is_refused(server: FileServer, entry_file: WriteEntry) -> None:
+    server.files[ARCHIVE] = b"<html>Sign in to your network first</html>"
+    with pytest.raises(DownloadFailed, match="is cut off or no archive"):
+        get(repository(entry_file, files='["data/*", "loose/*"]'), server.url)
+
+
+# The shared data, laid out as the repositories are.
+
+PAIRWISE = "asset_pairwise_comparisons_with_turkcorpus_and_hsplit.csv"
+SAME = {
+    "billboard": "billboard",
+    "THumB": "THumB",
+    "wmt-mqm-human-evaluation": "wmt-mqm-human-evaluation",
+    "OPUS-MT-testsets/testsets/zho-eng/newstest2020.zho": "wmt20_references/zh-en/src.txt",
+    "OPUS-MT-testsets/testsets/zho-eng/newstest2020.eng": "wmt20_references/zh-en/Human-A.txt",
+    "OPUS-MT-testsets/testsets/zho-eng/newstestB2020.eng": "wmt20_references/zh-en/Human-B.txt",
+    "asset/dataset": "asset",
+    "asset/human_ratings/human_ratings.csv": "asset/human_ratings.csv",
+    f"asset/human_ratings/{PAIRWISE}": "asset/pairwise_vs_turkcorpus_hsplit.csv",
+    "natural-questions/nq_open": "efficientqa",
+    "ImageCaptioning/data/Flickr8k_text": "flickr8k",
+    "challenge-webnlg/data/webnlg2017/webnlg-human-evaluation-master": "webnlg2017",
+    "ErrorSpanAnnotation/data/mt-metrics-eval-v2/wmt23": "mtme_wmt23_en-de",
+    "Multi_SummEval/mturk/annotation_result": "multi_summeval/annotation_result",
+}
+
+
+@pytest.fixture(scope="module")
+def mirror(shared_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The shared data under the names and paths of the public repositories."""
+    root = tmp_path_factory.mktemp("mirror")
+    for place, path in SAME.items():
+        (root / place).parent.mkdir(parents=True, exist_ok=True)
+        (root / place).symlink_to(shared_data / path)
+    for line in (shared_data / "multi_summeval/texts.jsonl").read_text("utf-8").splitlines():
+        texts = json.loads(line)
+        for part in ("gold", "pred_BERT", "pred_PG"):
+            path = root / "Multi_SummEval/resulting_data" / texts["lang"] / part / str(texts["doc_id"])
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(texts[part], "utf-8")
+    for path in (shared_data / "multi_summeval/resulting_data").glob("*/score.csv"):
+        (root / "Multi_SummEval/resulting_data" / path.parent.name / "score.csv").symlink_to(path)
+    return root
+
+
+def judged_outputs(board: bb.Board) -> int:
+    """How many outputs have a judgment."""
+    every = board.judgments.each(tuple(i.id for i in board.instances), tuple(row.name for row in board.rows))
+    return len({(judgment.instance, output) for judgment in every for output in judgment.outputs})
+
+
+VERIFIED = [
+    "wmt20-zh-en",
+    "cnndm",
+    "asset",
+    "efficientqa",
+    "flickr8k-crowd",
+    "flickr8k-expert",
+    "webnlg-2017",
+    "wmt23-en-de",
+]
+LANGUAGES = ["de", "en", "es", "fr", "id", "ru", "tr", "zh"]
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("name", [*VERIFIED, *(f"multi-summeval-{language}" for language in LANGUAGES)])
+def test_the_shared_data_become_the_boards_of_the_catalogue(
+    name: str, mirror: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["get", name, "--from", str(mirror), "-o", str(tmp_path / "out")]) == 0
+    said = capsys.readouterr().err
+    entry = read_catalogue().entry(name)
+    assert ("unverified" not in said) is entry.is_verified
+    assert judged_outputs(bb.open(tmp_path / "out")) == entry.judged
+
+
+@pytest.mark.data
+def test_a_changed_file_of_the_shared_data_needs_a_word(mirror: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(DownloadFailed, match=r"hsplit\.csv: is not the file that the catalogue names"):
+        bb.get("asset-pairwise", mirror=mirror)
+    board = bb.get("asset-pairwise", mirror=mirror, unverified=True)
+    assert judged_outputs(board) == read_catalogue().entry("asset-pairwise").judged
+    assert "is not the catalogue's file; it has sha256" in capsys.readouterr().err
