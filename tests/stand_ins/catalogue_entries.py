@@ -17,7 +17,7 @@ def sha256(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def toml(name: str, sources: str, **changed: str) -> str:
+def toml(name: str, sources: str, /, **changed: str) -> str:
     """An entry that makes a board of a table; `changed` holds lines of TOML by key."""
     lines = {
         "name": f'"{name}"',
@@ -35,7 +35,7 @@ def toml(name: str, sources: str, **changed: str) -> str:
     return "".join(f"{key} = {value}\n" for key, value in lines.items()) + sources
 
 
-def url_source(url: str, data: bytes | None, **changed: str) -> str:
+def url_source(url: str, data: bytes | None, /, **changed: str) -> str:
     """A source that is one file at an address; its size and digest are those of `data`, if given."""
     lines = {"url": f'"{url}"', "licence": '"CC0-1.0"', "files": '["ratings.csv"]'}
     if data is not None:
