@@ -62,7 +62,7 @@ ratings = st.tuples(
     st.integers(-1, 3),
     st.integers(-1, 1),
     st.one_of(st.just(float("nan")), st.integers(1, 5).map(float)),
-    st.floats(-1e6, 1e6),
+    st.integers(-1000, 1000).map(lambda value: value / 8),
     st.booleans(),
 )
 
@@ -265,3 +265,8 @@ def test_wmt21_s_released_z_scores_are_over_all_ratings_of_a_worker_with_one_deg
     plain = {"errors": Dimension("errors")}
     z = judged_values(columns.build(), replace(Z, dimensions=("errors",)), plain)[:, 0]
     np.testing.assert_allclose(z, np.concatenate(list(by_worker.values())), atol=2e-5)
+
+
+def test_differences_too_small_to_square_are_no_spread() -> None:
+    ratings = judged((0, 0, "ann", 0.0), (0, 1, "ann", 5e-324), (1, 0, "bob", 1), (1, 1, "bob", 2))
+    assert np.isfinite(human_scores(ratings, Z, SCALES, (2, 2))).tolist() == [[False, False], [True, True]]

@@ -270,7 +270,7 @@ def standardised(judgments: Judgments, aggregate: Aggregate, dimension: Dimensio
     np.minimum.at(low, who, values)
     np.maximum.at(high, who, values)
     spread = np.full(len(people), np.nan)
-    varied = high > low
+    varied = (high > low) & (squares > 0)
     spread[varied] = np.sqrt(squares[varied] / (count[varied] - aggregate.ddof))
     z = np.full(len(judgments), np.nan)
     z[used] = (values - centre[who]) / spread[who] * (1.0 if dimension.higher_is_better else -1.0)
