@@ -216,8 +216,22 @@ def make_simplicity_da(root: Path) -> Made:
         for system in ("ACCESS", "Hybrid")
         for rater in (4, 8)
     ]
-    path = write_csv(root / "simplicity_DA_ratings.csv", rows)
-    return Made(path, (path,))
+    outputs = {(row["sent_id"], row["sys_name"]): dict(list(row.items())[:4]) for row in rows}
+    means = [
+        output | {"sys_type": "SBMT", "fluency": 50 + k, "fluency_zscore": k / 8, "meaning": 40, "meaning_zscore": 0.5}
+        for k, output in enumerate(outputs.values())
+    ]
+    metrics = [
+        {"sent_id": key, "sys_name": system, "test_set": references, "bleu": 10 * k + len(references), "fkgl": k}
+        for k, (key, system) in enumerate(outputs)
+        for references in ("asset", "all")
+    ]
+    files = [
+        write_csv(root / "data" / "ratings_per_annotator" / "simplicity_DA_ratings.csv", rows),
+        write_csv(root / "data" / "simplicity_DA.csv", means),
+        write_csv(root / "data" / "metrics_per_sentence" / "metrics_simplicity_DA.csv", metrics),
+    ]
+    return Made(root, tuple(files))
 
 
 def make_muss(root: Path) -> Made:

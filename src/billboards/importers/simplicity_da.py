@@ -1,44 +1,111 @@
 """Simplicity-DA (Alva-Manchego et al., 2021): simplified sentences of six systems, rated from 0 to 100 by 15 workers.
 
-`simplicity_DA_ratings.csv` has a row per rating: `sent_id`, `sys_name`, `orig_sent`, `simp_sent`, `rater_id`, and one
-or more of the aspects `fluency`, `meaning` and `simplicity`. References are ASSET's; where `asset.test.simp.0` and on
-lie beside the file or in the folder given, they are taken in by the sentence's number.
+A clone of feralvam/metaeval-simplification holds three files in `data/`:
+
+    ratings_per_annotator/simplicity_DA_ratings.csv     a row per rating: sentence, system, rater, simplicity
+    simplicity_DA.csv                                   a row per output: means and z-scores of three aspects
+    metrics_per_sentence/metrics_simplicity_DA.csv      a row per output and reference set: 20 metrics
+
+Single ratings are given for simplicity alone; fluency and meaning come as means. Z-scores are those of a rater's own
+ratings, divided by n (scipy's `zscore`), and the released ones are held against those computed here. The paper's
+correlations are with `simplicity_zscore` over all 600 outputs, of the metrics against ASSET's references: BLEU .496,
+SARI .359, BERTScore-P .617. Its values are absolute.
 """
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated
 
-from billboards.board import DataCard, Instance, Judgment, Reference
+import numpy as np
+
+from billboards.board import (
+    Aggregate,
+    Board,
+    DataCard,
+    Dimension,
+    Generator,
+    ImportedColumn,
+    Instance,
+    Judgment,
+    Reference,
+    human_scores,
+)
 from billboards.board.judgment_sources import Imported
 from billboards.errors import ImportRefused
 from billboards.importers._assembling import (
+    Floats,
     assemble,
     check_name,
     counts,
     find_file,
+    in_folder_order,
     read_cells,
     refuse_twice,
     rows_of_generators,
+    score_column,
     value_within,
 )
 from billboards.importers._importer import importer
-from billboards.importers.asset import RATED, sentences
-from billboards.reading import Problems, read_table, refuse_errors, whole_number
+from billboards.importers.asset import RATED, Sentences, sentences
+from billboards.reading import Problems, read_number, read_table, refuse_errors, some, whole_number
 
-NEEDED = ("sent_id", "sys_name", "orig_sent", "simp_sent", "rater_id")
+OUTPUT = ("sent_id", "sys_name", "orig_sent", "simp_sent")
+RATINGS, MEANS, METRICS = "simplicity_DA_ratings.csv", "simplicity_DA.csv", "metrics_simplicity_DA.csv"
+SINGLE, RELEASED = "ratings", "released"
+#: The z-scores that the authors released, and the aggregate that computes them from single ratings.
+STANDARDISED = {d.name: f"{d.name}_zscore" for d in RATED}
+COMPUTED = "simplicity_z"
+#: How the columns of metrics are named here; those without an entry are means of others: amean_bleu_sari.
+NAMES = {
+    "bleu": "BLEU",
+    "sari": "SARI",
+    "sari_add": "SARI-add",
+    "sari_keep": "SARI-keep",
+    "sari_del": "SARI-delete",
+    "ibleu": "iBLEU",
+    "fkgl": "FKGL",
+    "fkbleu": "FKBLEU",
+    "bertscore_P": "BERTScore-P",
+    "bertscore_R": "BERTScore-R",
+    "bertscore_F1": "BERTScore-F1",
+    "samsa": "SAMSA",
+}
+REFERENCE_FREE, LOWER_IS_BETTER = ("fkgl", "samsa"), ("fkgl",)
+#: Metrics that are told apart from means: the words in the names of those.
+WORDS = {"bleu": "BLEU", "sari": "SARI", "samsa": "SAMSA"}
 CARD = DataCard(
     title="Simplicity-DA",
     task="Rewrite a sentence so that it is easier to understand",
     source="https://github.com/feralvam/metaeval-simplification; sentences: TurkCorpus; references: ASSET",
-    licence="None stated",
+    licence="CC-BY-NC-SA-4.0",
     citation="Alva-Manchego, Scarton and Specia (2021): The (Un)Suitability of Automatic Evaluation Metrics for Text "
     "Simplification, Computational Linguistics 47",
     protocol="Direct assessment: workers saw original and simplification and said on a slider from 0 to 100 how far "
     "they agree with a statement on an aspect",
     annotators="15 crowd workers per sentence and aspect, who passed a qualification test",
+    comments="Single ratings are released for simplicity; fluency and meaning as means of 15 ratings. Z-scores are of "
+    "a rater's own ratings, divided by n. Metric columns are as released, named by their reference set: ASSET (10 "
+    "references), TurkCorpus (8), HSplit (4) or all of them; the paper's correlations are with ASSET's.",
 )
+
+
+@dataclass
+class _Found:
+    """What the files say, as they are read."""
+
+    problems: Problems = field(default_factory=Problems)
+    notes: list[str] = field(default_factory=list)
+    inputs: dict[str, str] = field(default_factory=dict)
+    texts: dict[str, dict[str, str]] = field(default_factory=dict)
+    references: dict[str, tuple[Reference, ...]] = field(default_factory=dict)
+    kinds: dict[str, str] = field(default_factory=dict)
+    judgments: list[Judgment] = field(default_factory=list)
+    #: Outputs of which a file has another text than the one read before it.
+    others: list[tuple[str, str]] = field(default_factory=list)
 
 
 @importer(card=CARD)
@@ -47,51 +114,257 @@ def simplicity_da(
     *,
     references: Annotated[Path | None, "a folder with ASSET's asset.test.orig and asset.test.simp.*"] = None,
 ) -> Imported:
-    """Simplicity-DA: simplified sentences of six systems, rated from 0 to 100."""
-    path = find_file(source, ("simplicity_DA_ratings.csv",), "Simplicity-DA's ratings")
-    problems, notes = Problems(), list[str]()
-    aspects = tuple(d for d in RATED if d.name in read_table(path, problems).columns)
-    if not aspects:
-        raise ImportRefused(f"{path}: has no column {', '.join(d.name for d in RATED)}")
-    folder = references or path.parent
-    originals = sentences(folder, problems, notes) if (folder / "asset.test.orig").exists() else ()
-    instances: dict[str, Instance] = {}
-    texts: dict[str, dict[str, str]] = {}
-    judgments: list[Judgment] = []
-    seen: dict[object, int] = {}
-    for line, cells in read_cells(path, NEEDED, problems, notes):
-        key, system, rater = cells["sent_id"], cells["sys_name"], cells["rater_id"]
-        check_name("instance", key, str(path), line, problems)
-        check_name("generator", system, str(path), line, problems)
-        refuse_twice(seen, (key, system, rater), f"{rater}'s rating of {system} on {key}", str(path), line, problems)
-        instance = Instance(key, references=_references(originals, key), input=cells["orig_sent"])
-        if instances.setdefault(key, instance) != instance:
-            problems.error(str(path), line, f"sentence {key} has another original on another line")
-        if texts.setdefault(system, {}).setdefault(key, cells["simp_sent"]) != cells["simp_sent"]:
-            problems.error(str(path), line, f"{system} has two simplifications of sentence {key}")
-        values = {d.name: value_within(cells[d.name], d, str(path), line, problems) for d in aspects}
-        judgments.append(Judgment(instance=key, outputs=(system,), values=values, annotator=rater, campaign="ratings"))
-    if not judgments and not problems.errors:
-        problems.error(str(path), 1, "holds nothing below its first line; fetch the file again")
-    refuse_errors(problems)
-    every = tuple(instances.values())
+    """Simplicity-DA: simplified sentences of six systems, rated from 0 to 100, with z-scores and released metrics."""
+    ratings, means, metrics = _files(source)
+    found = _Found()
+    rated = _read_ratings(ratings, found) if ratings else ()
+    averaged = _read_means(means, rated, found) if means else ()
+    refuse_errors(found.problems)
+    originals = _originals(references, ratings or means or source, found)
+    instances = [_instance(key, found, originals) for key in sorted(found.inputs, key=_numbered)]
+    dimensions = _dimensions(rated, averaged)
+    aggregates = (Aggregate(COMPUTED, ("simplicity",), (SINGLE,), standardise="annotator", ddof=0),)
+    generators = {
+        system: Generator(system, description=f"System type: {found.kinds[system]}") for system in found.kinds
+    }
     board = assemble(
         "simplicity-da",
-        every,
-        rows_of_generators(every, texts),
-        judgments,
-        dimensions=aspects,
-        ranks=aspects[-1].name,
+        instances,
+        rows_of_generators(instances, found.texts, generators),
+        found.judgments,
+        dimensions=dimensions,
+        aggregates=aggregates if "simplicity" in rated else (),
+        ranks=dimensions[0].name,
         input_language="en",
         output_language="en",
     )
-    if not originals:
-        notes.append(f"{path}: no references; fetch ASSET's and name their folder with --references")
-    return Imported(board, (counts(path, board), *notes))
+    board, choice = _ranked(board)
+    if metrics:
+        board = replace(board, imported=_read_metrics(metrics, board, found))
+        refuse_errors(found.problems)
+    files = [path for path in (ratings, means) if path]
+    return Imported(board, (*(counts(path, board) for path in files[:1]), *choice, *found.notes))
 
 
-def _references(originals: object, key: str) -> tuple[Reference, ...]:
-    """ASSET's simplifications of a sentence, whose numbers begin at 1 here."""
-    if not isinstance(originals, list) or not 1 <= (whole_number(key) or 0) <= len(originals):
-        return ()
-    return tuple(originals[int(key) - 1][1])
+def _files(source: Path) -> tuple[Path | None, Path | None, Path | None]:
+    """Ratings, means and metrics, of which there must be one of the first two."""
+    if not source.exists():
+        raise ImportRefused(f"{source}: no such file or folder; it should hold Simplicity-DA's ratings")
+    if source.is_file():
+        columns = read_table(source, Problems()).columns
+        return (source, None, None) if "rater_id" in columns else (None, source, None)
+    ratings, means, metrics = (
+        find_file(source, (name,), "Simplicity-DA") if any(source.rglob(name)) else None
+        for name in (RATINGS, MEANS, METRICS)
+    )
+    if ratings is None and means is None:
+        raise ImportRefused(f"{source}: holds no Simplicity-DA (looked for {RATINGS} and {MEANS})")
+    return ratings, means, metrics
+
+
+def _rows(path: Path, needed: Sequence[str], found: _Found) -> Iterator[tuple[int, Mapping[str, str]]]:
+    """The rows of a file, whose outputs are noted down on the way."""
+    own: dict[tuple[str, str], tuple[str, str]] = {}
+    where, empty = str(path), True
+    for line, cells in read_cells(path, needed, found.problems, found.notes):
+        empty = False
+        key, system = cells["sent_id"], cells["sys_name"]
+        check_name("instance", key, where, line, found.problems)
+        check_name("generator", system, where, line, found.problems)
+        texts = cells["orig_sent"], cells["simp_sent"]
+        if own.setdefault((key, system), texts) != texts:
+            what = "another original" if own[key, system][0] != texts[0] else f"two simplifications by {system}"
+            found.problems.error(where, line, f"sentence {key} has {what} on another line")
+        elif found.inputs.setdefault(key, texts[0]).split() != texts[0].split():
+            found.problems.error(where, line, f"sentence {key} has another original on another line or in another file")
+        elif found.texts.setdefault(system, {}).setdefault(key, texts[1]).split() != texts[1].split():
+            found.others.append((key, system))
+        yield line, cells
+    if empty and not found.problems.errors:
+        found.problems.error(where, 1, "holds nothing below its first line; fetch the file again")
+    if found.others:
+        (key, system), *_ = others = list(dict.fromkeys(found.others))
+        found.notes.append(
+            f"{path}: has another text of {len(others)} outputs than the single ratings, which are kept; "
+            f"the first is {system}'s of sentence {key}"
+        )
+        found.others.clear()
+
+
+def _read_ratings(path: Path, found: _Found) -> tuple[str, ...]:
+    """Single ratings; the aspects that they are of."""
+    aspects = tuple(d for d in RATED if d.name in read_table(path, found.problems).columns)
+    if not aspects:
+        raise ImportRefused(f"{path}: has no column {', '.join(d.name for d in RATED)}")
+    seen: dict[object, int] = {}
+    for line, cells in _rows(path, (*OUTPUT, "rater_id"), found):
+        key, system, rater = cells["sent_id"], cells["sys_name"], cells["rater_id"]
+        what = f"{rater}'s rating of {system} on {key}"
+        refuse_twice(seen, (key, system, rater), what, str(path), line, found.problems)
+        values = {d.name: value_within(cells[d.name], d, str(path), line, found.problems) for d in aspects}
+        found.judgments.append(
+            Judgment(instance=key, outputs=(system,), values=values, annotator=rater or None, campaign=SINGLE)
+        )
+    return tuple(d.name for d in aspects)
+
+
+def _read_means(path: Path, rated: Sequence[str], found: _Found) -> tuple[str, ...]:
+    """Means and z-scores of each output; means only of aspects that have no single ratings of it."""
+    columns = read_table(path, found.problems).columns
+    means = tuple(d for d in RATED if d.name in columns)
+    z_scores = tuple(name for name in STANDARDISED.values() if name in columns)
+    if not means and not z_scores:
+        raise ImportRefused(f"{path}: has no column {', '.join((*(d.name for d in RATED), *STANDARDISED.values()))}")
+    single = {(judgment.instance, judgment.outputs[0]) for judgment in found.judgments}
+    seen: dict[object, int] = {}
+    for line, cells in _rows(path, OUTPUT, found):
+        key, system = cells["sent_id"], cells["sys_name"]
+        refuse_twice(seen, (key, system), f"{system}'s output on {key}", str(path), line, found.problems)
+        values = {d.name: value_within(cells[d.name], d, str(path), line, found.problems) for d in means}
+        if (key, system) in single:
+            values = {name: value for name, value in values.items() if name not in rated}
+        values |= {name: read_number(cells[name], name, str(path), line, found.problems) for name in z_scores}
+        present = {name: value for name, value in values.items() if not np.isnan(value)}
+        if present:
+            found.judgments.append(Judgment(instance=key, outputs=(system,), values=present, campaign=RELEASED))
+        if cells.get("sys_type"):
+            found.kinds.setdefault(system, cells["sys_type"])
+        found.references.setdefault(key, _written_references(cells))
+    found.notes.append(f"{path}: {len(seen)} outputs with means and z-scores")
+    return (*(d.name for d in means), *z_scores)
+
+
+def _written_references(cells: Mapping[str, str]) -> tuple[Reference, ...]:
+    """References that stand in columns of their own, ref_1 or reference, where a file has such."""
+    names = [name for name in cells if re.fullmatch(r"ref(erence)?s?([_ .-]?\w+)?", name)]
+    return tuple(Reference(name, cells[name]) for name in names if cells[name].strip())
+
+
+def _originals(references: Path | None, beside: Path, found: _Found) -> Sentences:
+    """ASSET's sentences with their simplifications, from the folder given or beside the ratings."""
+    folder = find_file(references, ("asset.test.orig",), "ASSET's sentences").parent if references else beside.parent
+    originals = sentences(folder, found.problems, found.notes) if (folder / "asset.test.orig").exists() else Sentences()
+    if not originals and not any(found.references.values()):
+        found.notes.append(f"{beside}: no references; fetch ASSET's and name their folder with --references")
+    return originals
+
+
+def _instance(key: str, found: _Found, originals: Sentences) -> Instance:
+    """A sentence with ASSET's simplifications of it, whose numbers begin at 1 here."""
+    references = found.references.get(key, ())
+    if 1 <= (whole_number(key) or 0) <= len(originals):
+        references = (*references, *originals[int(key) - 1][1])
+    return Instance(key, references=references, input=found.inputs[key])
+
+
+def _numbered(key: str) -> tuple[int, str]:
+    number = whole_number(key)
+    return (-1 if number is None else number, key)
+
+
+def _dimensions(rated: Sequence[str], averaged: Sequence[str]) -> tuple[Dimension, ...]:
+    """The dimensions that there are values on, simplicity first."""
+    raw = [d for d in reversed(RATED) if d.name in (*rated, *averaged)]
+    z_scores = (
+        Dimension(name, definition=f"Released z-score: the mean over raters of {aspect}, standardised by rater.")
+        for aspect, name in reversed(STANDARDISED.items())
+        if name in averaged
+    )
+    return (*raw, *z_scores)
+
+
+def _ranked(board: Board) -> tuple[Board, tuple[str, ...]]:
+    """The board ranked by z-scores: by computed ones where single ratings cover what the released ones do."""
+    released = STANDARDISED["simplicity"]
+    if COMPUTED not in board.aggregates:
+        return replace(board, ranks=released if released in board.dimensions else board.ranks), ()
+    shape = (len(board.rows), len(board.instances))
+    own = {
+        ddof: human_scores(board.judgments, replace(board.aggregates[COMPUTED], ddof=ddof), board.dimensions, shape)
+        for ddof in (0, 1)
+    }
+    computed = np.isfinite(own[0])
+    if released not in board.dimensions:
+        return replace(board, ranks=COMPUTED), ()
+    given = board.judgments.means(released, shape)
+    both = computed & np.isfinite(given)
+    covered = f"{int(both.sum())} of {int(np.isfinite(given).sum())} outputs with a released z-score"
+    if int(both.sum()) < int(np.isfinite(given).sum()):
+        board = replace(board, ranks=released)
+        return board, (f"the released z-scores rank: the single ratings give z-scores of {covered}",)
+    apart = {ddof: float(np.abs(scores - given)[both].max()) for ddof, scores in own.items()}
+    best = min(apart, key=lambda ddof: apart[ddof])
+    chosen = replace(board.aggregates[COMPUTED], ddof=best)
+    divided = "n" if best == 0 else "n - 1"
+    note = (
+        f"{COMPUTED} ranks: z-scores of single ratings for {covered}, which differ by {apart[best]:.2g} at most with "
+        f"the standard deviation divided by {divided} (else by {apart[1 - best]:.2g})"
+    )
+    return replace(board, aggregates={COMPUTED: chosen}, ranks=COMPUTED), (note,)
+
+
+def _read_metrics(path: Path, board: Board, found: _Found) -> tuple[ImportedColumn, ...]:
+    """A column for every released metric and reference set; one for a metric that uses no references."""
+    needed = ("sent_id", "sys_name", "test_set")
+    metrics = [name for name in read_table(path, found.problems).columns if name not in needed]
+    values: dict[tuple[str, str], dict[str, Floats]] = {}
+    seen: dict[object, int] = {}
+    unknown: list[str] = []
+    for line, cells in read_cells(path, needed, found.problems, found.notes):
+        key, system, references = cells["sent_id"], cells["sys_name"], cells["test_set"]
+        what = f"{system}'s scores on {key} against {references}"
+        if refuse_twice(seen, (key, system, references), what, str(path), line, found.problems):
+            continue
+        check_name("scores", f"bleu-{references}", str(path), line, found.problems)
+        if key not in board.position or system not in board.row_position:
+            unknown.append(f"{system} on {key}")
+            continue
+        for metric in metrics:
+            score = read_number(cells[metric], metric, str(path), line, found.problems)
+            rows = values.setdefault((metric, references), {})
+            rows.setdefault(system, np.full(len(board.instances), np.nan))[board.position[key]] = score
+    sets = some(dict.fromkeys(references for _, references in values))
+    found.notes.append(f"{path}: {len(seen) * len(metrics):,} scores of {len(metrics)} metrics against {sets}")
+    if unknown:
+        found.notes.append(f"{path}: left out scores of outputs that nobody judged: {some(dict.fromkeys(unknown))}")
+    return in_folder_order(_columns(values, board, path, found))
+
+
+def _columns(
+    values: Mapping[tuple[str, str], dict[str, Floats]], board: Board, path: Path, found: _Found
+) -> Iterator[ImportedColumn]:
+    written: dict[str, dict[str, Floats]] = {}
+    own = tuple(name for name in board.reference_names if name.startswith("simp."))
+    for (metric, references), rows in values.items():
+        is_free = metric in REFERENCE_FREE
+        source_name = metric if is_free else f"{metric}-{references}"
+        if is_free and source_name in written:
+            if not _equal(written[source_name], rows):
+                found.notes.append(
+                    f"{path}: {metric} differs between reference sets though it uses none; the first is kept"
+                )
+            continue
+        written[source_name] = rows
+        turned = {row: 0.0 - scores for row, scores in rows.items()} if metric in LOWER_IS_BETTER else rows
+        column = score_column(
+            source_name,
+            turned,
+            name=_name(metric) if is_free else f"{_name(metric)}-{references}",
+            references=own if references == "asset" else (),
+            needs_references=not is_free,
+            needs_input=metric != "fkgl",
+        )
+        yield replace(column, higher_is_better=metric not in LOWER_IS_BETTER)
+
+
+def _equal(first: Mapping[str, Floats], second: Mapping[str, Floats]) -> bool:
+    """Whether scores are the same wherever both are given."""
+    return all(not np.any(np.abs(first[row] - scores) > 1e-9) for row, scores in second.items() if row in first)
+
+
+def _name(metric: str) -> str:
+    """A metric's name as its users write it: amean_bleu_sari is amean(BLEU,SARI)."""
+    if metric in NAMES:
+        return NAMES[metric]
+    kind, *words = metric.split("_")
+    return f"{kind}({','.join(WORDS.get(word, word) for word in words)})" if words else metric
