@@ -390,6 +390,16 @@ def make_dialogue_acts(name: str) -> Callable[[Path], Made]:
     return make
 
 
+def make_psqm(root: Path) -> Made:
+    lines = ["system\tdoc\tdoc_id\tseg_id\trater\tsource\ttarget\tscore"]
+    for k in (1, 2):
+        for system in ("Human-A.0", "Online-B.1605"):
+            said = f'{system} says "{k} ä'
+            lines += [f"{system}\ttalk.{k}\t1\t{k}\trater{r}\tQuelle {k}\t{said}\t{(k + r) % 7}" for r in (1, 2)]
+    path = write_lines(root / "newstest2020" / "zhen" / "psqm_newstest2020_zhen.tsv", lines)
+    return Made(root, (path,))
+
+
 MAKERS: Mapping[str, Callable[[Path], Made]] = {
     "asset": make_asset,
     "bagel": make_dialogue_acts("bagel"),
@@ -400,6 +410,7 @@ MAKERS: Mapping[str, Callable[[Path], Made]] = {
     "newsroom": make_newsroom,
     "okvqa-eval": make_okvqa_eval,
     "pascal-50s": make_pascal_50s,
+    "psqm": make_psqm,
     "qags": make_qags,
     "rank19": make_rank19,
     "realsumm": make_realsumm,
