@@ -35,6 +35,8 @@ OTHER_TEXT = {
     "kind": "translation into English",
     "aspects": "fluency+relevance",
 }
+#: Another valid value for each option whose scale ends before one more.
+OTHER_SHARE = {"abstain": 0.5}
 #: Long enough for runs of nine words.
 LONG = "one two three four five six seven eight nine ten"
 
@@ -134,7 +136,7 @@ def other(option: str, value: object) -> Any:
     if isinstance(value, bool):
         return not value
     if isinstance(value, int | float):
-        return value + 1
+        return OTHER_SHARE.get(option, value + 1)
     if option == "endpoint":
         return f"{os.environ['BILLBOARDS_JUDGE_URL']}/elsewhere"
     if option not in OTHER_TEXT:

@@ -43,7 +43,7 @@ from billboards.board.writing import write_board
 from billboards.metrics.discovery import metric
 from billboards.metrics.executor import InProcess
 from billboards.metrics.judges.answers import Answers, question_key
-from billboards.metrics.judges.endpoint import Answer
+from billboards.metrics.judges.responses import Answer
 from billboards.metrics.neural.baselines import read_baseline
 from billboards.metrics.neural.comet import locate_checkpoint
 from billboards.metrics.wordnet import WordNet

@@ -22,8 +22,8 @@ from target import Target
 from billboards.campaigns.crowd.prolific import Prolific
 from billboards.client import Client
 from billboards.metrics.judges.answers import Answers
-from billboards.metrics.judges.endpoint import Answer, read_response
 from billboards.metrics.judges.parsing import Unreadable, read_aspects, read_assessment, read_errors
+from billboards.metrics.judges.responses import Answer, read_response
 from billboards.run.scores_file import parse_scores
 from billboards.run.verdicts import read_report
 from billboards.site.accounts.oidc import Began, begin, finish

@@ -82,6 +82,8 @@ class ScoringReport:
     failures: dict[str, str] = field(default_factory=dict)
     #: Metrics that gave 0 to every output they scored now; they may not know the language.
     zero: tuple[str, ...] = ()
+    #: Of metrics that abstained: from how many outputs, of how many that they were asked to score now.
+    abstained: dict[str, tuple[int, int]] = field(default_factory=dict)
 
 
 def chosen_metrics(board: Board, specs: Spec | Sequence[Spec] | None) -> list[Metric]:
@@ -217,6 +219,7 @@ class _Scoring:
         self.board, self.store, self.cells, self.report, self.on_progress = board, store, cells, report, on_progress
         self.open: dict[int, _OpenCell] = {}
         self.zero: dict[str, bool] = {}
+        self.asked: dict[str, tuple[int, int]] = {}
         self.done, self.total = 0, len(cells) * len(board.instances)
 
     def run(self, executor: Executor) -> None:
@@ -225,6 +228,7 @@ class _Scoring:
         for result in executor.run(self._tasks()):
             self._take(result)
         self.report.zero = tuple(name for name, zero in self.zero.items() if zero)
+        self.report.abstained = {name: counts for name, counts in self.asked.items() if counts[0]}
 
     def _joint_tasks(self) -> Iterator[list[Task]]:
         """Whole cells of metrics that save work by seeing generators together, some cells of one column at a time."""
@@ -279,6 +283,10 @@ class _Scoring:
         card, name = cell.metric.card, cell.metric.name
         if card.higher_is_better and not card.is_statistic:
             self.zero[name] = self.zero.get(name, True) and is_zero([next(iter(parts.values()))])
+        if cell.metric.may_abstain and cell.metric.corpus != "system":
+            missing = int(np.isnan(next(iter(parts.values()))[open_cell.positions]).sum())
+            before, outputs = self.asked.get(name, (0, 0))
+            self.asked[name] = before + missing, outputs + len(open_cell.positions)
         self.report.computed += 1
         self.done += len(self.board.instances) - len(open_cell.positions)
 

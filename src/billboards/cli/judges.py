@@ -48,7 +48,8 @@ def _print_totals(answers: Answers) -> None:
     prices = Prices.from_environment()
     for spent in answers.spent():
         tokens = tokens_in_words(spent.tokens_in, spent.tokens_out, spent.uncounted, prices)
-        print(f"{spent.model} at {spent.endpoint}: {spent.answers:,} answers; {tokens}")
+        abstained = f", {spent.abstained:,} questions abstained from" if spent.abstained else ""
+        print(f"{spent.model} at {spent.endpoint}: {spent.answers:,} answers{abstained}; {tokens}")
 
 
 def _cost(spent: Spent) -> float | None:

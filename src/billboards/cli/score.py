@@ -47,6 +47,8 @@ def run(arguments: Namespace) -> int:
     unmet = [m.name for m in metrics if m.card.needs_references and not home.board.reference_names]
     if unmet:
         note(f"not scored, because the board has no references: {', '.join(unmet)}")
+    for name, (missing, outputs) in report.abstained.items():
+        note(f"{name}: no score for {missing:,} of {outputs:,} outputs, from which the metric abstained")
     for name in report.zero:
         note(f"{name} is 0 for every output; `billboards check {arguments.board}` says what may be wrong")
     for name, reason in report.failures.items():

@@ -13,8 +13,9 @@ from judge_server import JudgeServer, Reply, completion, trouble
 
 from billboards.errors import InvalidInput, MetricFailed
 from billboards.metrics.judges import endpoint as module
-from billboards.metrics.judges.endpoint import Answer, Endpoint
+from billboards.metrics.judges.endpoint import Endpoint
 from billboards.metrics.judges.pace import Pace, shared_pace
+from billboards.metrics.judges.responses import Answer
 from billboards.metrics.judges.settings import Settings, checked_url
 
 GOOD = completion('{"score": 1}')

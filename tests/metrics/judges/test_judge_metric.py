@@ -59,7 +59,7 @@ def test_a_direct_assessment_is_the_number_that_the_model_says(server: JudgeServ
 def test_errors_become_what_they_cost(server: JudgeServer) -> None:
     found = {"errors": [{"span": "cat", "category": "accuracy/mistranslation", "severity": "major"}]}
     server.answer = by_output(cat=json.dumps(found), dog='{"errors": []}')
-    assert score_checked(MQM(), Batch(BATCH.outputs, (), BATCH.inputs))[""].tolist() == [-5.0, 0.0]
+    assert score_checked(MQM(), Batch(BATCH.outputs, (), BATCH.inputs))["score"].tolist() == [-5.0, 0.0]
     assert all(set(received.texts) == {"input", "output"} for received in server.received)
 
 
@@ -88,9 +88,12 @@ def test_options_reach_the_model_and_the_card(server: JudgeServer) -> None:
     assert (DirectAssessment.card.needs_references, DirectAssessment.card.needs_input) == (True, True)
 
 
-@pytest.mark.parametrize("options", ["temperature=-1", "temperature=3", "max_tokens=-1", "kind=", "kind='a\\nb'"])
+@pytest.mark.parametrize(
+    "options",
+    ["temperature=-1", "temperature=3", "max_tokens=-1", "kind=", "kind='a\\nb'", "abstain=1.5", "abstain=-1.0"],
+)
 def test_options_that_make_no_sense_are_refused(options: str) -> None:
-    with pytest.raises(InvalidInput, match=r"judge-DA: (temperature|max_tokens|kind)"):
+    with pytest.raises(InvalidInput, match=r"judge-DA: (temperature|max_tokens|kind|abstain)"):
         metric(f"judge-DA({options})")
 
 
@@ -128,6 +131,9 @@ def test_another_endpoint_is_asked_anew(server: JudgeServer) -> None:
         completion("I'd say 80 of 100."),
         completion(None, refusal="I can't help with that."),
         completion('{"score": 8', "length"),
+        completion('{"score": 8}', "content_filter"),
+        completion("<think>{"),
+        completion(None),
         completion('{"score": 8}', "length"),
         completion('{"score": 800}'),
         completion(""),
@@ -141,16 +147,6 @@ def test_an_unreadable_answer_is_asked_for_once_more(answer: Reply, server: Judg
     assert len(server.received) == 2
 
 
-def test_an_answer_unreadable_twice_fails_the_output_with_the_raw_answer(server: JudgeServer) -> None:
-    server.script.extend([completion("80"), completion("Eighty, I said!")])
-    with pytest.raises(MetricFailed, match=r"stand-in was asked twice about 'hello' .*'Eighty, I said!'"):
-        DirectAssessment().score(HELLO)
-    assert [line["answer"] for line in kept().lines()] == ["80", "Eighty, I said!"]
-    server.script.append(completion('{"score": 80}'))
-    assert score_checked(DirectAssessment(), HELLO)[""].tolist() == [80.0]
-    assert len(server.received) == 3
-
-
 def test_after_a_failure_nothing_more_is_sent_and_what_came_is_kept(
     server: JudgeServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -162,7 +158,7 @@ def test_after_a_failure_nothing_more_is_sent_and_what_came_is_kept(
         MQM().score(batch)
     assert len(server.received) == 11
     server.answer = lambda received: completion('{"errors": []}')
-    assert MQM().score(batch)[""].tolist() == [0.0] * 30  # type: ignore[call-overload]
+    assert MQM().score(batch)["score"].tolist() == [0.0] * 30  # type: ignore[call-overload]
     assert len(server.received) == 31
 
 
@@ -239,7 +235,7 @@ def test_the_signature_names_endpoint_model_and_prompt(server: JudgeServer, monk
     scorer = DirectAssessment()
     assert scorer.signature == (
         f"judge-DA|model:stand-in|endpoint:{server.url}|kind:text|input:True|references:True|temperature:0.0|"
-        f"max_tokens:0|prompt:{scorer.template.digest}|revision:1"
+        f"max_tokens:0|abstain:0.05|prompt:{scorer.template.digest}|revision:2"
     )
     assert DirectAssessment(model="stand-in", endpoint=f"{server.url}/").signature == scorer.signature
     monkeypatch.setenv("BILLBOARDS_JUDGE_MODEL", "another")

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Self
 
 from billboards.errors import InvalidInput
-from billboards.metrics.judges.endpoint import Answer
+from billboards.metrics.judges.responses import Answer
 from billboards.metrics.judges.settings import PRICES
 
 MILLION = 1_000_000
@@ -50,6 +50,7 @@ class Tally:
     prices: Prices | None = None
     asked: int = 0
     kept: int = 0
+    abstained: int = 0
     retried: int = 0
     uncounted: int = 0
     tokens_in: int = 0
@@ -73,6 +74,7 @@ class Tally:
 
     def __str__(self) -> str:
         words = f"{self.asked} answers asked for ({self.retried} requests tried again), {self.kept} at hand"
+        words += f", {self.abstained} outputs abstained from" if self.abstained else ""
         return f"{words}; {tokens_in_words(self.tokens_in, self.tokens_out, self.uncounted, self.prices)}"
 
 

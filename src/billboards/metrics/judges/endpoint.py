@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from importlib.util import find_spec
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from billboards.errors import InvalidInput, MetricFailed, MissingPart
 from billboards.metrics.judges.pace import Clock, Pace
+from billboards.metrics.judges.responses import Answer, Trouble, read_response, refused_by_filter
 from billboards.metrics.judges.settings import KEY, URL, key_for
 
 if TYPE_CHECKING:
@@ -26,28 +27,11 @@ if TYPE_CHECKING:
 ATTEMPTS, FIRST_WAIT, LONGEST_WAIT = 6, 1.0, 600.0
 #: Statuses that pass; those from 500 on do too.
 PASSING = frozenset({408, 425, 429})
-#: A count of tokens beyond this is no count.
-MOST_TOKENS = 1 << 40
-
 Request = Mapping[str, Any]
 
 
-@dataclass(frozen=True)
-class Answer:
-    """What a model said, whether it was cut short, and the tokens read and written, None where they aren't counted."""
-
-    text: str
-    is_cut: bool
-    tokens_in: int | None
-    tokens_out: int | None
-
-
-@dataclass(frozen=True)
-class Trouble:
-    """Why there is no answer yet, and for how long everybody must be silent, None where that is not said."""
-
-    complaint: str
-    silence: float | None = None
+class Filtered(Exception):
+    """Why an endpoint never answers one question; caught where the question is put."""
 
 
 class Endpoint:
@@ -76,15 +60,17 @@ class Endpoint:
         """The model's answer; trouble that may pass is waited out."""
         # Plain ASCII carries every string that Python can hold, lone surrogates among them.
         body = json.dumps(request).encode("ascii")
-        complaint = ""
+        complaint, is_body = "", False
         for attempt in range(ATTEMPTS):
             self.pace.wait(self.clock)
             reply = self._try(body)
             if isinstance(reply, Answer):
                 return reply
-            complaint = reply.complaint
+            complaint, is_body = reply.complaint, reply.is_body
             if attempt + 1 < ATTEMPTS:
                 self._wait(reply, FIRST_WAIT * 2**attempt)
+        if is_body:
+            raise Filtered(f"{ATTEMPTS} times {complaint}")
         raise MetricFailed(f"{self.url}: no answer after {ATTEMPTS} attempts, at last: {complaint}")
 
     def _try(self, body: bytes) -> Answer | Trouble:
@@ -99,11 +85,15 @@ class Endpoint:
         text = self._without_key(response.text)
         if response.status_code == 200:
             reply = read_response(text)
+            if isinstance(reply, Trouble) and (reason := refused_by_filter(text)):
+                raise Filtered(f"{reason}: {reply.complaint}")
             # Once more: JSON may have spelled the key in another way.
             return replace(reply, text=self._without_key(reply.text)) if isinstance(reply, Answer) else reply
         complaint = f"status {response.status_code}, saying {text[:300]!r}"
         if response.status_code in PASSING or response.status_code >= 500:
             return Trouble(complaint, asked_silence(response))
+        if reason := refused_by_filter(text):
+            raise Filtered(f"{reason}: {complaint}")
         raise MetricFailed(f"{self.url}: {complaint}{self._hint(response.status_code)}")
 
     def _wait(self, trouble: Trouble, otherwise: float) -> None:
@@ -131,22 +121,6 @@ class Endpoint:
 def need_httpx() -> None:
     if find_spec("httpx") is None:
         raise MissingPart("judges need httpx; install it with `pip install 'billboards[judges]'`")
-
-
-def read_response(text: str) -> Answer | Trouble:
-    """The answer in a response's body; a refusal is an answer too, if none that can be scored."""
-    try:
-        document = json.loads(text)
-        choice = document["choices"][0]
-        message, usage = choice["message"], document.get("usage") or {}
-        content = message.get("content") or message.get("refusal") or ""
-        counts = [usage.get(name) for name in ("prompt_tokens", "completion_tokens")]
-    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
-        return Trouble(f"a body that is no chat completion: {text[:300]!r}")
-    if not isinstance(content, str):
-        return Trouble(f"a message that is no text: {text[:300]!r}")
-    tokens_in, tokens_out = (n if type(n) is int and 0 <= n < MOST_TOKENS else None for n in counts)
-    return Answer(content, choice.get("finish_reason") == "length", tokens_in, tokens_out)
 
 
 def asked_silence(response: httpx.Response) -> float | None:

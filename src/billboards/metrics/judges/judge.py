@@ -1,18 +1,21 @@
 """LLM judges: a model behind any endpoint that speaks the chat-completions interface scores outputs as it is told to.
 
 Nothing is sent unless the user names an endpoint and a model, by option or environment. The signature names both, every
-option and a digest of the prompt. Each distinct question is asked once, ever: raw answers are kept in a file.
+option and a digest of the prompt. Each distinct question is asked once, ever: raw answers are kept in a file. Where no
+answer can be read the judge abstains: the score is missing, never 0.
 """
 
 from __future__ import annotations
 
 import logging
+import math
 import os
 import threading
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -21,16 +24,16 @@ from billboards.errors import InvalidInput, MissingPart
 from billboards.metrics.base import Batch, Floats, Item, Metric, MetricCard
 from billboards.metrics.judges import templates
 from billboards.metrics.judges.answers import Answers
-from billboards.metrics.judges.asking import Asking, Parts, Question
+from billboards.metrics.judges.asking import Abstained, Asking, Parts, Question
 from billboards.metrics.judges.counting import Prices, Tally
 from billboards.metrics.judges.endpoint import Endpoint, need_httpx
 from billboards.metrics.judges.pace import SystemClock, shared_pace
-from billboards.metrics.judges.parsing import HIGHEST, LOWEST, MOST
+from billboards.metrics.judges.parsing import COSTS, HIGHEST, LOWEST, MOST
 from billboards.metrics.judges.settings import MODEL, URL, Settings, checked_url
 from billboards.metrics.judges.templates import Template
 
 #: Raised when a change here changes scores and no prompt.
-REVISION = "1"
+REVISION = "2"
 NEEDS = f"an endpoint and a model, where {URL} and {MODEL} or the options say"
 TRAINING = "that of the model; it may have read public test sets, their references and judgments among them"
 LICENCE = "Apache-2.0 (this code); the model's and its provider's terms"
@@ -38,7 +41,8 @@ FAILURES = (
     "Judges prefer long, fluent texts and those of their own family, may be talked into a score by the text they "
     "judge, and change when their provider changes them under the same name. Even at temperature 0 a second asking may "
     "differ. "
-    "Texts leave the machine for the endpoint, and answers cost time and money."
+    "Texts leave the machine for the endpoint, and answers cost time and money. Outputs about which no answer can be "
+    "read have no score."
 )
 log = logging.getLogger("billboards.judges")
 
@@ -48,7 +52,8 @@ class Judge(Metric):
     """What all judges share.
 
     `kind` says in words what outputs are (`translation into English`); `input` and `references` whether the judge is
-    shown them; `max_tokens` bounds an answer, 0 leaves that to the endpoint.
+    shown them; `max_tokens` bounds an answer, 0 leaves that to the endpoint; `abstain` is the share of outputs that may
+    have no score because no answer about them can be read.
     """
 
     model: str = ""
@@ -58,10 +63,12 @@ class Judge(Metric):
     references: bool = True
     temperature: float = 0.0
     max_tokens: int = 0
+    abstain: float = 0.05
 
     multiple_references: ClassVar[Literal["own", "best"]] = "own"
     # In one process, so that all generators share one pace and equal questions are asked once.
     scores_together: ClassVar[bool] = True
+    may_abstain: ClassVar[bool] = True
     # The key and the answers that are kept lie here.
     travels: ClassVar[bool] = False
 
@@ -72,6 +79,8 @@ class Judge(Metric):
             raise InvalidInput(f"{self.card.name}: temperature must lie from 0 to 2, found {self.temperature}")
         if self.max_tokens < 0:
             raise InvalidInput(f"{self.card.name}: max_tokens must be 0 (no bound) or more, found {self.max_tokens}")
+        if not 0 <= self.abstain <= 1:
+            raise InvalidInput(f"{self.card.name}: abstain must be a share from 0 to 1, found {self.abstain}")
         # What is needed depends on the options, and scoring gives a metric only what its card asks for.
         card = replace(type(self).card, needs_input=self.input, needs_references=self.references)
         object.__setattr__(self, "card", card)
@@ -126,29 +135,47 @@ class Judge(Metric):
         """What the judge is shown of an output, and nothing else."""
         return Item(item.output, item.references if self.references else (), item.input if self.input else None)
 
-    def _ask(self, items: Mapping[Item, None]) -> dict[Item, Parts]:
-        template, settings, tally = self.template, Settings.from_environment(), Tally(prices=Prices.from_environment())
+    def _ask(self, items: Mapping[Item, None]) -> dict[Item, Parts | Abstained]:
+        settings, tally = Settings.from_environment(), Tally(prices=Prices.from_environment())
         stop, url = threading.Event(), self.used_endpoint
         pace, clock = shared_pace(url, settings.per_minute), SystemClock(stop)
-        questions = [self._question(template, item) for item in items]
         with closing(Endpoint(url, settings.seconds, pace, clock, tally.add_retry)) as endpoint:
-            asking = Asking(endpoint, template, self._parameters(), Answers(settings.cache), tally, stop)
+            asking = Asking(
+                endpoint=endpoint,
+                parameters=self._parameters(),
+                answers=Answers(settings.cache),
+                tally=tally,
+                stop=stop,
+            )
+            tasks = [partial(self._judge, item, asking) for item in items]
             try:
-                answers = asking.ask_all(questions, settings.at_once)
+                answers = asking.ask_all(tasks, at_once=settings.at_once, share=self.abstain)
             finally:
                 log.info("%s: %s", self.name, tally)
         return dict(zip(items, answers, strict=True))
 
-    def _question(self, template: Template, item: Item) -> Question:
+    def _judge(self, item: Item, asking: Asking) -> Parts:
+        """The scores of one output, by as many questions as the judge needs."""
+        return asking.ask(self._question(self.template, item))
+
+    def _question(self, template: Template, item: Item) -> Question[Parts]:
         shown = templates.shown(item, references=self.references, source=self.input)
-        return Question(item.output, template.messages(shown))
+        quoted = tuple(filter(None, (item.output, item.input, *item.references)))
+        return Question(
+            about=item.output,
+            messages=template.messages(shown),
+            form=template.form,
+            read=lambda answer: template.read(answer.text, quoted),
+        )
 
     def _parameters(self) -> dict[str, Any]:
         bound = {"max_tokens": self.max_tokens} if self.max_tokens else {}
         return {"model": self.used_model, "temperature": self.temperature, **bound}
 
-    def _laid_out(self, scores: Sequence[Parts]) -> Floats | dict[str, Floats]:
-        return {part: np.array([score[part] for score in scores], np.float64) for part in self._parts()}
+    def _laid_out(self, scores: Sequence[Parts | Abstained]) -> Floats | dict[str, Floats]:
+        nothing = dict.fromkeys(self._parts(), math.nan)
+        rows = [nothing if isinstance(score, Abstained) else score for score in scores]
+        return {part: np.array([row[part] for row in rows], np.float64) for part in self._parts()}
 
 
 @dataclass(frozen=True)
@@ -183,11 +210,13 @@ class MQM(Judge):
     card: ClassVar[MetricCard] = MetricCard(
         name="judge-MQM",
         summary="Errors that a language model finds in an output, weighed by severity (critical 25, major 5, minor 1) "
-        "up to 25 and negated",
+        "up to 25 and negated; how many there are of each severity is kept too",
         needs_references=False,
         needs_input=True,
         needs_part=NEEDS,
         range=(-MOST, 0.0),
+        parts=("score", *COSTS),
+        turned_parts=tuple(COSTS),
         deterministic=False,
         training_data=TRAINING,
         licence=LICENCE,

@@ -8,9 +8,8 @@ covers every word that is asked, of the second question too, and stands in the m
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from hashlib import blake2b
 from typing import Any
 
@@ -31,6 +30,8 @@ ASSESSMENT = (
     "Score the output on a continuous scale from 0 to 100, where 0 means that no meaning is preserved and the text is "
     "of no use, and 100 that meaning, facts, grammar and style are perfect."
 )
+#: How much of an answer that could not be read is shown to the model that gave it.
+LONGEST_ANSWER = 2000
 ERRORS = (
     "Find the errors in the output and give each one its span (quoted from the output; empty where something is "
     "missing), its category (accuracy/mistranslation, accuracy/addition, accuracy/omission, fluency/grammar, "
@@ -55,7 +56,7 @@ class Template:
 
     instructions: str
     form: str
-    read: Callable[[str], dict[str, float]]
+    read: Callable[[str, Sequence[str]], dict[str, float]]
 
     @property
     def digest(self) -> str:
@@ -70,13 +71,15 @@ class Template:
             {"role": "user", "content": json.dumps(texts, ensure_ascii=False)},
         ]
 
-    def again(self, messages: Messages, answer: str, reason: str) -> Messages:
-        """The question put once more, after an answer that could not be read."""
-        return [
-            *messages,
-            {"role": "assistant", "content": answer},
-            {"role": "user", "content": AGAIN.format(reason=reason, form=self.form)},
-        ]
+
+def again(messages: Messages, answer: str, reason: str, form: str) -> Messages:
+    """A question put once more, after an answer that could not be read."""
+    # Some endpoints take no empty message, and nobody needs a million characters back.
+    return [
+        *messages,
+        {"role": "assistant", "content": answer[-LONGEST_ANSWER:].strip() or "(no answer)"},
+        {"role": "user", "content": AGAIN.format(reason=reason, form=form)},
+    ]
 
 
 def shown(item: Item, *, references: bool, source: bool) -> dict[str, Any]:
@@ -103,7 +106,7 @@ def likert(kind: str, aspects: tuple[str, ...], *, references: bool, source: boo
     opening = _opening(kind, references=references, source=source)
     asked = "\n".join(f"- {aspect}: {ASPECTS[aspect]}" for aspect in aspects)
     form = json.dumps(dict.fromkeys(aspects, 1))
-    return Template(f"{opening}\n\n{LIKERT}\n{asked}", form, partial(read_aspects, aspects=aspects))
+    return Template(f"{opening}\n\n{LIKERT}\n{asked}", form, lambda text, quoted: read_aspects(text, aspects, quoted))
 
 
 def checked_aspects(written: str) -> tuple[str, ...]:
