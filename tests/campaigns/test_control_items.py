@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from billboards.analyses._annotators import control_items
-from billboards.formats.appraise import AppraiseAnswer, read_appraise
+from billboards.board.appraise_answers import AppraiseAnswer, read_appraise
 
 
 def answer(item: str, document: str, score: float, *, kind: str = "TGT", annotator: str = "a") -> AppraiseAnswer:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from billboards.board.appraise_answers import ErrorSpan, last_answers, read_appraise
 from billboards.errors import ImportRefused
-from billboards.formats.appraise import ErrorSpan, last_answers, read_appraise
 
 SPANS = (
     '"[{""start_i"":206,""end_i"":252,""severity"":""major"",""error_type"":null},'
@@ -81,7 +81,7 @@ def test_a_line_that_is_no_answer_is_refused(tmp_path: Path, line: str, message:
 
 def test_a_file_that_is_no_text_is_refused(tmp_path: Path) -> None:
     (tmp_path / "scores.csv").write_bytes(b"\xff\xfe\x00a")
-    with pytest.raises(ImportRefused, match="not a CSV file in UTF-8"):
+    with pytest.raises(ImportRefused, match=r"scores\.csv:1: not UTF-8"):
         read_appraise(tmp_path / "scores.csv")
 
 

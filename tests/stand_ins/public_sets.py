@@ -149,29 +149,45 @@ def make_webnlg_2017(root: Path) -> Made:
     return Made(root, tuple(files))
 
 
+WEBNLG_DIMENSIONS = ("Correctness", "DataCoverage", "Fluency", "Relevance", "TextStructure")
+
+
 def make_webnlg_2020(root: Path) -> Made:
-    dimensions = ("Correctness", "DataCoverage", "Fluency", "Relevance", "TextStructure")
+    """Both repositories below one folder: two teams' texts and a reference, each rated by two workers."""
+    teams = ("Some_Team", "Other", "WebNLG-2020-reference")
+    workers = {
+        team: {
+            sample: {
+                f"en_worker_{worker}": {name: 10 * int(sample) + k + worker for k, name in enumerate(WEBNLG_DIMENSIONS)}
+                for worker in (1, 3)
+            }
+            for sample in ("1", "3")
+        }
+        for team in teams
+    }
     ratings = [
         {"submission_id": team, "size": "1", "sample_id": sample, "category": "Film"}
-        | {name: int(sample) / 10 - k for k, name in enumerate(dimensions)}
-        for team in ("Some_Team", "Other")
+        | {name: 10 * int(sample) + k + 2.0 for k, name in enumerate(WEBNLG_DIMENSIONS)}
+        for team in teams
         for sample in ("1", "3")
     ]
     entries = [
         f'<entry category="Film" eid="Id{k}" size="1"><modifiedtripleset><mtriple>F{k} | by | G</mtriple>'
-        f'</modifiedtripleset><lex lid="Id1">F{k} is by G.</lex><lex lid="Id2">G made F{k} é.</lex></entry>'
-        for k in (1, 2, 3)
+        f'</modifiedtripleset><lex lid="Id1">F{k} is by G.</lex>{second}</entry>'
+        for k, second in ((1, '<lex lid="Id2">G made F1 é.</lex>'), (2, ""), (3, ""))
     ]
-    results = root / "evaluation" / "human-evaluation" / "results" / "en"
+    challenge, corpus = root / "challenge-2020", root / "webnlg-dataset" / "release_v3.0"
+    results = challenge / "evaluation" / "human-evaluation" / "results" / "en"
     files = [
         write_json(results / "english_humeval_data_all_teams.json", ratings),
+        *(write_json(results / team / "primary.json", workers[team]) for team in teams),
         write_lines(
-            root / "data" / "en" / "test" / "rdf-to-text-generation-test-data-with-refs-en.xml",
+            corpus / "en" / "test" / "rdf-to-text-generation-test-data-with-refs-en.xml",
             ["<?xml version='1.0' encoding='utf-8'?>", "<benchmark><entries>", *entries, "</entries></benchmark>"],
         ),
         *(
             write_lines(
-                root / "submissions" / "rdf2text" / "en" / team / "primary.en", [f"{team} {k}" for k in (1, 2, 3)]
+                challenge / "submissions" / "rdf2text" / "en" / team / "primary.en", [f"{team} {k}" for k in (1, 2, 3)]
             )
             for team in ("Some Team", "Other")
         ),
@@ -273,6 +289,47 @@ def make_pascal_50s(root: Path) -> Made:
     }
     path = write_json(root / "pascal50s.json", value)
     return Made(path, (path,))
+
+
+def make_paws(root: Path) -> Made:
+    pairs = [
+        ("b'Who is Ann ?'", 'b"Is it Ann who \'s here ?"', 1),
+        ("b'A\\xc3\\xa4 ?'", "Plain é ?", 0),
+        ("C ?", "D ?", 0),
+    ]
+    rows = [f"{k}\t{first}\t{second}\t{label}" for k, (first, second, label) in enumerate(pairs, 1)]
+    path = write_lines(root / "dev_and_test.tsv", ["id\tsentence1\tsentence2\tlabel", *rows])
+    return Made(path, (path,))
+
+
+def make_esa(root: Path) -> Made:
+    """Two systems and a reference on two segments: one item of a tutorial, one that was spoiled, and spans."""
+    systems = ("refA", "ONLINE-B", "AIRC")
+    items: list[dict[str, Any]] = [
+        {"documentID": "tutorial", "itemID": 1, "itemType": "TGT", "sourceText": "Der Hund.", "targetText": "The dog."}
+    ]
+    for n, (segment, system) in enumerate(((segment, system) for segment in (11, 12) for system in systems), 2):
+        item = {"documentID": f"doc#{system}", "itemID": n, "itemType": "TGT", "sourceText": f"Source {segment} é"}
+        items.append(item | {"targetText": f"{system} {segment}", "_item": f"{system} | {segment} | doc"})
+    spoiled = {**items[-1], "documentID": "doc#AIRC#bad1", "itemID": 8, "itemType": "BAD", "targetText": "Spoiled."}
+    items.append(spoiled)
+    spans = [{"start_i": 0, "end_i": 3, "severity": "major", "error_type": None}]
+    lines = [
+        f"engdeu6901,wmt23.{item['documentID'].split('#')[-1] if '#bad' not in item['documentID'] else 'AIRC'},"
+        f"{item['itemID']},{item['itemType']},eng,deu,{90 - 7 * k},{item['documentID']},False,"
+        + ("[]" if k % 2 else '"' + json.dumps(spans).replace('"', '""') + '"')
+        + f",17113173{k}.5,17113173{k}.75"
+        for k, item in enumerate(items)
+    ]
+    folder = root / "data" / "campaign-ruction-rc5"
+    files = [
+        write_lines(folder / "240315rc5ESA.scores.csv", lines),
+        write_json(folder / "data" / "batches_wmt23_en-de_esa.json", [{"task": {"batchNo": 1}, "items": items}]),
+        write_lines(
+            root / "data" / "Annotators_mapping.csv", ["AnnotatorID,protocol,login,,", "1195751,ESA,engdeu6901,,"]
+        ),
+    ]
+    return Made(root, tuple(files))
 
 
 def make_flickr8k(root: Path) -> Made:
@@ -404,6 +461,7 @@ MAKERS: Mapping[str, Callable[[Path], Made]] = {
     "asset": make_asset,
     "bagel": make_dialogue_acts("bagel"),
     "efficientqa": make_efficientqa,
+    "esa": make_esa,
     "flickr8k": make_flickr8k,
     "multi-summeval": make_multi_summeval,
     "muss": make_muss,
@@ -411,6 +469,7 @@ MAKERS: Mapping[str, Callable[[Path], Made]] = {
     "okvqa-eval": make_okvqa_eval,
     "pascal-50s": make_pascal_50s,
     "psqm": make_psqm,
+    "paws": make_paws,
     "qags": make_qags,
     "rank19": make_rank19,
     "realsumm": make_realsumm,

@@ -33,7 +33,7 @@ from billboards.board.names import file_name_mistake
 from billboards.board.settings import FILE, Settings
 from billboards.reading import Problems, is_number, json_lines, shown
 
-DETAILS = ("dimension", "prefers", "order", "spans", "test", "time", "template")
+DETAILS = ("dimension", "prefers", "order", "votes", "spans", "test", "time", "template")
 _JUDGED = ("generator", "generators", "output", "outputs")
 KEYS = ("instance", *_JUDGED, "values", "annotator", "campaign", *DETAILS)
 _ORDINARY = frozenset({"instance", "generator", "values", "annotator", "campaign"})
@@ -44,6 +44,7 @@ _WORDS: Mapping[str, tuple[tuple[type, ...], str]] = {
     "dimension": ((str,), "the dimension on which outputs were compared, in quotes"),
     "prefers": ((str, list), "the name of an output judged, or a list of such names"),
     "order": ((list,), "the names of the outputs judged, best first, equal ones in a list of their own"),
+    "votes": ((dict,), 'how many votes each of the outputs judged had, as in {"A": 7, "B": 4}'),
     "spans": ((list,), "a list"),
     "test": ((str,), "the kind of test question in quotes"),
     "time": ((str, int, float), "a time in quotes or a number"),

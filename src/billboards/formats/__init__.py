@@ -7,7 +7,6 @@ board's judgments leave with pseudonyms in place of annotators' names.
 
 from __future__ import annotations
 
-import hmac
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from importlib import import_module
@@ -15,6 +14,7 @@ from pathlib import Path
 from secrets import token_bytes
 from typing import TYPE_CHECKING
 
+from billboards.board.pseudonyms import pseudonym
 from billboards.errors import InvalidInput, NotEnoughData, UnknownName
 from billboards.formats._format import (
     JudgmentFormat,
@@ -92,14 +92,6 @@ def judgments_as_text(
         raise NotEnoughData(f"board {board.name} has no judgments to write")
     secret = token_bytes(32) if key is None else key.encode()
     return FORMATS.load(form).write(board, _pseudonymised(wanted, secret))
-
-
-def pseudonym(name: str, key: bytes) -> str:
-    """A name's pseudonym under a key, such as `a-3f9c0d12`: the same name, the same pseudonym, and no way back.
-
-    A keyed digest, because names and platform ids can be listed and tried: without a key anybody could look them up.
-    """
-    return f"a-{hmac.new(key, name.encode(), 'sha256').hexdigest()[:12]}"
 
 
 def _pseudonymised(judgments: Iterable[Judgment], key: bytes) -> Iterator[Judgment]:

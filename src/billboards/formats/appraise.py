@@ -1,9 +1,5 @@
 """Score files of Appraise, as its ESA, MQM and direct-assessment campaigns export them.
 
-A CSV file without a header, one answer a line: annotator, system, item, kind of item, source and target language,
-score, document, whether the whole document is meant, error spans as JSON, and when the answer was begun and given. An
-item may be answered again; every answer is kept, in the file's order, and `last_answers` picks the ones that count.
-
 As judgments these are direct assessment, or ESA's scores with spans (Kocmi et al., 2024). A row gives an item's number,
 not its text. It is taken for the place of an instance on the board, from 1, and its document must be that instance's,
 where the board knows documents: numbers that count within a batch are refused so. Items that were spoiled on purpose to
@@ -15,53 +11,24 @@ from __future__ import annotations
 import csv
 import json
 import math
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
 from io import StringIO
 from pathlib import Path
 from typing import Any
 
 from billboards.board import Aggregate, Board, Dimension, Judgment
+from billboards.board.appraise_answers import (
+    OWN,
+    AppraiseAnswer,
+    last_answers,
+    read_appraise,
+    span_details,
+)
 from billboards.board.judgment_sources import JudgmentSource, SourceJudgment
-from billboards.errors import ImportRefused
 from billboards.formats._format import judgment_format, single_generator
-from billboards.reading import Problems, read_source, refuse_errors, shown, whole_number
+from billboards.reading import Problems, refuse_errors, shown, whole_number
 
-#: Direct assessments have no spans, and in old files no times.
-WIDTHS = (9, 11, 12)
-_TRUTH = {"true": True, "false": False, "1": True, "0": False}
 SCORE = Dimension("score", range=(0.0, 100.0), definition="The quality of the output as a whole, from 0 to 100.")
-#: Kinds of items that stand for the system's own output.
-OWN = frozenset({"TGT", "REF"})
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ErrorSpan:
-    """Characters of an output that are wrong, from `start` to before `end`; None where something is missing there."""
-
-    start: int | None
-    end: int | None
-    severity: str
-    error_type: str | None
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class AppraiseAnswer:
-    """One line: who scored what; times are seconds since 1970, NaN where the file has none."""
-
-    line: int
-    annotator: str
-    system: str
-    item: str
-    kind: str
-    source_language: str
-    target_language: str
-    score: float
-    document: str
-    is_document: bool
-    spans: tuple[ErrorSpan, ...]
-    started: float
-    ended: float
 
 
 @judgment_format()
@@ -103,7 +70,7 @@ def _judgment(path: Path, answer: AppraiseAnswer, board: Board, campaign: str, p
                 f"item {number} is of document {shown(document)}, but instance {number} of the board of "
                 f"{shown(instance.document)}; item numbers must count the board's instances",
             )
-    details: dict[str, Any] = {"spans": [_span_details(span) for span in answer.spans]} if answer.spans else {}
+    details: dict[str, Any] = {"spans": [span_details(span) for span in answer.spans]} if answer.spans else {}
     if not math.isnan(answer.ended):
         details["time"] = answer.ended
     return SourceJudgment(
@@ -115,11 +82,6 @@ def _judgment(path: Path, answer: AppraiseAnswer, board: Board, campaign: str, p
         annotator=answer.annotator,
         details=details,
     )
-
-
-def _span_details(span: ErrorSpan) -> dict[str, Any]:
-    place = {"missing": True} if span.start is None else {"start": span.start, "end": span.end}
-    return {**place, "severity": span.severity, **({"category": span.error_type} if span.error_type else {})}
 
 
 @appraise.writer
@@ -163,77 +125,3 @@ def _written(span: dict[str, Any]) -> dict[str, Any]:
     is_missing = span.get("missing") or "start" not in span
     start, end = ("missing", "missing") if is_missing else (span["start"], span["end"])
     return {"start_i": start, "end_i": end, "severity": span["severity"], "error_type": span.get("category")}
-
-
-def read_appraise(path: Path) -> tuple[AppraiseAnswer, ...]:
-    """Every answer of a score file, in its order; mistakes are refused with file and line."""
-    problems = Problems(limit=3)
-    answers = tuple(_answers(read_source(path), str(path), problems))
-    refuse_errors(problems)
-    return answers
-
-
-def last_answers(answers: Sequence[AppraiseAnswer]) -> tuple[AppraiseAnswer, ...]:
-    """The latest answer of each annotator to each item; the later line where times are equal or absent."""
-    latest: dict[tuple[str, str, str, bool], AppraiseAnswer] = {}
-    for answer in answers:
-        key = answer.annotator, answer.document, answer.item, answer.is_document
-        if key not in latest or not answer.ended < latest[key].ended:
-            latest[key] = answer
-    return tuple(latest.values())
-
-
-def _answers(raw: bytes, name: str, problems: Problems) -> Iterator[AppraiseAnswer]:
-    try:
-        reader = csv.reader(StringIO(raw.decode("utf-8-sig"), newline=""), strict=True)
-        for cells in filter(None, reader):
-            if (answer := _answer(cells, reader.line_num, name, problems)) is not None:
-                yield answer
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise ImportRefused(f"{name}: not a CSV file in UTF-8: {error}; export the scores again") from error
-
-
-def _answer(cells: list[str], line: int, name: str, problems: Problems) -> AppraiseAnswer | None:
-    if len(cells) not in WIDTHS:
-        problems.error(name, line, f"{len(cells)} cells where a score file of Appraise has 9, 11 or 12")
-        return None
-    annotator, system, item, kind, source, target, score, document, is_document = cells[:9]
-    spans = cells[9] if len(cells) == 12 else "[]"
-    started, ended = cells[-2:] if len(cells) > 9 else ("", "")
-    try:
-        return AppraiseAnswer(
-            line=line,
-            annotator=annotator,
-            system=system,
-            item=item,
-            kind=kind,
-            source_language=source,
-            target_language=target,
-            score=_score(score),
-            document=document,
-            is_document=_truth(is_document),
-            spans=tuple(map(_span, json.loads(spans))),
-            started=float(started or "nan"),
-            ended=float(ended or "nan"),
-        )
-    except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
-        problems.error(name, line, f"not an answer of Appraise ({error}): {shown(cells)}")
-        return None
-
-
-def _score(text: str) -> float:
-    score = float(text)
-    if not math.isfinite(score):
-        raise ValueError(f"score {text!r}")
-    return score
-
-
-def _truth(text: str) -> bool:
-    if text.lower() not in _TRUTH:
-        raise ValueError(f"{text!r} is neither True nor False")
-    return _TRUTH[text.lower()]
-
-
-def _span(marked: dict[str, Any]) -> ErrorSpan:
-    start, end = (None if marked[key] == "missing" else int(marked[key]) for key in ("start_i", "end_i"))
-    return ErrorSpan(start=start, end=end, severity=str(marked["severity"]), error_type=marked.get("error_type"))

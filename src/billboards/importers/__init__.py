@@ -15,6 +15,7 @@ from billboards.registry import Registry
 
 if TYPE_CHECKING:
     from billboards.board.judgment_sources import Imported, JudgmentSource, SourceJudgment, lay_judgments
+    from billboards.board.pseudonyms import is_platform_id, pseudonyms
     from billboards.importers._assembling import (
         LooseOutputs,
         assemble,
@@ -60,8 +61,10 @@ __all__ = [
     "generator_rows",
     "importer",
     "in_folder_order",
+    "is_platform_id",
     "json_lines",
     "lay_judgments",
+    "pseudonyms",
     "read_cells",
     "read_columns",
     "read_fields",
@@ -80,10 +83,18 @@ __all__ = [
     "value_within",
 ]
 
+#: Where the names of others come from, when first asked for.
+_HOMES = (
+    "billboards.importers._assembling",
+    "billboards.board.judgment_sources",
+    "billboards.board.pseudonyms",
+    "billboards.reading",
+)
+
 
 def __getattr__(name: str) -> object:
     if name in __all__:
-        for home in ("billboards.importers._assembling", "billboards.board.judgment_sources", "billboards.reading"):
+        for home in _HOMES:
             if name in vars(module := import_module(home)):
                 return vars(module)[name]
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -64,7 +64,8 @@ def find_file(root: Path, patterns: Sequence[str], what: str) -> Path:
     if not root.exists():
         raise ImportRefused(f"{root}: no such file or folder; it should hold {what}")
     for pattern in patterns:
-        matches = sorted(root.rglob(pattern))
+        # What lies where a clone has it comes first, and may be linked there; `rglob` doesn't follow links.
+        matches = sorted(root.glob(pattern)) or sorted(root.rglob(pattern))
         if len(matches) > 1:
             names = ", ".join(str(path.relative_to(root)) for path in matches[:6])
             raise ImportRefused(f"{root}: holds several candidates for {what}: {names}; give one of them")
@@ -76,10 +77,15 @@ def find_file(root: Path, patterns: Sequence[str], what: str) -> Path:
 def read_lines(path: Path, problems: Problems, notes: list[str]) -> Iterator[tuple[int, str]]:
     """The lines of a text file; one that ends without a line end is noted, as some releases are published so."""
     raw = read_source(path)
+    note_unended(path, raw, notes)
+    yield from numbered_lines(raw, str(path), problems)
+
+
+def note_unended(path: Path, raw: bytes, notes: list[str]) -> None:
+    """Note a file that ends without a line end: it may be complete, or cut off within its last line."""
     if not raw.endswith(b"\n"):
         others = notes.pop().removesuffix(_UNENDED) if notes and notes[-1].endswith(_UNENDED) else ""
         notes.append(f"{others}, {path.name}{_UNENDED}" if others else f"{path}{_UNENDED}")
-    yield from numbered_lines(raw, str(path), problems)
 
 
 def read_fields(path: Path, width: int, problems: Problems, notes: list[str]) -> Iterator[tuple[int, list[str]]]:

@@ -6,7 +6,8 @@
 
 The signature declares the options, the first line of the docstring says what the importer reads, and `card` states what
 is known of the data beside their files. The command with its help, the call from Python and the table in the docs are
-made from these. It returns a board, or an `Imported`: a board with notes on what had to be decided or left out.
+made from these. It returns a board, or an `Imported`: a board with notes on what had to be decided or left out. Crowd
+workers who are named by their ids on a platform leave every importer under pseudonyms.
 """
 
 from __future__ import annotations
@@ -61,7 +62,8 @@ class Importer:
         imported = result if isinstance(result, Imported) else Imported(result)
         if not imported.board.instances:
             raise ImportRefused(f"{source}: holds nothing to import; fetch it again")
-        return imported if self.card is None else replace(imported, board=_stating(imported.board, self.card))
+        named = _without_ids(imported)
+        return named if self.card is None else replace(named, board=_stating(named.board, self.card))
 
 
 def importer(
@@ -77,6 +79,24 @@ def importer(
         return Importer(name=name or function.__name__.replace("_", "-"), function=function, card=card)
 
     return declare
+
+
+def _without_ids(imported: Imported) -> Imported:
+    """The same with pseudonyms for annotators whose names are ids of a crowd platform; see `pseudonyms`."""
+    from billboards.board.pseudonyms import pseudonyms
+
+    board = imported.board
+    given = pseudonyms(board.judgments.annotators)
+    if not given:
+        return imported
+    annotators = tuple(given.get(name, name) for name in board.judgments.annotators)
+    first, *_, last = *given.values(), *given.values()
+    note = (
+        f"{len(given)} annotators were named by their ids on a platform and have pseudonyms here, {first} to {last}; "
+        "which is whose is kept nowhere"
+    )
+    renamed = replace(board, judgments=replace(board.judgments, annotators=annotators))
+    return replace(imported, board=renamed, notes=(*imported.notes, note))
 
 
 def _stating(board: Board, card: DataCard) -> Board:

@@ -2,9 +2,9 @@
 
 `asset.test.orig` and `asset.test.simp.0` to `.9` have a line per sentence; `human_ratings.csv` rates systems' outputs
 on three aspects (`original`, `simplification`, `original_sentence_id`, `aspect`, `worker_id`, `rating`), and
-`pairwise_vs_turkcorpus_hsplit.csv` says which of two human simplifications is better. The systems are not named. Where
-people compared ASSET's own simplifications, these are no references of their sentence: a metric would compare them with
-themselves.
+`asset_pairwise_comparisons_with_turkcorpus_and_hsplit.csv` says which of two human simplifications is better. A clone
+has the first in `dataset/`, the others in `human_ratings/`. The systems are not named. Where people compared ASSET's
+own simplifications, these are no references of their sentence: a metric would compare them with themselves.
 """
 
 from __future__ import annotations
@@ -64,6 +64,9 @@ PAIRS = DataCard(
     comments="Every text compared is human. A simplification of ASSET's that was compared is no reference of its "
     "sentence here.",
 )
+COMPARISONS = "asset_pairwise_comparisons_with_turkcorpus_and_hsplit.csv"
+#: What the same file is called in copies.
+SHORT_NAME = "pairwise_vs_turkcorpus_hsplit.csv"
 OUTCOMES = {"asset": 0, "turkcorpus": 1, "hsplit": 1}
 SIMILAR = "similar"
 
@@ -77,7 +80,7 @@ def asset(
     ] = "ratings",
 ) -> Imported:
     """ASSET: simplified sentences, rated from 0 to 100 or compared in pairs."""
-    folder = find_file(source, ("asset.test.orig",), "ASSET's sentences").parent
+    folder = find_file(source, ("dataset/asset.test.orig", "asset.test.orig"), "ASSET's sentences").parent
     problems, notes = Problems(), list[str]()
     originals = sentences(folder, problems, notes)
     return (_rated if judgments == "ratings" else _compared)(source, originals, problems, notes)
@@ -104,7 +107,7 @@ def sentences(folder: Path, problems: Problems, notes: list[str]) -> Sentences:
 
 
 def _rated(source: Path, originals: Sentences, problems: Problems, notes: list[str]) -> Imported:
-    path = find_file(source, ("human_ratings.csv",), "ASSET's ratings")
+    path = find_file(source, ("human_ratings/human_ratings.csv", "human_ratings.csv"), "ASSET's ratings")
     columns = ("original", "simplification", "original_sentence_id", "aspect", "worker_id", "rating")
     rated: dict[tuple[int, str], list[Judgment]] = {}
     for line, cells, k in _rows(path, columns, "original_sentence_id", "original", originals, problems, notes):
@@ -138,7 +141,7 @@ def _rated(source: Path, originals: Sentences, problems: Problems, notes: list[s
 
 
 def _compared(source: Path, originals: Sentences, problems: Problems, notes: list[str]) -> Imported:
-    path = find_file(source, ("pairwise_vs_turkcorpus_hsplit.csv",), "ASSET's comparisons")
+    path = find_file(source, (f"human_ratings/{COMPARISONS}", COMPARISONS, SHORT_NAME), "ASSET's comparisons")
     pair = ("asset_simplification", "other_simplification")
     columns = ("worker_id", "sentence_id", "aspect", "source", "other_dataset", *pair, "winner")
     comparisons: list[tuple[int, Cells]] = []

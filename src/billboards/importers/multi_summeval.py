@@ -1,8 +1,9 @@
 """Multi-SummEval (Koto et al., 2021): two systems' summaries in eight languages, rated for focus and coverage.
 
 A clone holds `resulting_data/LANG/{gold,pred_BERT,pred_PG}/ID`, and below `mturk/` or beside it
-`annotation_result/LANG/` with `human_focus_final.csv`, `human_coverage_final.csv` (`id`, `model`, `score`) and, for all
-but English, `analysis_clean.csv` with every worker's standardised scores. The texts may also come as one file
+`annotation_result/LANG/` with `human_focus_final.csv`, `human_coverage_final.csv` (`id`, `model`, `score`) and
+`analysis_clean.csv` with every worker's standardised scores. Where the latter folder is missing, the mean scores in
+`resulting_data/LANG/score.csv` (`id`, `model`, `focus`, `coverage`) are read. The texts may also come as one file
 `texts.jsonl` (`lang`, `doc_id`, `gold`, `pred_BERT`, `pred_PG`).
 """
 
@@ -17,6 +18,7 @@ from typing import Annotated
 
 from billboards.board import DataCard, Dimension, Generator, Instance, Judgment, Reference
 from billboards.board.judgment_sources import Imported
+from billboards.board.pseudonyms import is_platform_id
 from billboards.errors import ImportRefused, UnknownName
 from billboards.importers._assembling import (
     assemble,
@@ -66,7 +68,9 @@ CARD = DataCard(
     comments="The release has no articles. Means of the workers' scores are the published scores.",
 )
 _TOLERANCE = 1e-6
-_KEY = re.compile(r"([A-Z]{2})-(.+)-(REFERENCE-SYSTEM|SYSTEM-REFERENCE)-(BERT|PG)")
+#: What a worker scored: the language (English is written as its corpus), the document, the direction and the system.
+_KEY = re.compile(r"([A-Z]+)-(.+)-(REFERENCE-SYSTEM|SYSTEM-REFERENCE)-(BERT|PG)")
+ENGLISH_CORPUS = "CNNDM"
 
 Texts = Mapping[str, str]
 Judged = tuple[str, str, str]
@@ -123,10 +127,15 @@ def _languages(source: Path) -> tuple[str, ...]:
 
 
 def _results(source: Path) -> Path:
-    for folder in (source / "annotation_result", source / "mturk" / "annotation_result"):
-        if folder.is_dir():
-            return folder
-    raise ImportRefused(f"{source}: holds no annotation_result; give a clone of the Multi_SummEval repository")
+    """The folder with a folder of scores for each language."""
+    if not source.exists():
+        raise ImportRefused(f"{source}: no such file or folder; it should hold a clone of fajri91/Multi_SummEval")
+    for name in ("mturk/annotation_result", "annotation_result", "resulting_data"):
+        if (source / name).is_dir():
+            return source / name
+    raise ImportRefused(
+        f"{source}: holds neither annotation_result nor resulting_data; give a clone of fajri91/Multi_SummEval"
+    )
 
 
 def _texts(source: Path, wanted: tuple[str, ...], problems: Problems) -> dict[str, Texts]:
@@ -157,9 +166,9 @@ def _single_texts(source: Path, wanted: tuple[str, ...]) -> dict[str, Texts]:
     texts: dict[str, Texts] = {}
     for code in wanted:
         folder = source / "resulting_data" / code
-        for path in sorted((folder / "gold").glob("*")):
+        for path in sorted((folder / "gold").glob("[!.]*")):
             files = {kind: folder / kind / path.name for kind in ("gold", "pred_BERT", "pred_PG")}
-            texts[f"{code}-{path.stem}"] = {kind: _whole(file) for kind, file in files.items()}
+            texts[f"{code}-{path.name}"] = {kind: _whole(file) for kind, file in files.items()}
         if not any(key.startswith(code) for key in texts):
             raise ImportRefused(f"{folder / 'gold'}: holds no texts; give a clone of the Multi_SummEval repository")
     return texts
@@ -169,7 +178,8 @@ def _whole(path: Path) -> str:
     try:
         return read_source(path).decode().strip()
     except UnicodeDecodeError as error:
-        raise ImportRefused(f"{path}: not UTF-8; fetch the file again") from error
+        line = error.object.count(b"\n", 0, error.start) + 1
+        raise ImportRefused(f"{path}:{line}: not UTF-8; fetch the file again") from error
 
 
 def _judgments(
@@ -188,9 +198,10 @@ def _judgments(
         yield from (_judgment(judged, value, None) for judged, value in final.items())
         return
     ratings: dict[Judged, list[float]] = {}
-    for judged, value, worker in _workers(every, problems, notes):
+    for judged, value, worker in _workers(every, code, problems, notes):
         ratings.setdefault(judged, []).append(value)
-        yield _judgment(judged, value, f"{code}-{worker}")
+        # A platform's id names one person in all languages; a number that a copy gave may be another's elsewhere.
+        yield _judgment(judged, value, worker if is_platform_id(worker) else f"{code}-{worker}")
     if not problems.errors:
         _compare(every, ratings, final, problems)
 
@@ -203,21 +214,23 @@ def _judgment(judged: Judged, value: float, annotator: str | None) -> Judgment:
 def _final(
     folder: Path, code: str, dimension: Dimension, texts: Mapping[str, Texts], problems: Problems, notes: list[str]
 ) -> Iterator[tuple[Judged, float]]:
-    path = folder / f"human_{dimension.name}_final.csv"
+    path, column = folder / f"human_{dimension.name}_final.csv", "score"
+    if folder.parent.name == "resulting_data":
+        path, column = folder / "score.csv", dimension.name
     seen: dict[Judged, int] = {}
-    for line, cells in read_cells(path, ("id", "model", "score"), problems, notes):
+    for line, cells in read_cells(path, ("id", "model", column), problems, notes):
         judged = (f"{code}-{cells['id']}", cells["model"], dimension.name)
         refuse_twice(seen, judged, f"{cells['model']} on {cells['id']}", str(path), line, problems)
         if judged[0] not in texts or cells["model"] not in MODELS:
             problems.error(str(path), line, f"there is no text of {shown(cells['model'])} for {shown(judged[0])}")
-        yield judged, value_within(cells["score"], dimension, str(path), line, problems)
+        yield judged, value_within(cells[column], dimension, str(path), line, problems)
     missing = sorted(key for key in texts for model in MODELS if (key, model, dimension.name) not in seen)
     if any(key.startswith(f"{code}-") for key in missing) and not problems.errors:
         first = next(key for key in missing if key.startswith(f"{code}-"))
         problems.error(str(path), None, f"has no {dimension.name} of {first}; the file may be cut off")
 
 
-def _workers(path: Path, problems: Problems, notes: list[str]) -> Iterator[tuple[Judged, float, str]]:
+def _workers(path: Path, code: str, problems: Problems, notes: list[str]) -> Iterator[tuple[Judged, float, str]]:
     """What each worker said of each summary, from Python's notation of a dictionary."""
     seen: dict[str, int] = {}
     for line, cells in read_cells(path, ("worker_id", "assignment_id", "annotation_res"), problems, notes):
@@ -231,11 +244,12 @@ def _workers(path: Path, problems: Problems, notes: list[str]) -> Iterator[tuple
             continue
         for item, value in answers.items():
             match = _KEY.fullmatch(str(item))
-            if match is None or not is_number(value):
+            own = (code, ENGLISH_CORPUS) if code == "EN" else (code,)
+            if match is None or match[1] not in own or not is_number(value):
                 problems.error(str(path), line, f"{shown(item)} is no summary with a score; found {shown(value)}")
                 continue
             dimension = FOCUS if match[3] == "REFERENCE-SYSTEM" else COVERAGE
-            yield (f"{match[1]}-{match[2]}", match[4], dimension.name), float(value), cells["worker_id"]
+            yield (f"{code}-{match[2]}", match[4], dimension.name), float(value), cells["worker_id"]
 
 
 def _compare(

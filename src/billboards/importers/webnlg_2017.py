@@ -1,17 +1,31 @@
 """WebNLG 2017 (Shimorina et al., 2018): nine systems and the references put 223 sets of triples into words.
 
 The release has a row per rating (`all_data_final_scores_anonymised.csv`: `X_worker_id`, `mr`, `team`, `text`,
-`fluency`, `grammaticality`, `semantic_adequacy` and more), and files with a line per input: `MRs.txt`,
-`sample-ids.txt` and up to three references each (`gold-sample-reference0.lex` and on; a blank line is no reference).
+`fluency`, `grammaticality`, `semantic_adequacy`, the challenge's own `bleu`, `meteor` and `ter`, and more), and files
+with a line per input: `MRs.txt`, `sample-ids.txt` and up to three references each (`gold-sample-reference0.lex` and on;
+a blank line is no reference). Copies have them in a folder `webnlg-human-evaluation-master`.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 from pathlib import Path
 
-from billboards.board import Aggregate, DataCard, Dimension, Generator, Instance, Judgment, Reference
+import numpy as np
+
+from billboards.board import (
+    Aggregate,
+    Board,
+    DataCard,
+    Dimension,
+    Generator,
+    ImportedColumn,
+    Instance,
+    Judgment,
+    Reference,
+)
 from billboards.board.judgment_sources import Imported
 from billboards.errors import ImportRefused
 from billboards.importers._assembling import (
@@ -20,14 +34,16 @@ from billboards.importers._assembling import (
     check_name,
     counts,
     find_file,
+    in_folder_order,
     read_cells,
     read_lines,
     refuse_twice,
     rows_of_generators,
+    score_column,
     value_within,
 )
 from billboards.importers._importer import importer
-from billboards.reading import Problems, refuse_errors, shown
+from billboards.reading import Problems, read_number, refuse_errors, shown
 
 CAMPAIGN = "crowd"
 SCALE = (1.0, 3.0)
@@ -37,6 +53,10 @@ SEMANTICS = Dimension("semantics", range=SCALE, definition="Does the text correc
 COLUMNS = {"fluency": FLUENCY, "grammaticality": GRAMMAR, "semantic_adequacy": SEMANTICS}
 NEEDED = ("X_worker_id", "mr", "team", "text", "category", "type", "triplesize", *COLUMNS)
 HUMAN = "webnlg"
+#: What stands where a rating doesn't say whose it is.
+NOBODY = frozenset({"", "na"})
+#: Released scores, and whether higher is better.
+SCORES = {"bleu": True, "meteor": True, "ter": False}
 CARD = DataCard(
     title="WebNLG 2017, human evaluation",
     task="Put one to five RDF triples into words",
@@ -61,6 +81,8 @@ class _Content:
     texts: dict[str, dict[str, str]] = field(default_factory=dict)
     judgments: list[Judgment] = field(default_factory=list)
     kinds: dict[str, str] = field(default_factory=dict)
+    scores: dict[str, dict[tuple[str, str], float]] = field(default_factory=dict)
+    unknown: int = 0
 
 
 @importer(card=CARD)
@@ -90,7 +112,26 @@ def webnlg_2017(source: Path) -> Imported:
         aggregates=(QUALITY,),
         output_language="en",
     )
-    return Imported(board, (counts(ratings, board), *notes))
+    if content.scores:
+        names = ", ".join(content.scores)
+        notes.append(f"{ratings}: the challenge's own {names} come along, but for {HUMAN}, which is a reference itself")
+    if content.unknown:
+        notes.append(f"{ratings}: {content.unknown} ratings don't say whose they are")
+    scored = replace(board, imported=in_folder_order(_columns(content, board)))
+    return Imported(scored, (counts(ratings, board), *notes))
+
+
+def _columns(content: _Content, board: Board) -> Iterator[ImportedColumn]:
+    """The challenge's scores of every output, turned so that higher is better."""
+    for name, scores in content.scores.items():
+        sign = 1.0 if SCORES[name] else -1.0
+        values = {
+            team: np.array([sign * scores.get((team, instance.id), np.nan) for instance in board.instances])
+            for team in content.texts
+            if team != HUMAN
+        }
+        column = score_column(f"webnlg-{name}", values, references=board.reference_names)
+        yield replace(column, higher_is_better=SCORES[name])
 
 
 def _generator(name: str, kind: str) -> Generator:
@@ -130,9 +171,17 @@ def _read_rating(
     if content.texts.setdefault(team, {}).setdefault(key, text) != text:
         problems.error(path, line, f"{team} has two texts for one input")
     content.kinds[team] = cells.get("systemtype", "")
+    for name in SCORES:
+        if name in cells:
+            score = read_number(cells[name], name, path, line, problems)
+            if content.scores.setdefault(name, {}).setdefault((team, key), score) != score and not problems.errors:
+                problems.error(path, line, f"{name} of {team} on one input differs from another row's")
     values = {d.name: value_within(cells[column], d, path, line, problems) for column, d in COLUMNS.items()}
+    worker = cells["X_worker_id"].strip()
+    annotator = None if worker.lower() in NOBODY else worker
+    content.unknown += annotator is None
     content.judgments.append(
-        Judgment(instance=key, outputs=(team,), values=values, annotator=cells["X_worker_id"], campaign=CAMPAIGN)
+        Judgment(instance=key, outputs=(team,), values=values, annotator=annotator, campaign=CAMPAIGN)
     )
 
 
