@@ -298,6 +298,20 @@ def test_a_sentence_translated_in_two_ways_by_one_system_is_two_instances(tmp_pa
     assert "1 sentences were translated in several ways by one system; each way is an instance" in " ".join(found.notes)
 
 
+def test_several_language_pairs_ask_for_one(tmp_path: Path) -> None:
+    for pair in ("gu-en", "kk-en"):
+        dump(tmp_path / "WMT" / pair / "data.pkl", darr_pairs())
+    with pytest.raises(ImportRefused, match="pairs of several languages: gu-en, kk-en; say --language-pair"):
+        load("wmt19-darr", tmp_path)
+    assert load("wmt19-darr", tmp_path, language_pair="kk-en").board.name == "wmt19-darr-kk-en"
+
+
+def test_one_of_realsumm_s_files_alone_is_noted(tmp_path: Path) -> None:
+    path = dump(tmp_path / "ext.pkl", scored("ext", ("bart_out.txt",)))
+    notes = " ".join(load("realsumm", tmp_path).notes)
+    assert f"{path}: holds the extractive systems alone; the abstractive ones are in a file abs" in notes
+
+
 def test_a_pickle_whose_folder_is_no_language_pair_is_refused(tmp_path: Path) -> None:
     path = dump(tmp_path / "WMT" / "data.pkl", darr_pairs())
     with pytest.raises(ImportRefused, match="the folder's name must be its language pair, as in gu-en/data"):

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
         texts_in,
         value_within,
     )
+    from billboards.importers._pickles import read_pickle
     from billboards.reading import Problems, json_lines, read_columns, read_number, read_source, refuse_errors
 
 #: Every importer by name.
@@ -72,6 +73,7 @@ __all__ = [
     "read_lines",
     "read_number",
     "read_objects",
+    "read_pickle",
     "read_source",
     "references",
     "refuse_errors",
@@ -88,6 +90,15 @@ _HOMES = (
     "billboards.importers._assembling",
     "billboards.board.judgment_sources",
     "billboards.board.pseudonyms",
+    "billboards.reading",
+)
+
+
+#: Where what is offered here is defined.
+_HOMES = (
+    "billboards.importers._assembling",
+    "billboards.importers._pickles",
+    "billboards.board.judgment_sources",
     "billboards.reading",
 )
 

@@ -99,7 +99,7 @@ def _texts(document: str, item: Mapping[str, Any], path: str, problems: Problems
     for system, entry in systems.items():
         where = f"{place}, {system}" if system != "" else place
         entry = entry if isinstance(entry, Mapping) else {}
-        text, scores = next((entry[key] for key in _TEXTS if key in entry), None), entry.get("scores")
+        text, scores = next((entry[key] for key in _TEXTS if key in entry), None), entry.get("scores", {})
         if not isinstance(text, str) or not isinstance(scores, Mapping):
             problems.error(path, None, f"{where}: needs a text and its scores; found {shown(entry)}")
             continue

@@ -73,7 +73,8 @@ def realsumm(source: Path) -> Imported:
     problems, content = Problems(), _Content()
     scores = ReleasedScores(str(source), problems)
     articles = _articles(source, problems)
-    for path in _files(source):
+    files = _files(source)
+    for path in files:
         _read_file(path, articles, content, scores, problems)
     refuse_errors(problems)
     every, missing = _with_articles(source, tuple(content.instances.values()), problems)
@@ -89,7 +90,9 @@ def realsumm(source: Path) -> Imported:
     )
     board = replace(board, imported=scores.columns(every))
     refuse_errors(problems)
-    return Imported(board, (counts(source, board), *scores.notes(), *_kept_apart(source, content), *missing))
+    return Imported(
+        board, (counts(source, board), *scores.notes(), *_kept_apart(source, content), *_alone(files), *missing)
+    )
 
 
 def _files(source: Path) -> Sequence[Path]:
@@ -147,6 +150,14 @@ def _kept_apart(source: Path, content: _Content) -> Iterator[str]:
             f"{source}: {name} is in both files, with equal texts of {equal} of {len(theirs)} documents; the two are "
             f"kept apart, as {name} and {other}"
         )
+
+
+def _alone(files: Sequence[Path]) -> Iterator[str]:
+    kinds = {kind for path in files if (kind := _kind(path))}
+    if len(kinds) == 1:
+        (kind,) = kinds
+        other = next(name for name in KINDS if name != kind)
+        yield f"{files[0]}: holds the {KINDS[kind]} systems alone; the {KINDS[other]} ones are in a file {other}"
 
 
 def _articles(source: Path, problems: Problems) -> dict[str, str]:

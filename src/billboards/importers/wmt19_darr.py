@@ -66,6 +66,9 @@ def wmt19_darr(
     """
     pattern = language_pair or PAIR
     places = (f"{pattern}.jsonl", f"{pattern}.jsonl.gz", f"{pattern}/data.pkl", "data.pkl")
+    several = sorted(path.parent.name for path in source.rglob(places[2])) if source.is_dir() else []
+    if len(several) > 1 and not language_pair:
+        raise ImportRefused(f"{source}: holds pairs of several languages: {', '.join(several)}; say --language-pair")
     path = find_file(source, places, "DArr pairs of a language pair")
     languages = _languages(path, language_pair)
     pair = "-".join(languages)
