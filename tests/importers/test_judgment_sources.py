@@ -182,7 +182,7 @@ def test_several_files_of_averages_must_be_chosen_from(folder: Path) -> None:
     root = folder.parent / "mqm"
     settings = folder / "board.toml"
     settings.write_text(settings.read_text().replace('name = "wmt20-en-de"', 'name = "mine"'))
-    with pytest.raises(ImportRefused, match=r"several candidates for MQM averages or ratings: newstest2020/ende/.*; give one"):
+    with pytest.raises(ImportRefused, match=r"several candidates for MQM averages or ratings: .*ende/.*; give one"):
         mqm.mqm(root, into=folder)
 
 
