@@ -90,8 +90,12 @@ def standing_judge_server() -> Iterator[JudgeServer]:
 @pytest.fixture
 def judge_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """No judge is named, and answers are kept in a file of the test's own."""
-    for name in ("URL", "KEY", "MODEL", "PRICES", "PER_MINUTE", "AT_ONCE", "SECONDS"):
+    for name in ("URL", "KEY", "MODEL", "PRICES", "PER_MINUTE", "AT_ONCE", "SECONDS", "BUDGET", "TOKENS"):
         monkeypatch.delenv(f"BILLBOARDS_JUDGE_{name}", raising=False)
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "AZURE_OPENAI_API_KEY", "AZURE_OPENAI_ENDPOINT"):
+        monkeypatch.delenv(name, raising=False)
+    for name in ("AZURE_OPENAI_API_VERSION", "OPENAI_API_VERSION"):
+        monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("BILLBOARDS_JUDGE_CACHE", str(tmp_path / "judge" / "answers.sqlite"))
 
 

@@ -5,9 +5,15 @@ What is there already costs nothing. Ctrl-C stops; the same command goes on from
 
 from __future__ import annotations
 
+import shlex
+import sys
 from argparse import ArgumentParser, Namespace
+from typing import TYPE_CHECKING
 
 from billboards.cli import options
+
+if TYPE_CHECKING:
+    from billboards.metrics.judges.budget import Attendant
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -26,13 +32,14 @@ def run(arguments: Namespace) -> int:
     from billboards.board.scoring import chosen_metrics, score_board
     from billboards.cli.output import note
     from billboards.cli.progress import scoring_progress
+    from billboards.metrics.judges.budget import attended
     from billboards.run.dask import DaskExecutor
     from billboards.run.local import executor
 
     home = open_home(arguments.board)
     metrics = chosen_metrics(home.board, arguments.metric)
     rows = [home.board.row(name) for name in arguments.generator] if arguments.generator else None
-    with options.chosen_cluster(arguments) as cluster, scoring_progress() as show:
+    with options.chosen_cluster(arguments) as cluster, scoring_progress() as show, attended(_attendant()):
         report = score_board(
             home.board,
             home.cells,
@@ -54,3 +61,17 @@ def run(arguments: Namespace) -> int:
     for name, reason in report.failures.items():
         note(f"failed: {name}: {reason}")
     return 1 if report.failures else 0
+
+
+def _attendant() -> Attendant:
+    """The person at the terminal, who is told what judges will take and may let them pass a cap."""
+    from billboards.cli.output import note
+    from billboards.metrics.judges.budget import Attendant
+
+    def allow(question: str) -> bool:
+        if not (sys.stdin.isatty() and sys.stderr.isatty()):
+            return False
+        print(f"{question} [y/N] ", end="", file=sys.stderr, flush=True)
+        return sys.stdin.readline().strip().casefold() in ("y", "yes")
+
+    return Attendant(note, allow, f"billboards {shlex.join(sys.argv[1:])}")

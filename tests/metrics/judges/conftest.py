@@ -8,6 +8,7 @@ import pytest
 from judge_server import JudgeServer
 
 from billboards.metrics.judges import endpoint
+from billboards.metrics.judges.budget import empty_purse
 from billboards.metrics.judges.pace import shared_pace
 
 
@@ -15,6 +16,8 @@ from billboards.metrics.judges.pace import shared_pace
 def server(judge_environment: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[JudgeServer]:
     monkeypatch.setattr(endpoint, "FIRST_WAIT", 0.001)
     shared_pace.cache_clear()  # a port may be met again
+    endpoint.shared_manners.cache_clear()
+    empty_purse()
     with JudgeServer() as found:
         monkeypatch.setenv("BILLBOARDS_JUDGE_URL", found.url)
         monkeypatch.setenv("BILLBOARDS_JUDGE_MODEL", "stand-in")

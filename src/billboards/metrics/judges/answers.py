@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
@@ -125,6 +125,24 @@ class Answers:
                 "answered_at, unusable, numbers) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 (*row, _now(), answer.unusable, numbers),
             )
+
+    def known(self, keys: Iterable[str]) -> set[str]:
+        """Those of some questions that were answered, or abstained from."""
+        asked, at_hand = list(keys), set[str]()
+        with self._open() as database:
+            for start in range(0, len(asked), 500):
+                some = asked[start : start + 500]
+                marks = ", ".join("?" * len(some))
+                for table in ("answers", "abstentions"):
+                    rows = database.execute(f"SELECT question FROM {table} WHERE question IN ({marks})", some)
+                    at_hand.update(question for (question,) in rows)
+        return at_hand
+
+    def usual_tokens(self, endpoint: str, model: str) -> float:
+        """The tokens that a model's answers have had so far, on average; 0 where nobody knows."""
+        query = "SELECT coalesce(avg(tokens_out), 0) FROM answers WHERE endpoint = ? AND model = ?"
+        with self._open() as database:
+            return float(database.execute(query, (endpoint, model)).fetchone()[0])
 
     def abstention(self, key: str) -> Abstention | None:
         """That a judge abstained from a question, where it did."""

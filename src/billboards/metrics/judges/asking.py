@@ -9,13 +9,14 @@ that scoring again asks only for the rest, and once more for what was abstained 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 from billboards.errors import BillboardsError, MetricFailed
 from billboards.metrics.judges.answers import Abstention, Answers, question_key
+from billboards.metrics.judges.budget import Budget, estimated_tokens
 from billboards.metrics.judges.counting import Tally
 from billboards.metrics.judges.endpoint import Endpoint, Filtered
 from billboards.metrics.judges.parsing import Unreadable
@@ -72,6 +73,9 @@ class Asking:
     answers: Answers
     tally: Tally
     stop: threading.Event
+    budget: Budget = field(default_factory=Budget)
+    #: The tokens that an answer may take, as far as one knows.
+    tokens_out: int = 0
     asks_again: bool = False
 
     def ask_all(self, tasks: Sequence[Callable[[], T]], *, at_once: int, share: float) -> list[T | Abstained]:
@@ -110,6 +114,19 @@ class Asking:
         if abstention is not None:
             self.answers.forget_abstention(key)
         return read
+
+    def missing(self, questions: Iterable[Question[Any]]) -> list[Question[Any]]:
+        """Those of some questions that have no answer yet."""
+        keyed = {
+            question_key(self.endpoint.url, self._request(question, question.messages), question.number): question
+            for question in questions
+        }
+        at_hand = self.answers.known(keyed)
+        return [question for key, question in keyed.items() if key not in at_hand]
+
+    def estimated(self, messages: Messages) -> tuple[int, int]:
+        """The tokens that a question and its answer take, about."""
+        return sum(estimated_tokens(message["content"]) + 4 for message in messages), self.tokens_out
 
     def _run(self, tasks: Sequence[Callable[[], T]], at_once: int, allowed: int) -> list[T | Abstained]:
         self.stop.clear()
@@ -167,11 +184,19 @@ class Asking:
     def _send(self, key: str, question: Question[T], messages: Messages) -> Answer:
         """Ask, and keep what is said under the first question's key."""
         request = self._request(question, messages)
+        reserved = self.estimated(messages)
+        self.budget.reserve(*reserved)
+        spent = (0, 0)
         try:
-            answer = self.endpoint.ask(request)
+            answer = self.endpoint.ask(request, is_json=question.is_json)
+            given = (answer.tokens_in, answer.tokens_out)
+            spent = (reserved[0] if given[0] is None else given[0], reserved[1] if given[1] is None else given[1])
         except Filtered as filtered:
             abstention = Abstention(reason=str(filtered), answer="")
             raise Abstained(question.about, abstention, is_earlier=False) from filtered
+        finally:
+            self.budget.settle(reserved, spent)
+        self.tokens_out = max(self.tokens_out, spent[1])
         self.answers.keep(key, self.endpoint.url, request, answer)
         self.tally.add_answer(answer)
         return answer

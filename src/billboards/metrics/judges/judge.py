@@ -12,7 +12,7 @@ import math
 import os
 import threading
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
@@ -25,6 +25,7 @@ from billboards.metrics.base import Batch, Floats, Item, Metric, MetricCard
 from billboards.metrics.judges import templates
 from billboards.metrics.judges.answers import Answers
 from billboards.metrics.judges.asking import Abstained, Asking, Parts, Question
+from billboards.metrics.judges.budget import Budget, Estimate
 from billboards.metrics.judges.counting import Prices, Tally
 from billboards.metrics.judges.endpoint import Endpoint, need_httpx
 from billboards.metrics.judges.pace import SystemClock, shared_pace
@@ -71,6 +72,9 @@ class Judge(Metric):
     may_abstain: ClassVar[bool] = True
     # The key and the answers that are kept lie here.
     travels: ClassVar[bool] = False
+    #: How many questions follow one another about an output, and the tokens that an answer usually has.
+    steps: ClassVar[int] = 1
+    usual_tokens: ClassVar[int] = 20
 
     def __post_init__(self) -> None:
         if not self.kind.strip() or not self.kind.isprintable():
@@ -137,16 +141,20 @@ class Judge(Metric):
 
     def _ask(self, items: Mapping[Item, None]) -> dict[Item, Parts | Abstained]:
         settings, tally = Settings.from_environment(), Tally(prices=Prices.from_environment())
+        budget, answers_file = Budget.from_environment(), Answers(settings.cache)
         stop, url = threading.Event(), self.used_endpoint
         pace, clock = shared_pace(url, settings.per_minute), SystemClock(stop)
         with closing(Endpoint(url, settings.seconds, pace, clock, tally.add_retry)) as endpoint:
             asking = Asking(
                 endpoint=endpoint,
                 parameters=self._parameters(),
-                answers=Answers(settings.cache),
+                answers=answers_file,
                 tally=tally,
                 stop=stop,
+                budget=budget,
+                tokens_out=self._tokens_out(answers_file, url),
             )
+            budget.check(self.name, self._estimate(items, asking), log)
             tasks = [partial(self._judge, item, asking) for item in items]
             try:
                 answers = asking.ask_all(tasks, at_once=settings.at_once, share=self.abstain)
@@ -157,6 +165,24 @@ class Judge(Metric):
     def _judge(self, item: Item, asking: Asking) -> Parts:
         """The scores of one output, by as many questions as the judge needs."""
         return asking.ask(self._question(self.template, item))
+
+    def _openings(self, item: Item) -> list[Question[Any]]:
+        """The questions about an output that don't depend on answers, from which costs are estimated."""
+        return [self._question(self.template, item)]
+
+    def _estimate(self, items: Iterable[Item], asking: Asking) -> Estimate:
+        """What is still to be asked, about; later steps of a judge are taken to cost as much as the first."""
+        missing = asking.missing(question for item in items for question in self._openings(item))
+        tokens = [asking.estimated(question.messages) for question in missing]
+        return Estimate(
+            questions=len(missing) * self.steps,
+            tokens_in=sum(read for read, _ in tokens) * self.steps,
+            tokens_out=sum(written for _, written in tokens) * self.steps,
+        )
+
+    def _tokens_out(self, answers: Answers, url: str) -> int:
+        """The tokens that an answer may take, as far as one knows."""
+        return self.max_tokens or max(self.usual_tokens, round(answers.usual_tokens(url, self.used_model)))
 
     def _question(self, template: Template, item: Item) -> Question[Parts]:
         shown = templates.shown(item, references=self.references, source=self.input)
@@ -207,6 +233,7 @@ class MQM(Judge):
 
     references: bool = False
 
+    usual_tokens: ClassVar[int] = 150
     card: ClassVar[MetricCard] = MetricCard(
         name="judge-MQM",
         summary="Errors that a language model finds in an output, weighed by severity (critical 25, major 5, minor 1) "

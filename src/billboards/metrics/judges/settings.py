@@ -1,7 +1,9 @@
 """What changes no score and is therefore no option: how fast a judge is asked, where answers lie, what tokens cost.
 
-All of it comes from the environment, as the key does. The key is kept nowhere; it goes only to the site that
-BILLBOARDS_JUDGE_URL names, so that a board that names another endpoint doesn't get it.
+All of it comes from the environment, as keys do. A key is kept nowhere and goes only to the site that is named for it,
+so that a board that names another endpoint doesn't get it: BILLBOARDS_JUDGE_KEY to that of BILLBOARDS_JUDGE_URL, else
+OPENAI_API_KEY to that of OPENAI_BASE_URL (by default OpenAI's own), else AZURE_OPENAI_API_KEY to that of
+AZURE_OPENAI_ENDPOINT.
 """
 
 from __future__ import annotations
@@ -16,6 +18,10 @@ from billboards.errors import InvalidInput
 
 URL, KEY, MODEL = "BILLBOARDS_JUDGE_URL", "BILLBOARDS_JUDGE_KEY", "BILLBOARDS_JUDGE_MODEL"
 CACHE, PRICES = "BILLBOARDS_JUDGE_CACHE", "BILLBOARDS_JUDGE_PRICES"
+BUDGET, TOKENS = "BILLBOARDS_JUDGE_BUDGET", "BILLBOARDS_JUDGE_TOKENS"
+OPENAI_KEY, OPENAI_URL, OPENAI_SITE = "OPENAI_API_KEY", "OPENAI_BASE_URL", "https://api.openai.com"
+AZURE_KEY, AZURE_URL = "AZURE_OPENAI_API_KEY", "AZURE_OPENAI_ENDPOINT"
+AZURE_VERSIONS = ("AZURE_OPENAI_API_VERSION", "OPENAI_API_VERSION")
 PER_MINUTE, AT_ONCE, SECONDS = "BILLBOARDS_JUDGE_PER_MINUTE", "BILLBOARDS_JUDGE_AT_ONCE", "BILLBOARDS_JUDGE_SECONDS"
 
 
@@ -78,14 +84,54 @@ def checked_url(url: str) -> str:
     return parts.geturl().rstrip("/").removesuffix("/chat/completions")
 
 
-def key_for(url: str) -> str | None:
-    """The key, where it is this address that the environment names for it."""
-    named, key = os.environ.get(URL), os.environ.get(KEY, "").strip()
-    if not key or not named or _site(urlsplit(checked_url(named))) != _site(urlsplit(url)):
-        return None
-    if not (key.isascii() and key.isprintable()):
-        raise InvalidInput(f"{KEY} holds characters that no header can carry (it is not shown here); set it anew")
-    return key
+@dataclass(frozen=True)
+class Credentials:
+    """What goes to an endpoint beside the question: a key, its header, and a version of the interface."""
+
+    key: str | None = None
+    is_azure: bool = False
+    version: str = ""
+
+    @property
+    def headers(self) -> dict[str, str]:
+        if self.key is None:
+            return {}
+        return {"api-key": self.key} if self.is_azure else {"authorization": f"Bearer {self.key}"}
+
+    @property
+    def query(self) -> str:
+        return f"?api-version={self.version}" if self.version else ""
+
+
+def credentials_for(url: str) -> Credentials:
+    """What the environment states for this address, and for no other."""
+    is_azure = _is_named(url, os.environ.get(AZURE_URL))
+    version = next(filter(None, (os.environ.get(name, "").strip() for name in AZURE_VERSIONS)), "") if is_azure else ""
+    if not all(sign.isalnum() or sign in ".-" for sign in version):
+        raise InvalidInput(f"{AZURE_VERSIONS[0]}={version!r} must be a version, as in 2024-10-21")
+    named = os.environ.get(URL)
+    stated = (
+        (KEY, bool(named) and _site(urlsplit(checked_url(named or ""))) == _site(urlsplit(url))),
+        (OPENAI_KEY, _is_named(url, os.environ.get(OPENAI_URL) or OPENAI_SITE)),
+        (AZURE_KEY, is_azure),
+    )
+    for variable, is_meant in stated:
+        key = os.environ.get(variable, "").strip()
+        if key and is_meant:
+            if not (key.isascii() and key.isprintable()):
+                raise InvalidInput(
+                    f"{variable} holds characters that no header can carry (it is not shown here); set it anew"
+                )
+            return Credentials(key, is_azure, version)
+    return Credentials(None, is_azure, version)
+
+
+def _is_named(url: str, address: str | None) -> bool:
+    """Whether an address lies at the site that another one names."""
+    try:
+        return bool(address) and _site(urlsplit(url)) == _site(urlsplit(checked_url(address or "")))
+    except InvalidInput:
+        return False
 
 
 def _site(parts: SplitResult) -> tuple[str, str | None, int]:
