@@ -393,3 +393,42 @@ def wait_for(holds: Callable[[], bool]) -> None:
     while not holds():
         assert time.monotonic() < end, "it did not come to that"
         time.sleep(0.02)
+
+
+@pytest.mark.parametrize(
+    "target", ["http://[::1", "http://127.0.0.1:99999999/x", "https://\x1b[31mred", "//", "http://ex ample/"]
+)
+def test_a_redirect_to_no_address_is_refused_in_plain_words(
+    target: str, fetch: Callable[..., bytes], server: FileServer, pauses: list[float]
+) -> None:
+    server.tricks[PATH] = [status(302, Location=target)] * 10
+    with pytest.raises(DownloadFailed) as caught:
+        fetch()
+    assert str(caught.value).isprintable()
+
+
+def test_words_of_a_server_do_not_steer_the_terminal(fetch: Callable[..., bytes], server: FileServer) -> None:
+    def painted(handler: Handler) -> bool:
+        handler.wfile.write(b"HTTP/1.1 403 \x1b[2J\x1b[31mgone\r\nContent-Length: 0\r\n\r\n")
+        return True
+
+    server.tricks[PATH] = [painted]
+    with pytest.raises(DownloadFailed, match=r"403 \?\[2J\?\[31mgone"):
+        fetch()
+
+
+@pytest.mark.parametrize("length", ["9" * 5000, "-5", "١٢", "1e3", ""])
+def test_an_odd_length_is_no_length(length: str, fetch: Callable[..., bytes], server: FileServer) -> None:
+    def odd(handler: Handler) -> bool:
+        handler.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Length: %s\r\nConnection: close\r\n\r\n" % length.encode())
+        handler.send(DATA)
+        handler.close_connection = True
+        return True
+
+    server.tricks[PATH] = [odd]
+    assert fetch() == DATA
+
+
+def test_this_machine_is_asked_without_the_proxy(fetch: Callable[..., bytes], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("http_proxy", "http://proxy.example.invalid:1")
+    assert fetch() == DATA

@@ -161,6 +161,8 @@ URL = "https://example.org/ratings.csv"
         (url_source(URL, None, files="[]"), {}, "is one file; give it one path"),
         (url_source(URL, TABLE, commit='"' + "0" * 40 + '"'), {}, "a repository needs its commit"),
         (url_source(URL, TABLE).replace("url =", "repository ="), {}, "repository"),
+        (url_source(URL, TABLE), {"source": '"../../etc/passwd"'}, "must be a relative path"),
+        (url_source(URL, TABLE), {"licence": '"\\u001b[31mred"'}, "must be a line of text"),
         (url_source(URL, TABLE), {"title": '"{pair}"'}, r"\{pair\} has no value"),
     ],
 )
@@ -174,6 +176,14 @@ def test_a_mistake_in_an_entry_is_named_with_its_file(
 def test_options_that_the_importer_does_not_know_are_refused_before_a_download(entry_file: WriteEntry) -> None:
     entry = read(entry_file(toml("two", url_source(URL, TABLE), options='{ colour = "red" }')))
     with pytest.raises(InvalidInput, match="entry two: no option of table named 'colour'"):
+        check_entry(entry)
+
+
+@pytest.mark.parametrize("path", ["/etc/passwd", "../x", "a/../../x"])
+def test_options_that_are_paths_stay_among_the_sources(path: str, entry_file: WriteEntry) -> None:
+    options = f'{{ board = "x", judgments = "{path}" }}'
+    entry = read(entry_file(toml("two", url_source(URL, TABLE), importer='"billboard"', options=options)))
+    with pytest.raises(InvalidInput, match="must be a relative path"):
         check_entry(entry)
 
 

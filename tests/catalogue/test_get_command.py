@@ -64,7 +64,7 @@ def test_a_board_is_written_ready_to_rank_and_the_licence_is_told_first(
     assert main(["get", "two", "--catalogue", str(entry)]) == 0
     told = capsys.readouterr().err.splitlines()
     assert told[:2] == ["two: Two systems", "licence: CC0-1.0"]
-    assert any(line.startswith("download: 0.1 kB from 127.0.0.1 to ") for line in told)
+    assert any(line.startswith("download: files of 0.1 kB from 127.0.0.1 to ") for line in told)
     assert told[-1] == "licence: CC0-1.0. Next: `billboards rank two`"
     assert len(bb.open("two").judgments) == 6
 

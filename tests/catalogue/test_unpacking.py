@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import os
+import random
 import tarfile
 import zipfile
 from collections.abc import Callable, Mapping
@@ -171,3 +172,35 @@ def test_a_file_that_fails_its_check_is_not_left_behind(tmp_path: Path) -> None:
     with pytest.raises(DownloadFailed, match=r"a\.txt: wrong"):
         unpack(path, WANTED.get, tmp_path / "out", at_most=10, check=refuse)
     assert below(tmp_path) == ["x"]
+
+
+def test_hostile_bytes_are_refused_and_nothing_else_happens(tmp_path: Path) -> None:
+    """A thousand damaged archives: each is read, or refused as one."""
+    rng = random.Random(1)
+    good = tar(tmp_path / "good", {"a.txt": b"A" * 300, "sub/b.txt": b"bbb"}, "w").read_bytes()[:4096]
+    with zipfile.ZipFile(tmp_path / "good.zip", "w") as archive:
+        archive.writestr("a.txt", "A" * 300)
+        archive.writestr("sub/b.txt", "bbb")
+    refused = 0
+    for number in range(1000):
+        raw = bytearray(good if number % 2 else (tmp_path / "good.zip").read_bytes())
+        for _ in range(rng.randint(1, 8)):
+            raw[rng.randrange(len(raw))] = rng.randrange(256)
+        (tmp_path / "x").write_bytes(raw)
+        try:
+            taken(tmp_path / "x", tmp_path / "out")
+        except DownloadFailed:
+            refused += 1
+    assert 100 < refused < 1000
+    assert set(below(tmp_path)) <= {"good", "good.zip", "out/a.txt", "out/sub/b.txt", "x"}
+
+
+def test_a_sparse_map_that_does_not_end_is_refused(tmp_path: Path) -> None:
+    info = tarfile.TarInfo("a.txt")
+    info.size = 512
+    info.pax_headers = {"GNU.sparse.major": "1", "GNU.sparse.minor": "0", "GNU.sparse.name": "a.txt"}
+    path = tmp_path / "x"
+    with tarfile.open(path, "w", format=tarfile.PAX_FORMAT) as archive:
+        archive.addfile(info, io.BytesIO(b"99999999\n".ljust(512, b"1")))
+    with pytest.raises(DownloadFailed, match=r"is cut off or no archive|is a link or a device"):
+        taken(path, tmp_path / "out")

@@ -25,15 +25,20 @@ def cache_folder(named: Path | None = None) -> Path:
     """The folder named, else that of BILLBOARDS_CACHE, else `billboards` in the platform's cache folder."""
     if named is not None or os.environ.get(VARIABLE):
         return Path(named or os.environ[VARIABLE]).expanduser() / "downloads"
+    try:
+        return _platform_cache() / "downloads"
+    except RuntimeError as error:
+        raise StoreFailed(f"there is no home folder to keep downloads in; let {VARIABLE} name a folder") from error
+
+
+def _platform_cache() -> Path:
     if sys.platform == "win32":
         local = os.environ.get("LOCALAPPDATA")
-        caches = (Path(local) if local else Path.home() / "AppData" / "Local") / "billboards" / "Cache"
-    elif sys.platform == "darwin":
-        caches = Path.home() / "Library" / "Caches" / "billboards"
-    else:
-        home = os.environ.get("XDG_CACHE_HOME")
-        caches = (Path(home) if home else Path.home() / ".cache") / "billboards"
-    return caches / "downloads"
+        return (Path(local) if local else Path.home() / "AppData" / "Local") / "billboards" / "Cache"
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches" / "billboards"
+    home = os.environ.get("XDG_CACHE_HOME")
+    return (Path(home) if home else Path.home() / ".cache") / "billboards"
 
 
 def digest_of(path: Path) -> tuple[int, str]:
@@ -46,10 +51,11 @@ def digest_of(path: Path) -> tuple[int, str]:
     return size, digest.hexdigest()
 
 
-def settle(file: IO[bytes], written: Path, target: Path) -> None:
-    """Give a whole file its final name, after its bytes are on the disk."""
+def settle(file: IO[bytes], written: Path, target: Path, *, on_disk: bool = True) -> None:
+    """Give a whole file its final name, after its bytes are on the disk unless another digest will tell."""
     file.flush()
-    os.fsync(file.fileno())
+    if on_disk:
+        os.fsync(file.fileno())
     file.close()
     target.parent.mkdir(parents=True, exist_ok=True)
     written.replace(target)

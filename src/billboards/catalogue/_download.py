@@ -59,7 +59,9 @@ SILENCE = 30.0
 SLOWEST, PERIOD = 1000, 60.0
 _CHUNK = 1 << 16
 _AGAIN = frozenset({408, 425, 429, 500, 502, 503, 504})
-_RANGE = re.compile(r"bytes (\d+)-(\d+)/(\d+|\*)")
+_RANGE = re.compile(r"bytes (\d{1,18})-(\d{1,18})/(\d{1,18}|\*)", re.ASCII)
+_LENGTH = re.compile(r"\d{1,18}", re.ASCII)
+_LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 Progress = Callable[[str, int, int | None], None]
 
@@ -165,7 +167,7 @@ class _Transfer:
         return self.part.stat().st_size if self.part.is_file() else 0
 
     def _failed(self, reason: str) -> DownloadFailed:
-        return DownloadFailed(f"{self.wanted.url}: {reason}")
+        return DownloadFailed(f"{self.wanted.url}: {_printable(reason)}")
 
     def _receive(self) -> None:
         """One request; returns when the server has sent the whole file."""
@@ -202,7 +204,7 @@ class _Transfer:
         own = {"User-Agent": "billboards", "Accept-Encoding": "identity"}
         request = Request(self.wanted.url, headers={**own, **headers})
         try:
-            response = _opener().open(request, timeout=SILENCE)
+            response = _opener(self.wanted.host).open(request, timeout=SILENCE)
         except HTTPError as error:
             with error:
                 if error.code == 416 and have and error.headers.get("Content-Range") == f"bytes */{have}":
@@ -219,6 +221,8 @@ class _Transfer:
             raise _CutOff(f"{self.wanted.host} can't be reached: {_reason(error.reason)}") from error
         except (HTTPException, OSError) as error:
             raise _CutOff(f"{self.wanted.host} can't be reached: {_reason(error)}") from error
+        except ValueError as error:
+            raise self._failed(f"leads to an address that is none: {error}") from error
         if not isinstance(response, HTTPResponse):
             raise self._failed("is no answer over HTTP")
         return response
@@ -243,7 +247,7 @@ class _Transfer:
         if response.status != 200:
             raise self._failed(f"the server answers {response.status} {response.reason}")
         length = response.headers.get("Content-Length", "")
-        return 0, int(length) if length.isdecimal() else None
+        return 0, int(length) if _LENGTH.fullmatch(length) else None
 
     def _check_length(self, total: int | None) -> None:
         expected = self.wanted.size
@@ -336,11 +340,11 @@ def _retry_after(text: str | None) -> float | None:
     """The seconds that a server asks to wait, from a number or a date."""
     if not text:
         return None
-    if text.strip().isdecimal():
+    if _LENGTH.fullmatch(text.strip()):
         return float(text)
     try:
         return max(0.0, parsedate_to_datetime(text).timestamp() - time.time())
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None
 
 
@@ -352,24 +356,38 @@ class _Redirects(HTTPRedirectHandler):
     def redirect_request(self, req: Request, fp: Any, code: int, msg: str, headers: Any, newurl: str) -> Request | None:
         old, new = urlsplit(req.full_url), urlsplit(newurl)
         if new.scheme not in ("http", "https") or (old.scheme == "https" and new.scheme != "https"):
-            raise DownloadFailed(f"{req.full_url}: leads to {newurl}, which is no safe address; nothing was fetched")
+            raise _astray(req, newurl)
         return super().redirect_request(req, fp, code, msg, headers, newurl)
 
     def http_error_302(self, req: Request, fp: Any, code: int, msg: str, headers: Any) -> Any:
-        # The standard handler refuses other kinds of addresses as an HTTP error; that would hide where they lead.
         target = headers.get("location") or headers.get("uri") or ""
-        if urlsplit(target).scheme not in ("", "http", "https"):
-            raise DownloadFailed(f"{req.full_url}: leads to {target}, which is no safe address; nothing was fetched")
-        return super().http_error_302(req, fp, code, msg, headers)
+        try:
+            # The standard handler refuses other kinds of addresses as an HTTP error; that would hide where they lead.
+            if urlsplit(target).scheme not in ("", "http", "https"):
+                raise _astray(req, target)
+            return super().http_error_302(req, fp, code, msg, headers)
+        except (ValueError, DownloadFailed):
+            fp.close()
+            raise
 
     http_error_301 = http_error_303 = http_error_307 = http_error_308 = http_error_302
 
 
-def _opener() -> OpenerDirector:
-    """What opens addresses: http and https, proxies of the environment, and nothing else."""
+def _astray(request: Request, target: str) -> DownloadFailed:
+    where = f"{request.full_url}: leads to {target}"
+    return DownloadFailed(f"{_printable(where)}, which is no safe address; nothing was fetched")
+
+
+def _printable(text: str) -> str:
+    """Words of a server without what would steer a terminal."""
+    return "".join(letter if letter.isprintable() else "?" for letter in text)
+
+
+def _opener(host: str) -> OpenerDirector:
+    """What opens addresses: http and https, proxies of the environment but for this machine, and nothing else."""
     opener = OpenerDirector()
     for handler in (
-        ProxyHandler(),
+        ProxyHandler({} if host in _LOOPBACK else None),
         UnknownHandler(),
         HTTPHandler(),
         HTTPSHandler(),

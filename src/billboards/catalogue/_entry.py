@@ -59,6 +59,17 @@ def _address(url: str) -> str:
     return url
 
 
+def _place(path: str) -> str:
+    return path if path == "." else _safe(path)
+
+
+def _line(text: str) -> str:
+    if not text.strip() or not text.isprintable():
+        raise ValueError("must be a line of text")
+    return text
+
+
+Line = Annotated[str, AfterValidator(_line)]
 SafePath = Annotated[str, AfterValidator(_safe)]
 Sha256 = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 
@@ -88,7 +99,7 @@ class Source(_Strict):
     url: Annotated[str, AfterValidator(_address)] | None = None
     #: Whether the address is that of an archive (.tar.gz, .tgz, .zip) whose files are meant.
     archive: bool = False
-    licence: Annotated[str, Field(min_length=1)]
+    licence: Line
     files: tuple[File, ...]
     #: Patterns of files whose number and digests are not known; they are taken from archives.
     patterns: tuple[SafePath, ...] = ()
@@ -143,21 +154,21 @@ class Entry(_Strict):
     """A public board: what it is, where its files lie, and how they become a board."""
 
     name: Annotated[str, Field(pattern=r"^[a-zA-Z0-9][a-zA-Z0-9._-]*$", max_length=100)]
-    title: Annotated[str, Field(min_length=1)]
-    task: Annotated[str, Field(min_length=1)]
-    languages: tuple[str, ...]
+    title: Line
+    task: Line
+    languages: tuple[Line, ...]
     #: How many outputs people judged; unknown where the entry stands for sets of any size.
     judged: Annotated[int, Field(gt=0)] | None = None
-    licence: Annotated[str, Field(min_length=1)]
-    citation: Annotated[str, Field(min_length=1)]
-    importer: str
+    licence: Line
+    citation: Line
+    importer: Line
     #: The importer's folder or file, from the folder in which all sources stand.
-    source: str = "."
+    source: Annotated[str, AfterValidator(_place)] = "."
     options: Mapping[str, Any] = {}
     #: What the importer doesn't know for the data card.
     facts: Mapping[str, str] = {}
     #: What a user should know before, such as a part that can't be fetched.
-    remark: str = ""
+    remark: Line | None = None
     sources: Annotated[tuple[Source, ...], Field(min_length=1)]
 
     @property

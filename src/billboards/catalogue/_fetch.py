@@ -18,7 +18,7 @@ from billboards.catalogue._cache import digest_of, locked, storing
 from billboards.catalogue._download import Downloader, Progress
 from billboards.catalogue._entry import Entry, File, Source
 from billboards.catalogue._mirror import difference, from_mirror
-from billboards.catalogue._unpack import Unpacked, unpack
+from billboards.catalogue._unpack import UNFINISHED, Unpacked, unpack
 from billboards.errors import DownloadFailed, Refused
 
 _LISTED = 5
@@ -170,6 +170,8 @@ def _unpacked_now(source: Source, place: Place, archive: Path, folder: Path, tel
             archive.unlink(missing_ok=True)
             raise _wrong(f"{url}: {file.path}", file, size, sha256, ". The archive was deleted; fetch it again")
 
+    for path in folder.rglob(f"{UNFINISHED}*"):
+        path.unlink()
     telling.note(f"unpacking {source.label}")
     try:
         return unpack(archive, source.wanted, folder, at_most=source.at_most, check=check)

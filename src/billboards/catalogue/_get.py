@@ -13,6 +13,7 @@ from billboards.board.card_facts import with_facts
 from billboards.board.judgment_sources import Imported
 from billboards.catalogue._entry import Entry
 from billboards.catalogue._fetch import Place, Telling, fetch
+from billboards.catalogue._paths import is_safe
 from billboards.errors import ImportRefused, InvalidInput
 from billboards.importers import IMPORTERS, Importer
 from billboards.options import check_options
@@ -64,7 +65,11 @@ def _options(entry: Entry, importer: Importer, root: Path) -> dict[str, Any]:
 
 
 def _below(root: Path, value: Any) -> Any:
-    return [_below(root, part) for part in value] if isinstance(value, list) else root / str(value)
+    if isinstance(value, list):
+        return [_below(root, part) for part in value]
+    if value != "." and not is_safe(str(value)):
+        raise InvalidInput(f"{value!r} must be a relative path with slashes, without '..'")
+    return root / str(value)
 
 
 def _without(root: Path, text: str) -> str:

@@ -14,7 +14,7 @@ from billboards.catalogue._fetch import Telling
 def size_text(size: int | None) -> str:
     """A number of bytes as people read it."""
     if size is None:
-        return "not known"
+        return "unknown size"
     return f"{size / 1e6:,.1f} MB" if size >= 50_000 else f"{size / 1e3:,.1f} kB"
 
 
@@ -66,4 +66,4 @@ def offer(entry: Entry, size: int | None, hosts: Sequence[str], cache: Path) -> 
     yield f"cite: {entry.citation}"
     if entry.remark:
         yield f"note: {entry.remark}"
-    yield f"download: {size_text(size)} from {', '.join(hosts)} to {cache}"
+    yield f"download: files of {size_text(size)} from {', '.join(hosts)} to {cache}"

@@ -8,10 +8,12 @@ its bytes are as many as they should be. The whole of an archive may unpack to a
 from __future__ import annotations
 
 import bz2
+import errno
 import gzip
 import hashlib
 import lzma
 import secrets
+import struct
 import tarfile
 import zipfile
 import zlib
@@ -33,15 +35,21 @@ RATIO, ALLOWANCE = 100, 64 * 1024**2
 _AT_ONCE = 16 * 1024**2
 _CHUNK = 1 << 18
 _MEMBERS = 2_000_000
+#: What readers of archives raise on what is none.
 _BROKEN = (
     tarfile.TarError,
     zipfile.BadZipFile,
     zlib.error,
     lzma.LZMAError,
+    struct.error,
     EOFError,
     RuntimeError,
-    NotImplementedError,
+    ValueError,
+    LookupError,
+    OverflowError,
 )
+#: How names of files begin that are being written.
+UNFINISHED = ".unfinished-"
 ENDINGS = (".tar.gz", ".tgz", ".zip", ".tar", ".tar.bz2", ".tar.xz")
 
 
@@ -98,7 +106,7 @@ def unpack(
     except _BROKEN as error:
         raise DownloadFailed(f"{archive}: is cut off or no archive: {error or type(error).__name__}") from error
     except OSError as error:
-        if error.errno is not None:
+        if error.errno not in (None, errno.EINVAL):
             raise
         raise DownloadFailed(f"{archive}: is cut off or no archive: {error}") from error
     return files
@@ -117,7 +125,7 @@ def _copied(
     if member.size > bound:
         raise DownloadFailed(f"{archive}: {file.path} has {member.size:,} bytes, more than the {bound:,} expected")
     target.parent.mkdir(parents=True, exist_ok=True)
-    fresh = target.with_name(f".{secrets.token_hex(8)}.new")
+    fresh = target.with_name(f"{UNFINISHED}{secrets.token_hex(8)}")
     digest, size = hashlib.sha256(), 0
     try:
         with fresh.open("xb") as out, cast("IO[bytes]", member.open()) as content:
@@ -130,7 +138,7 @@ def _copied(
             if size != member.size:
                 raise EOFError(f"{file.path} ends after {size:,} of {member.size:,} bytes")
             check(file, size, digest.hexdigest())
-            settle(out, fresh, target)
+            settle(out, fresh, target, on_disk=False)
     finally:
         fresh.unlink(missing_ok=True)
     return Unpacked(file=file, place=target, size=size, sha256=digest.hexdigest())
