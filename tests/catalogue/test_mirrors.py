@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import shutil
 import subprocess
@@ -11,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from catalogue_entries import TABLE, WriteEntry, sha256, toml
-from file_server import FileServer
+from file_server import FileServer, cut, status
 
 import billboards as bb
 from billboards.catalogue import read_catalogue
@@ -122,7 +123,8 @@ def test_a_file_that_lacks_is_named(entry_file: WriteEntry, tmp_path: Path) -> N
 def test_an_empty_mirror_says_what_to_put_there(entry_file: WriteEntry, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     with pytest.raises(
-        DownloadFailed, match=r"holds nothing of some/body; put a clone body/ or an archive body\.tar\.gz"
+        DownloadFailed,
+        match=r"holds nothing of some/body, such as data/ratings\.csv; put a clone body/ or an archive body\.tar\.gz",
     ):
         get(repository(entry_file), tmp_path / "empty")
     (tmp_path / "empty" / "body").mkdir()
@@ -201,6 +203,18 @@ def test_an_archive_that_lacks_a_file_is_refused(server: FileServer, entry_file:
         get(entry, server.url)
 
 
+def test_a_large_archive_is_kept_when_a_name_in_it_is_wrong(
+    server: FileServer, entry_file: WriteEntry, tmp_path: Path, cache: Path
+) -> None:
+    server.files[ARCHIVE] = packed(tmp_path, {"sets/en-de.csv": TABLE})
+    wrong = repository(entry_file, files='["sets/en-fr.csv", "sets/en-fr/*"]')
+    for _ in range(2):
+        with pytest.raises(DownloadFailed, match=r"lacks sets/en-fr\.csv; is the name right\?"):
+            get(wrong, server.url)
+    assert len(server.requests) == 1
+    assert len(list(cache.rglob("*.archive"))) == 1
+
+
 def test_an_archive_that_is_a_web_page_is_refused(server: FileServer, entry_file: WriteEntry) -> None:
     server.files[ARCHIVE] = b"<html>Sign in to your network first</html>"
     with pytest.raises(DownloadFailed, match="is cut off or no archive"):
@@ -275,3 +289,93 @@ def test_the_shared_data_become_the_boards_of_the_catalogue(
     entry = read_catalogue().entry(name)
     assert ("unverified" not in said) is entry.is_verified
     assert judged_outputs(bb.open(tmp_path / "out")) == entry.judged
+
+
+def served(server: FileServer, name: str, mirror: Path, tmp_path: Path) -> None:
+    """Put the files of an entry on the server, as GitHub has them, from a mirror."""
+    for source in read_catalogue().entry(name).sources:
+        folder = mirror / source.place
+        if source.comes_as_archive:
+            with tarfile.open(tmp_path / "packed", "w:gz") as tar:
+                for file in source.files:
+                    tar.add((folder / file.path).resolve(), f"{source.place}-{source.commit}/{file.path}")
+            server.files[f"/codeload.github.com/{source.repository}/tar.gz/{source.commit}"] = (
+                tmp_path / "packed"
+            ).read_bytes()
+        else:
+            for file in source.files:
+                server.files[f"/{source.file_url(file).removeprefix('https://')}"] = (folder / file.path).read_bytes()
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.mark.data
+def test_a_public_board_over_a_bad_line_is_the_one_of_the_mirror(
+    mirror: Path, server: FileServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    served(server, "cnndm", mirror, tmp_path)
+    archive, *raw = server.files
+    assert [path.split("/")[1] for path in (archive, *raw)] == [
+        "codeload.github.com",
+        "raw.githubusercontent.com",
+        "raw.githubusercontent.com",
+    ]
+    size = len(server.files[archive])
+    server.tricks[archive] = [cut(size // 2), status(503, Retry_After="0"), cut(size // 4)]
+    server.tricks[raw[0]] = [status(302, Location=f"{server.url}/elsewhere")]
+    server.files["/elsewhere"] = server.files[raw[0]]
+    assert main(["get", "cnndm", "--from", server.url, "-o", str(tmp_path / "over-http")]) == 0
+    assert server.sent[archive] == size
+    assert "licence: none stated" in capsys.readouterr().err
+    assert main(["get", "cnndm", "--from", str(mirror), "-o", str(tmp_path / "from-folder")]) == 0
+    assert contents(tmp_path / "over-http") == contents(tmp_path / "from-folder")
+    assert main(["rank", str(tmp_path / "over-http"), "--draws", "0", "--json"]) == 0
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("as_archive", [True, False])
+def test_sets_of_mt_metrics_eval_come_by_year_and_pair(
+    as_archive: bool, shared_data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    home = tmp_path / "home"
+    for path in sorted((shared_data / "mtme_wmt23_en-de").rglob("*")):
+        place = home / "mt-metrics-eval-v2" / "wmt23" / path.relative_to(shared_data / "mtme_wmt23_en-de")
+        if path.is_file() and ("metric-scores" not in path.parts or path.name.startswith("chrF-refA")):
+            place.parent.mkdir(parents=True, exist_ok=True)
+            gzipped = path.suffix == ".gz"
+            place.with_suffix("" if gzipped else path.suffix).write_bytes(
+                gzip.decompress(path.read_bytes()) if gzipped else path.read_bytes()
+            )
+    if as_archive:
+        with tarfile.open(tmp_path / "mt-metrics-eval-v2.tgz", "w:gz") as tar:
+            tar.add(home / "mt-metrics-eval-v2", "mt-metrics-eval-v2")
+    board = bb.get("mtme-wmt23-en-de", mirror=tmp_path if as_archive else home)
+    assert (len(board.instances), [column.name for column in board.imported]) == (557, ["chrF-refA"])
+    assert "unverified: no digests of" in capsys.readouterr().err
+    with pytest.raises(
+        DownloadFailed, match=r"holds nothing of mt-metrics-eval-v2\.tgz, such as mt-metrics-eval-v2/wmt24/"
+    ):
+        bb.get("mtme-wmt24-en-de", mirror=home)
+
+
+@pytest.mark.data
+@pytest.mark.parametrize(
+    ("name", "folder", "count"),
+    [
+        ("summeval", ".", 48),
+        ("realsumm", ".", 75),
+        ("newsroom", ".", 21),
+        ("qags-cnn", ".", 3),
+        ("bagel", ".", 3),
+        ("wmt19-darr-gu-en", ".", 4),
+    ],
+)
+def test_a_shortened_sample_of_a_repository_imports_if_that_is_asked_for(
+    name: str, folder: str, count: int, shared_data: Path
+) -> None:
+    samples = shared_data.parent / "samples" / folder
+    with pytest.raises(DownloadFailed, match="is not the file that the catalogue names"):
+        bb.get(name, mirror=samples)
+    assert judged_outputs(bb.get(name, mirror=samples, unverified=True)) == count

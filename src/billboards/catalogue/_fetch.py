@@ -142,14 +142,14 @@ def _from_archive(source: Source, place: Place, telling: Telling) -> dict[str, U
     with storing(place.cache, needs=source.size), locked(archive.with_suffix(".lock"), waiting):
         files = _unpacked_before(source, folder)
         if files is None:
-            fetched = not archive.is_file()
             files = _unpacked_now(source, place, archive, folder, telling)
-            lacking = [file.path for file in source.files if file.path not in files]
-            if not lacking and not files:
-                lacking = list(source.patterns)
-            if lacking:
+            lacking = [file for file in source.files if file.path not in files]
+            if any(file.is_verified for file in lacking):
+                # It must be there, so this is not the archive that it should be.
                 archive.unlink(missing_ok=True)
-                raise _lacks(source.archive_url, lacking, "" if fetched else "; the archive in the cache was deleted")
+            paths = [file.path for file in lacking] or ([] if files else list(source.patterns))
+            if paths:
+                raise _lacks(source.archive_url, paths, "; is the name right?" if source.patterns else "")
             if source.patterns:
                 _keep_list(source, folder, files)
     return files

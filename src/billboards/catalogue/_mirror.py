@@ -46,7 +46,8 @@ def from_mirror(source: Source, mirror: Path, scratch: Path, *, check: Check) ->
             f"{clone}: holds none of the files that are needed, such as {_sample(source)}; clone it anew"
         )
     raise DownloadFailed(
-        f"{mirror}: holds nothing of {source.label}; put {_expected(source)} there, or leave --from out to download it"
+        f"{mirror}: holds nothing of {source.label}, such as {_sample(source)}; put {_expected(source)} there, or "
+        "leave --from out to download it"
     )
 
 
