@@ -124,9 +124,7 @@ def test_an_unverified_file_is_told_with_its_digest_each_time(
     for name in ("a", "b"):
         assert main(["get", "two", "--catalogue", str(path), "-o", str(tmp_path / name)]) == 0
         said = capsys.readouterr().err
-        assert (
-            f"unverified: no digest of ratings.csv: ratings.csv is known; this one has sha256 {sha256(TABLE)}" in said
-        )
+        assert f"unverified: no digest of ratings.csv: ratings.csv is known; it has sha256 {sha256(TABLE)}" in said
 
 
 def test_a_folder_that_exists_is_kept_unless_force_is_given(

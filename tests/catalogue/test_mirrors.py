@@ -178,9 +178,9 @@ def test_an_archive_over_http_is_unpacked_once(
     entry = repository(entry_file, files='["data/*", "loose/*"]')
     assert len(get(entry, server.url).judgments) == 6
     said = capsys.readouterr().err
-    assert f"unverified: no digest of some/body: loose/1.txt is known; this one has sha256 {sha256(b'1')}" in said
+    assert f"unverified: no digest of some/body: loose/1.txt is known; it has sha256 {sha256(b'1')}" in said
     assert len(get(entry, server.url).judgments) == 6
-    assert f"this one has sha256 {sha256(b'2')}" in capsys.readouterr().err
+    assert f"it has sha256 {sha256(b'2')}" in capsys.readouterr().err
     assert len(server.requests) == 1
 
 
@@ -238,6 +238,9 @@ SAME = {
     "ImageCaptioning/data/Flickr8k_text": "flickr8k",
     "challenge-webnlg/data/webnlg2017/webnlg-human-evaluation-master": "webnlg2017",
     "ErrorSpanAnnotation/data/mt-metrics-eval-v2/wmt23": "mtme_wmt23_en-de",
+    "ErrorSpanAnnotation/data/campaign-ruction-rc5/240315rc5ESA.scores.csv": "esa_campaign/240315rc5ESA.scores.csv",
+    "ErrorSpanAnnotation/data/campaign-ruction-rc5/data": "esa_campaign",
+    "llmft/data/paws_qqp": "paws_qqp",
     "Multi_SummEval/mturk/annotation_result": "multi_summeval/annotation_result",
 }
 
@@ -271,8 +274,10 @@ VERIFIED = [
     "cnndm",
     "asset",
     "efficientqa",
+    "esa",
     "flickr8k-crowd",
     "flickr8k-expert",
+    "paws-qqp",
     "webnlg-2017",
     "wmt23-en-de",
 ]
@@ -361,6 +366,15 @@ def test_sets_of_mt_metrics_eval_come_by_year_and_pair(
 
 
 @pytest.mark.data
+def test_a_changed_file_of_the_shared_data_needs_a_word(mirror: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(DownloadFailed, match=r"hsplit\.csv: is not the file that the catalogue names"):
+        bb.get("asset-pairwise", mirror=mirror)
+    board = bb.get("asset-pairwise", mirror=mirror, unverified=True)
+    assert judged_outputs(board) == read_catalogue().entry("asset-pairwise").judged
+    assert "is not the catalogue's file; it has sha256" in capsys.readouterr().err
+
+
+@pytest.mark.data
 @pytest.mark.parametrize(
     ("name", "folder", "count"),
     [
@@ -370,6 +384,11 @@ def test_sets_of_mt_metrics_eval_come_by_year_and_pair(
         ("qags-cnn", ".", 3),
         ("bagel", ".", 3),
         ("wmt19-darr-gu-en", ".", 4),
+        ("mscoco", ".", 30),
+        ("pascal-50s", ".", 12),
+        ("mqm-ted-zh-en", ".", 63),
+        ("webnlg-2020-en", "webnlg2020", 9),
+        ("webnlg-2020-ru", "webnlg2020", 9),
     ],
 )
 def test_a_shortened_sample_of_a_repository_imports_if_that_is_asked_for(
@@ -379,3 +398,14 @@ def test_a_shortened_sample_of_a_repository_imports_if_that_is_asked_for(
     with pytest.raises(DownloadFailed, match="is not the file that the catalogue names"):
         bb.get(name, mirror=samples)
     assert judged_outputs(bb.get(name, mirror=samples, unverified=True)) == count
+
+
+@pytest.mark.data
+def test_two_repositories_make_one_board(mirror: Path, shared_data: Path, tmp_path: Path) -> None:
+    (tmp_path / "asset").symlink_to(mirror / "asset")
+    with pytest.raises(DownloadFailed, match="holds nothing of feralvam/metaeval-simplification"):
+        bb.get("simplicity-da", mirror=tmp_path, unverified=True)
+    (tmp_path / "metaeval-simplification").symlink_to(shared_data.parent / "samples/metaeval-simplification")
+    board = bb.get("simplicity-da", mirror=tmp_path, unverified=True)
+    assert len(board.reference_names) == 10
+    assert (judged_outputs(board), len(board.instances)) == (14, 14)

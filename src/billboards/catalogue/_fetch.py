@@ -163,7 +163,7 @@ def _unpacked_now(source: Source, place: Place, archive: Path, folder: Path, tel
         url, archive, label=source.label, at_most=source.at_most, size=source.size, sha256=source.sha256
     )
     if source.repository is None and source.sha256 is None and not was_there:
-        telling.note(f"unverified: no digest of {source.label} is known; this one has sha256 {sha256}")
+        telling.note(f"unverified: no digest of {source.label} is known; it has sha256 {sha256}")
 
     def check(file: File, size: int, sha256: str) -> None:
         if _differs(file, size, sha256):
@@ -239,8 +239,12 @@ def _mirrored(source: Source, mirror: Path, scratch: Path, place: Place, telling
             raise _wrong(str(unpacked.place), file, unpacked.size, sha256, hint)
         if lacking:
             raise _lacks(f"{mirror}: {source.label}", lacking, "; --unverified goes on without")
-    for file, sha256 in differing:
-        telling.note(f"unverified: {source.label}: {file.path} is not the catalogue's file; it has sha256 {sha256}")
+    _tell_digests(
+        [(file.path, sha256) for file, sha256 in differing],
+        f"unverified: {source.label}: {{}} is not the catalogue's file",
+        f"unverified: {{:,}} files of {source.label} are not the catalogue's",
+        telling,
+    )
     if lacking:
         telling.note(f"unverified: {source.label}: {len(lacking)} files are not there, first {lacking[0]}")
     return files
@@ -267,16 +271,22 @@ def _tell_unverified(source: Source, files: dict[str, Unpacked], telling: Tellin
     """Say which files nobody can vouch for, with what they are."""
     if source.archive and source.sha256 is not None:
         return
-    loose = sorted((path, file.sha256) for path, file in files.items() if not file.file.is_verified)
-    if len(loose) <= _LISTED:
-        for path, sha256 in loose:
-            telling.note(f"unverified: no digest of {source.label}: {path} is known; this one has sha256 {sha256}")
-        return
-    tree = hashlib.sha256("".join(f"{sha256}  {path}\n" for path, sha256 in loose).encode()).hexdigest()
-    telling.note(
-        f"unverified: no digests of {len(loose):,} files of {source.label} are known; the sha256 over the lines "
-        f"`sha256  path` of these is {tree}"
+    _tell_digests(
+        [(path, file.sha256) for path, file in files.items() if not file.file.is_verified],
+        f"unverified: no digest of {source.label}: {{}} is known",
+        f"unverified: no digests of {{:,}} files of {source.label} are known",
+        telling,
     )
+
+
+def _tell_digests(files: Sequence[tuple[str, str]], one: str, many: str, telling: Telling) -> None:
+    """The digests of a few files each, of many together: the SHA-256 over lines of SHA-256 and path, by path."""
+    if len(files) <= _LISTED:
+        for path, sha256 in files:
+            telling.note(f"{one.format(path)}; it has sha256 {sha256}")
+        return
+    tree = hashlib.sha256("".join(f"{sha256}  {path}\n" for path, sha256 in sorted(files)).encode()).hexdigest()
+    telling.note(f"{many.format(len(files))}; their tree has sha256 {tree} (of lines `sha256  path`, sorted by path)")
 
 
 def _link(files: dict[str, Unpacked], folder: Path) -> None:
