@@ -373,6 +373,8 @@ BOMBS: dict[str, tuple[bytes, str]] = {
     "key twice": (b"}(K\x01NK\x01Nu.", "the key 1 twice"),
     "key that is a list": (b"}]Ns.", "key that is neither text nor number: list"),
     "key that is an array": (b"}" + array(dtype("f8"), b"K\x01\x85", binary(EIGHT)) + b"Ns.", "key that is neither"),
+    "key that is a tuple of numbers": (b"}K\x01K\x02\x86Ns.", "neither text nor number: tuple"),
+    "key that is a long tuple": (b"}(" + text("x") * 17 + b"tNs.", "neither text nor number: tuple"),
     "key that is a name": (b"}cnumpy\ndtype\nNs.", "key that is neither"),
     "key without a value": (b"}(K\x01u.", "key without a value"),
     "list as a dict": (b"]K\x01K\x02s.", "would add to list as if it were a dict"),
@@ -458,7 +460,7 @@ PLAIN: dict[str, Any] = {
     "bytes": [b"", b"\x00\xff", b"z" * 300],
     "tuples": [(), (1,), (1, 2), (1, 2, 3), (1, 2, 3, 4)],
     "sets": [{1, "a"}, frozenset({2}), set()],
-    "dicts": [{}, {1: "int", "1": "text", (1, "a"): None, None: 0, 2.5: 1}],
+    "dicts": [{}, {1: "int", "1": "text", ("b", "a"): None, None: 0, 2.5: 1}],
     "named dicts": [OrderedDict([("b", 1), ("a", [2])]), defaultdict(list, {"k": [1]}), defaultdict(int)],
 }
 SCALARS: list[Any] = [

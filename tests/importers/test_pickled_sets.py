@@ -107,7 +107,7 @@ def test_realsumm_s_articles_are_the_lines_beside_equal_references(tmp_path: Pat
     (folder / "src.txt").write_text("<t> article 0 </t>\n<t> article 1 </t>\n")
     (folder / "ref.txt").write_text("<t> reference 0 .it ends ü . </t>\n<t> reference 1 .it ends ü . </t>\n")
     assert [instance.input for instance in load("realsumm", root).board.instances] == ["article 1", "article 0"]
-    (folder / "ref.txt").write_text("<t> reference 1 .it ends ü . </t>\n<t> reference 0 .it ends ü . </t>\n")
+    (folder / "ref.txt").write_text("<t> reference 0 .it ends ü . </t>\n<t> of another document </t>\n")
     found = load("realsumm", root)
     assert [instance.input for instance in found.board.instances] == [None, None]
     assert "2 documents have no article" in " ".join(found.notes)
@@ -290,6 +290,16 @@ def test_scores_of_translations_that_are_written_as_text_come_along(tmp_path: Pa
     assert columns["prism"]["online-0.0"].tolist() == [-2.0, -2.0]
 
 
+def test_a_metric_s_score_that_is_no_number_is_absent_and_one_in_an_array_is_a_number(tmp_path: Path) -> None:
+    value = rated_documents(("lede3",), dict.fromkeys(("coherence", "fluency", "informativeness", "relevance"), 2.0))
+    for score, document in zip((float("nan"), np.array([0.5]), float("-inf")), value.values(), strict=True):
+        document["sys_summs"]["lede3"]["scores"] |= {"prism": score, "fluency": np.array(3.0)}
+    found = load("newsroom", dump(tmp_path / "data.pkl", value))
+    np.testing.assert_array_equal(found.board.imported[0].values["lede3"], [np.nan, 0.5, np.nan])
+    assert people(found.board, "fluency").tolist() == [[50.0, 50.0, 50.0]]
+    assert "2 scores of metrics are no finite numbers and count as absent" in " ".join(found.notes)
+
+
 def test_a_sentence_translated_in_two_ways_by_one_system_is_two_instances(tmp_path: Path) -> None:
     value = darr_pairs()
     value[1]["better"]["sys"] = "NEU says something else."
@@ -333,6 +343,36 @@ SAMPLES = {
     ("bagel", "BARTScore/D2T/BAGEL"): (3, 3, 3, 0),
     ("wmt19-darr", "BARTScore/WMT/gu-en"): (1, 4, 3, 0),
 }
+
+
+@pytest.mark.data
+def test_the_whole_of_summeval_is_the_same_from_its_pickle(shared_data: Path, tmp_path: Path) -> None:
+    source = shared_data / "summeval" / "summeval_src_refs_scores.jsonl"
+    items = [json.loads(line) for line in source.read_text("utf-8").splitlines()]
+    value = {item["doc_id"]: {name: part for name, part in item.items() if name != "doc_id"} for item in items}
+    ours = load("summeval", dump(tmp_path / "SUM" / "SummEval" / "data.pkl", value)).board
+    theirs = load("summeval", source).board
+    assert (len(ours.instances), len(ours.rows), len(ours.judgments)) == (100, 16, 1_600)
+    assert ours.instances == theirs.instances
+    assert [(row.name, row.texts) for row in ours.rows] == [(row.name, row.texts) for row in theirs.rows]
+    np.testing.assert_array_equal(people(ours), people(theirs))
+
+
+@pytest.mark.data
+def test_all_pairs_of_a_language_are_the_same_from_their_pickle(shared_data: Path, tmp_path: Path) -> None:
+    source = shared_data / "wmt19_darr" / "kk-en.jsonl.gz"
+    items = [json.loads(line) for line in gzip.decompress(source.read_bytes()).decode().splitlines()]
+    value = {
+        k: {"src": item["src"], "ref": item["ref"]}
+        | {side: {"sys_name": item[f"{side}_sys"], "sys": item[side], "scores": {}} for side in ("better", "worse")}
+        for k, item in enumerate(items)
+    }
+    ours = load("wmt19-darr", dump(tmp_path / "WMT" / "kk-en" / "data.pkl", value)).board
+    theirs = load("wmt19-darr", source).board
+    assert (ours.name, ours.instances, len(ours.judgments)) == (theirs.name, theirs.instances, 9_728)
+    pairs = [preferred_pairs(board, board.aggregate()) for board in (ours, theirs)]
+    np.testing.assert_array_equal(pairs[0].better, pairs[1].better)
+    np.testing.assert_array_equal(pairs[0].instance, pairs[1].instance)
 
 
 @pytest.mark.data

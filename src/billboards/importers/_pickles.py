@@ -38,7 +38,7 @@ NEWEST = 5
 LONGEST_KEY, MOST_DIMENSIONS = 16, 8
 _SMALLEST, _LARGEST = -(1 << 63), (1 << 64) - 1
 _DIGITS = re.compile(rb"[+-]?[0-9]{1,20}")
-_CODE = re.compile(r"(?:b1|[iu][1248]|f[248])|[US](?P<length>[0-9]{1,9})")
+_CODE = re.compile(r"(?:b1|[iu][1248]|f[248])|[US][0-9]{1,9}")
 _ESCAPES = {b"\\": b"\\", b"'": b"'", b'"': b'"', b"n": b"\n", b"r": b"\r", b"t": b"\t"}
 _ESCAPE = re.compile(rb"\\(x[0-9a-fA-F]{2}|.|\Z)", re.DOTALL)
 _POINTER = b"version https://git-lfs"
@@ -224,8 +224,11 @@ class _Reader:
         return self.whole(int(line))
 
     def key(self, key: Any) -> Any:
-        """A key or a member of a set: plain, so that nothing takes long to hash."""
-        flat = type(key) is tuple and len(key) <= LONGEST_KEY and all(type(part) in _SCALARS for part in key)
+        """A key or a member of a set: plain, so that nothing takes long to hash.
+
+        A tuple may hold texts alone: numbers could be chosen so that a million tuples have one hash.
+        """
+        flat = type(key) is tuple and len(key) <= LONGEST_KEY and all(type(part) in (str, bytes) for part in key)
         if not flat and type(key) not in _SCALARS:
             self.refuse(f"has a key that is neither text nor number: {_named(key)}")
         return key

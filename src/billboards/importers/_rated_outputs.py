@@ -8,6 +8,7 @@ and, in files that were scored, those of metrics under their own names: these be
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -160,7 +161,7 @@ def people_said(
 
 
 def _rating(output: RatedOutput, dimension: Dimension, path: str, problems: Problems) -> float:
-    value = output.scores.get(dimension.name)
+    value = _number(output.scores.get(dimension.name))
     if not is_number(value):
         problems.error(path, None, f"{output.place}: {dimension.name} {shown(value)} is not a number")
         return 0.0
@@ -170,6 +171,11 @@ def _rating(output: RatedOutput, dimension: Dimension, path: str, problems: Prob
     return float(value)
 
 
+def _number(value: Any) -> Any:
+    """The number in an array that holds one alone; anything else as it is."""
+    return value.item() if isinstance(value, np.ndarray) and value.size == 1 else value
+
+
 @dataclass
 class ReleasedScores:
     """The scores of metrics that came with outputs, as they are read."""
@@ -177,16 +183,22 @@ class ReleasedScores:
     path: str
     problems: Problems
     values: dict[str, dict[str, dict[str, float]]] = field(default_factory=dict)
+    absent: int = 0
 
     def add(
         self, scores: Mapping[Any, Any], *, row: str, instance: str, place: str, without: Collection[str] = ()
     ) -> None:
-        """Keep what an output has beside people's scores; a score may be written as text, to save space."""
+        """Keep what an output has beside people's scores; a score may be written as text, to save space.
+
+        One that is no finite number counts as absent: some metrics have none for an empty text.
+        """
         for name, score in scores.items():
             if name in without:
                 continue
-            number = decimal_number(score) if isinstance(score, str) else score
-            if not isinstance(name, str) or not is_number(number):
+            number = _number(decimal_number(score) if isinstance(score, str) else score)
+            if isinstance(number, float) and not math.isfinite(number):
+                self.absent += 1
+            elif not isinstance(name, str) or not is_number(number):
                 self.problems.error(self.path, None, f"{place}: {shown(name)} {shown(score)} is not a number")
             elif self.values.setdefault(name, {}).setdefault(row, {}).setdefault(instance, number) != number:
                 self.problems.error(self.path, None, f"{place}: {name} has another value elsewhere")
@@ -212,9 +224,9 @@ class ReleasedScores:
 
     def notes(self) -> tuple[str, ...]:
         """What there is to say of them, if there are any."""
-        if not self.values:
-            return ()
-        return (f"{self.path}: {len(self.values)} metrics' scores came along, higher taken as better in all",)
+        came = f"{self.path}: {len(self.values)} metrics' scores came along, higher taken as better in all"
+        absent = f"{self.path}: {self.absent} scores of metrics are no finite numbers and count as absent"
+        return ((came,) if self.values else ()) + ((absent,) if self.absent else ())
 
 
 def renamed(outputs: Iterable[RatedOutput], names: Mapping[str, str]) -> list[RatedOutput]:
