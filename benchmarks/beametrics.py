@@ -6,7 +6,10 @@ EfficientQA knows its first answer only, and pairs of translations are rows labe
 texts put back as the paper had them, an experiment that explains what is left. The default numbers are those of
 `examples/suite/beametrics.toml`.
 
+Pascal-50S is not among the shared data: `--pascal-50s` names a clone of vrama91/cider-matlab.
+
     python benchmarks/beametrics.py [--set SumE] [--no-default]
+    python benchmarks/beametrics.py --pascal-50s cider-matlab
 """
 
 from __future__ import annotations
@@ -21,8 +24,8 @@ from typing import Any
 
 import numpy as np
 import regex
-from beametrics_published import COLUMNS, Cell, published
-from beametrics_sets import LANGUAGES, PAIRS, SETS, Judged, read_set, restore
+from beametrics_published import COLUMNS, PASCAL, Cell, published
+from beametrics_sets import LANGUAGES, PAIRS, SETS, Judged, read_pascal, read_set, restore
 from measuring import shared_data
 from numpy.typing import NDArray
 
@@ -39,7 +42,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--set", action="append", choices=tuple(SETS), help="only this data set; may be repeated")
     parser.add_argument("--no-default", action="store_true", help="leave out the default numbers, which take a minute")
+    parser.add_argument("--pascal-50s", type=Path, metavar="CLONE", help="only the cells of Pascal-50S, from a clone")
     arguments, data = parser.parse_args(), shared_data()
+    if arguments.pascal_50s is not None:
+        for (block, row), value in pascal_cells(arguments.pascal_50s).items():
+            print(f"{block:4} {row:9}{PASCAL[block, row]:7.1f}{value:7.1f}{value - PASCAL[block, row]:+7.1f}")
+        return
     if data is None:
         print("not measured, data absent; set BILLBOARDS_SHARED or put shared/ beside the checkout")
         return
@@ -113,6 +121,21 @@ def cells(name: str, judged: Judged, rows: Sequence[str] | None = None) -> dict[
                 if column in judged.people and (table, block, row, column) in published():
                     found[table, block, row, column] = 100 * _agreement(table, scores, judged.people[column])
     return found
+
+
+def pascal_cells(clone: Path) -> dict[tuple[str, str], float]:
+    """The cells of Pascal-50S in the paper's way: metric and people both say which of two captions is better.
+
+    A pair is 1 and 0 for people and for the metric, and Pearson's r of these is the share of pairs on which the two
+    agree less the share on which they don't; a metric's tie is half right.
+    """
+    judged = read_pascal(clone)
+    rows = sorted({row for _, row in PASCAL})
+    return {
+        (block, row): 100 * float(np.sign(scores[0::2] - scores[1::2]).mean())
+        for block, row, scores in _scores("Pas", judged, rows)
+        if (block, row) in PASCAL
+    }
 
 
 def _agreement(table: int, scores: Floats, people: Floats) -> float:

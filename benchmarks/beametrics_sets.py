@@ -48,7 +48,7 @@ def read_set(name: str, data: Path) -> Iterator[Judged]:
 
     if name == "WMT":
         for pair in PAIRS:
-            yield _labelled(bb.import_board("wmt19-darr", data / "wmt19_darr", language_pair=pair))
+            yield _labelled(bb.import_board("wmt19-darr", data / "wmt19_darr", language_pair=pair), "WMT")
         return
     kinds = {"Web": "webnlg-2017", "Asv": "asset", "Fli": "flickr8k", "mSu": "multi-summeval", "SumE": "summeval"}
     folders = {"Web": "webnlg2017", "mSu": "multi_summeval", "OpQA": "efficientqa"}
@@ -79,7 +79,14 @@ def _valued(board: Any, columns: dict[str, str], *, standardised: bool) -> Judge
     )
 
 
-def _labelled(board: Any) -> Judged:
+def read_pascal(clone: Path) -> Judged:
+    """Pascal-50S from a clone of cider-matlab, the better caption of each pair before the worse one."""
+    import billboards as bb
+
+    return _labelled(bb.import_board("pascal-50s", clone), "Pas")
+
+
+def _labelled(board: Any, column: str) -> Judged:
     """Both outputs of every pair as rows of their own: 1 for the better one, 0 for the worse."""
     from billboards.board import preferred_pairs
 
@@ -89,7 +96,7 @@ def _labelled(board: Any) -> Judged:
         [board.rows[r].texts[i] or "" for r, i in zip(rows, instances, strict=True)],
         [_padded(board, int(i)) for i in instances],
         [board.instances[i].input for i in instances],
-        {"WMT": np.tile([1.0, 0.0], len(pairs))},
+        {column: np.tile([1.0, 0.0], len(pairs))},
         [board.rows[r].name for r in rows],
     )
 

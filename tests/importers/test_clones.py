@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-import scipy.io
+from pascal_clone import pascal_clone
 from public_sets import MAKERS, WEBNLG_DIMENSIONS, write_csv, write_json, write_lines
 
 from billboards.board import Slice, human_scores, preferred_pairs
@@ -39,37 +39,8 @@ def link(target: Path, path: Path) -> None:
 # Pascal-50S
 
 
-def captions_clone(root: Path, **changes: Any) -> Path:
-    """Five pairs of two images: one of each category, and one of a caption with itself."""
-    rows = [
-        ("a.jpg", " A dog.", " A black dog. ", (6, 6), 1, [1, -1, 1]),
-        ("a.jpg", "A cat.", "A dog.", (7, 6), 2, [-1, -1, -1]),
-        ("b.jpg", "Sun.", "Moon.", (6, 3), 3, [1, -1]),
-        ("b.jpg", "Sun.", "Stars.", (1, 5), 4, [1, 0, 1]),
-        ("b.jpg", "Sun.", " Sun.", (1, 2), 4, [1, 1, -1]),
-    ]
-    inputs = np.zeros((1, len(rows)), [("name", "O"), ("sent1", "O"), ("sent2", "O")])
-    results = np.zeros((1, len(rows)), [("result", "O")])
-    for k, (image, first, second, _, _, votes) in enumerate(rows):
-        inputs[0, k], results[0, k] = (image, first, second), (np.array([votes], float),)
-    pairs = {
-        "new_input": inputs,
-        "new_data": np.array([row[3] for row in rows], float),
-        "category": np.array([[row[4] for row in rows]], float),
-        "result": results,
-    }
-    references = np.zeros((1, 1), [("image", "O"), ("sent", "O")])
-    sentences = np.empty((1, 2), object)
-    sentences[0, :] = ["The sun shines.", "Moonlight."]
-    references[0, 0] = ("b.jpg", sentences)
-    (root / "data").mkdir(parents=True)
-    scipy.io.savemat(root / "data" / "pair_pascal.mat", pairs | changes, do_compression=True)
-    scipy.io.savemat(root / "data" / "pascal50S.mat", {"refs": references})
-    return root
-
-
 def test_a_pair_of_captions_is_an_instance_with_category_systems_and_votes(tmp_path: Path) -> None:
-    imported = read("pascal-50s", captions_clone(tmp_path))
+    imported = read("pascal-50s", pascal_clone(tmp_path))
     board = imported.board
     assert [instance.id for instance in board.instances] == ["a-HC", "a-HI", "b-HM", "b-MM"]
     assert [len(instance.references) for instance in board.instances] == [0, 0, 2, 2]
@@ -95,7 +66,7 @@ def test_a_pair_of_captions_is_an_instance_with_category_systems_and_votes(tmp_p
 
 
 def test_votes_survive_being_written_and_opened(tmp_path: Path) -> None:
-    board = read("pascal-50s", captions_clone(tmp_path / "in")).board
+    board = read("pascal-50s", pascal_clone(tmp_path / "in")).board
     opened = open_board(write_board(board, tmp_path / "out"))
     assert opened.judgments.details[0]["votes"] == {"human": 2, "human-2": 1}
     assert opened.judgments.version == board.judgments.version
@@ -116,7 +87,7 @@ def test_pairs_that_are_not_what_they_should_be_are_refused(
     tmp_path: Path, changes: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(ImportRefused, match=rf"pair_pascal\.mat: {message}"):
-        read("pascal-50s", captions_clone(tmp_path, **changes))
+        read("pascal-50s", pascal_clone(tmp_path, **changes))
 
 
 def test_a_vote_for_a_third_caption_is_refused(tmp_path: Path) -> None:
@@ -124,11 +95,11 @@ def test_a_vote_for_a_third_caption_is_refused(tmp_path: Path) -> None:
     for k in range(5):
         results[0, k] = (np.array([[1, 2]]),)
     with pytest.raises(ImportRefused, match="pair 1: its votes must be 1 or -1"):
-        read("pascal-50s", captions_clone(tmp_path, result=results))
+        read("pascal-50s", pascal_clone(tmp_path, result=results))
 
 
 def test_a_clone_without_its_references_is_refused_by_name(tmp_path: Path) -> None:
-    clone = captions_clone(tmp_path)
+    clone = pascal_clone(tmp_path)
     (clone / "data" / "pascal50S.mat").unlink()
     with pytest.raises(ImportRefused, match=r"pascal50S\.mat: no such file"):
         read("pascal-50s", clone)
@@ -207,7 +178,8 @@ def test_ratings_and_corpus_that_disagree_on_a_category_are_read_by_number(tmp_p
     ("ratings", "message"),
     [
         ({"1": {"w": dict.fromkeys(WEBNLG_DIMENSIONS, 101)}}, "sample 1, w: .* must be numbers from 0 to 100"),
-        ({"1": {"w": {}}}, "sample 1, w: "),
+        ({"1": {"w": 5}}, "sample 1, w: "),
+        ({"1": {"w": {"Fluency": "good"}}}, "sample 1, w: "),
         ({"first": {"w": {}}}, "sample 'first' must have ratings by worker"),
         ({"9": {"w": dict.fromkeys(WEBNLG_DIMENSIONS, 1)}}, r"refs-en\.xml: has no entry 9"),
         ([], "must hold ratings by sample and worker"),
@@ -217,6 +189,27 @@ def test_a_team_s_ratings_that_are_none_are_refused(tmp_path: Path, ratings: Any
     made = MAKERS["webnlg-2020"](tmp_path)
     write_json(made.files[2], ratings)
     with pytest.raises(ImportRefused, match=message):
+        made.load("webnlg-2020")
+
+
+def test_a_worker_who_gave_no_rating_and_lines_too_many_are_noted(tmp_path: Path) -> None:
+    made = MAKERS["webnlg-2020"](tmp_path)
+    ratings = json.loads(made.files[2].read_text())
+    ratings["1"]["en_worker_9"] = {"Fluency": None, "feedback": "I can't tell."}
+    write_json(made.files[2], ratings)
+    for submission in made.files[-2:]:
+        submission.write_text(submission.read_text() + "A fourth line\n\n")
+    imported = made.load("webnlg-2020")
+    notes = " ".join(imported.notes)
+    assert "1 workers gave no rating of a text they saw" in notes
+    assert "1 remarks in workers' own words are left out" in notes
+    assert "4 lines a team, and the test set has 3 entries; a line is the sample of its number" in notes
+    assert "en_worker_9" not in imported.board.judgments.annotators
+    made.files[-1].write_text("One line\n")
+    with pytest.raises(ImportRefused, match=r"primary\.en: (4|1) lines where other teams have (1|4)"):
+        made.load("webnlg-2020")
+    made.files[-2].write_text("One line\n")
+    with pytest.raises(ImportRefused, match="Other has no line 3 among the submissions"):
         made.load("webnlg-2020")
 
 
@@ -336,6 +329,8 @@ def test_captions_and_answers_are_found_where_their_repositories_have_them(share
     assert len(read("flickr8k", tmp_path / "captions").board.judgments) == 16992
     name = "NQ-open.efficientqa.test.1.1.jsonl"
     link(shared_data / "efficientqa" / name, tmp_path / "natural-questions" / "nq_open" / name)
+    for other in ("dev.1.1", "dev.1.1.sample", "test.1.1.no-annotations"):
+        write_lines(tmp_path / "natural-questions" / "nq_open" / f"NQ-open.efficientqa.{other}.jsonl", ["{}"])
     assert len(read("efficientqa", tmp_path / "natural-questions").board.judgments) == 5886
 
 
@@ -429,11 +424,24 @@ def test_answers_to_other_batches_are_refused_when_asked_for_and_else_left_out(t
     scores = made.files[0]
     (scores.parent / "240520rc6ESA.scores.csv").write_text(scores.read_text("utf-8").replace("doc#", "other#"), "utf-8")
     imported = made.load("esa")
-    assert "240520rc6ESA.scores.csv: its answers are not to the items of any batches" in " ".join(imported.notes)
-    with pytest.raises(ImportRefused, match="fetch the batches of this campaign"):
+    notes = " ".join(imported.notes)
+    assert "left out campaign 240520rc6ESA: " in notes
+    assert "240520rc6ESA.scores.csv: its answers are not to the items of any batches at hand (esa)" in notes
+    with pytest.raises(ImportRefused, match="fetch this campaign's batches"):
         read("esa", tmp_path, campaign="240520rc6ESA")
     with pytest.raises(UnknownName, match="no campaign named 'ESA'"):
         read("esa", tmp_path, campaign="ESA")
+
+
+def test_a_campaign_that_fails_in_the_middle_leaves_nothing_behind(tmp_path: Path) -> None:
+    made = MAKERS["esa"](tmp_path)
+    alone = made.load("esa").board
+    scores = made.files[0]
+    broken = scores.read_text("utf-8").replace(",48,", ",480,")
+    (scores.parent / "240520rc6ESA.scores.csv").write_text(broken, "utf-8")
+    imported = made.load("esa")
+    assert imported.board.version == alone.version
+    assert "left out campaign 240520rc6ESA: " in " ".join(imported.notes)
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from pascal_clone import pascal_clone
 
 BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 
@@ -48,6 +49,16 @@ def test_published_cells_come_out_within_three_tenths(
         if abs(round(value, 1) - paper[cell]) > 0.3001
     }
     assert far == {}
+
+
+def test_pascal_s_cells_are_shares_of_pairs_that_agree_less_those_that_do_not(
+    beametrics: ModuleType, tmp_path: Path
+) -> None:
+    """The four pairs that remain: without references a tie, twice; tied by people, left out; and one that agrees."""
+    cells = beametrics.pascal_cells(pascal_clone(tmp_path))
+    assert set(cells) == set(beametrics.PASCAL)
+    assert cells["Max", "ROUGE-1"] == pytest.approx(100 / 3)
+    assert cells["1", "ROUGE-L"] == pytest.approx(100 / 3)
 
 
 @pytest.mark.data

@@ -24,6 +24,8 @@ from billboards.importers._assembling import (
 from billboards.importers._importer import importer
 from billboards.reading import Problems, json_lines, read_source, refuse_errors, shown
 
+#: A clone has the development set beside it, with and without annotations.
+FILE = "NQ-open.efficientqa.test.1.1.jsonl"
 CAMPAIGN = "raters"
 LEVELS = {"def_correct_predictions": 2.0, "poss_correct_predictions": 1.0, "def_incorrect_predictions": 0.0}
 LEVEL = Dimension(
@@ -60,7 +62,7 @@ CARD = DataCard(
 @importer(card=CARD)
 def efficientqa(source: Path) -> Imported:
     """EfficientQA: answers to questions, rated on three levels."""
-    path = find_file(source, ("NQ-open.efficientqa*.jsonl",), "EfficientQA's rated predictions")
+    path = find_file(source, (f"nq_open/{FILE}", FILE, "NQ-open.efficientqa*.jsonl"), "EfficientQA's rated predictions")
     problems, outputs, where = Problems(), LooseOutputs(), str(path)
     instances: list[Instance] = []
     judgments: list[Judgment] = []

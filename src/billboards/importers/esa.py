@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -85,7 +85,12 @@ def esa(
     content = _Content()
     for name, path in files.items():
         if campaign in (None, name):
-            _read_campaign(name, path, batches, persons, content, notes, is_wanted=campaign is not None)
+            try:
+                content.add(_read_campaign(name, path, batches, persons, notes), path)
+            except ImportRefused as refusal:
+                if len(files) == 1 or campaign is not None:
+                    raise
+                notes.append(f"left out campaign {name}: {refusal}")
     if not content.judgments:
         raise ImportRefused(f"{folder}: no campaign's answers are to the items of its batches; fetch both again")
     instances = _instances(content)
@@ -124,15 +129,30 @@ class _Item:
 Batches = Mapping[tuple[str, str], Sequence[_Item]]
 
 
+@dataclass
 class _Content:
-    """What campaigns read so far say."""
+    """What campaigns read so far say: sources and documents by segment, texts by system and instance, judgments."""
 
-    def __init__(self) -> None:
-        self.sources: dict[int, tuple[str, str]] = {}
-        self.texts: dict[str, dict[str, str]] = {}
-        self.judgments: list[Judgment] = []
-        #: The kind of each campaign and its dimension.
-        self.campaigns: dict[str, tuple[str, Dimension]] = {}
+    sources: dict[int, tuple[str, str]] = field(default_factory=dict)
+    texts: dict[str, dict[str, str]] = field(default_factory=dict)
+    judgments: list[Judgment] = field(default_factory=list)
+    #: The kind of each campaign and its dimension.
+    campaigns: dict[str, tuple[str, Dimension]] = field(default_factory=dict)
+
+    def add(self, other: _Content, path: Path) -> None:
+        """Add a campaign whose texts must be those of the campaigns before it."""
+        for segment, (source, _) in other.sources.items():
+            if self.sources.get(segment, (source,))[0] != source:
+                raise ImportRefused(f"{path}: segment {segment + 1} has another source than in other campaigns")
+        for system, texts in other.texts.items():
+            for key, text in texts.items():
+                if self.texts.get(system, {}).get(key, text) != text:
+                    raise ImportRefused(f"{path}: {system} has another translation of {key} than in other campaigns")
+        self.sources |= other.sources
+        for system, texts in other.texts.items():
+            self.texts.setdefault(system, {}).update(texts)
+        self.judgments += other.judgments
+        self.campaigns |= other.campaigns
 
 
 def _campaign_folder(source: Path) -> Path:
@@ -228,28 +248,23 @@ def _read_campaign(
     path: Path,
     batches: Mapping[str, Batches],
     persons: Mapping[str, str],
-    content: _Content,
     notes: list[str],
-    *,
-    is_wanted: bool,
-) -> None:
-    """Add what was said in a campaign."""
+) -> _Content:
+    """What was said in a campaign."""
     kind = next((kind for kind in KINDS if re.sub(r"[^A-Z]", "", name.upper()).endswith(kind)), None)
     if kind is None:
-        notes.append(f"{path}: left out: its name ends in none of {', '.join(KINDS)}, so what it asked is unknown")
-        return
+        raise ImportRefused(f"{path}: its name ends in none of {', '.join(KINDS)}, so what it asked is unknown")
     _, dimension, own = KINDS[kind]
     answers = [answer for answer in last_answers(read_appraise(path)) if not answer.is_document]
     note_unended(path, read_source(path), notes)
     found = _matched(answers, batches, own)
     if found is None:
-        message = f"{path}: its answers are not to the items of any batches at hand ({', '.join(batches)})"
-        if is_wanted:
-            raise ImportRefused(f"{message}; fetch the batches of this campaign")
-        notes.append(f"{message}; left out")
-        return
+        names = ", ".join(batches)
+        raise ImportRefused(
+            f"{path}: its answers are not to the items of any batches at hand ({names}); fetch this campaign's batches"
+        )
     told: Counter[str] = Counter()
-    content.campaigns[name] = (kind, dimension)
+    content = _Content(campaigns={name: (kind, dimension)})
     for answer, item in found:
         if item.system is None:
             told["tutorial"] += 1
@@ -262,6 +277,7 @@ def _read_campaign(
     )
     if told["unweighted"]:
         notes.append(f"{path}: {told['unweighted']} marked spans are neither major nor minor and count nothing")
+    return content
 
 
 def _matched(

@@ -188,15 +188,18 @@ def _of_workers(path: Path, problems: Problems, notes: list[str]) -> Iterator[_R
     if not isinstance(samples, dict) or not samples:
         problems.error(where, None, f"must hold ratings by sample and worker; found {shown(samples)}")
         return
-    feedback = 0
+    feedback = unrated = 0
     for sample, workers in samples.items():
-        if whole_number(sample) is None or not isinstance(workers, dict) or not workers:
+        if whole_number(sample) is None or not isinstance(workers, dict):
             problems.error(where, None, f"sample {shown(sample)} must have ratings by worker; found {shown(workers)}")
             continue
         for worker, ratings in workers.items():
-            values = ratings if isinstance(ratings, dict) else {}
+            values = ratings if isinstance(ratings, dict) else {"": ratings}
             feedback += "feedback" in values
-            scores = {name: values[name] for name in DIMENSIONS if name in values}
+            scores = {name: values[name] for name in DIMENSIONS if values.get(name) is not None}
+            if not scores and values.keys() <= {*DIMENSIONS, "feedback"}:
+                unrated += 1
+                continue
             if not scores or not all(is_number(value) and 0 <= value <= 100 for value in scores.values()):
                 what = f"sample {sample}, {worker}: {', '.join(DIMENSIONS)} must be numbers from 0 to 100"
                 problems.error(where, None, f"{what}; found {shown(ratings)}")
@@ -205,6 +208,8 @@ def _of_workers(path: Path, problems: Problems, notes: list[str]) -> Iterator[_R
             yield _Rating(path=where, team=team, sample=str(int(sample)), worker=worker, values=floats)
     if feedback:
         notes.append(f"{path}: {feedback} remarks in workers' own words are left out")
+    if unrated:
+        notes.append(f"{path}: {unrated} workers gave no rating of a text they saw")
 
 
 def _means(path: Path, problems: Problems) -> Iterator[tuple[_Rating, tuple[str, str]]]:
@@ -329,19 +334,34 @@ def _outputs(
     if not files:
         raise ImportRefused(f"{root}: holds no submissions (looked for TEAM/primary.{language})")
     outputs: dict[str, dict[str, str]] = {}
+    sizes: dict[Path, int] = {}
     for path in files:
         team = _folded(path.relative_to(root).parts[0])
-        lines = {str(line): text.strip() for line, text in read_lines(path, problems, notes)}
-        if entries is not None and len(lines) != entries and not problems.errors:
-            problems.error(str(path), None, f"{len(lines)} lines where the test set has {entries} entries; cut off?")
+        lines = [text.strip() for _, text in read_lines(path, problems, notes)]
+        while entries is not None and len(lines) > entries and not lines[-1]:
+            lines.pop()
         if team in outputs:
             problems.error(str(path), None, "another submission of this team is there; which one was rated is not said")
-        outputs[team] = lines
-    sizes = Counter(map(len, outputs.values()))
-    if entries is None:
-        sizes_text = some([f"{size} lines" for size in sorted(sizes)])
-        notes.append(f"{root}: {sizes_text} a team; the test set at hand lacks entries, so that they can't be counted")
+        outputs[team] = {str(number): text for number, text in enumerate(lines, 1)}
+        sizes[path] = len(lines)
+    if not problems.errors:
+        _check_sizes(root, sizes, entries, problems, notes)
     return outputs
+
+
+def _check_sizes(
+    root: Path, sizes: Mapping[Path, int], entries: int | None, problems: Problems, notes: list[str]
+) -> None:
+    """Every team must have as many lines as the test set has entries, or else as all other teams."""
+    usual = Counter(sizes.values()).most_common(1)[0][0]
+    expected = entries if entries in sizes.values() else usual
+    owner = "the test set has" if expected == entries else "other teams have"
+    for path, size in sizes.items():
+        if size != expected:
+            problems.error(str(path), None, f"{size} lines where {owner} {expected}; is one missing, or too many?")
+    if expected != entries:
+        have = "lacks entries" if entries is None else f"has {entries} entries"
+        notes.append(f"{root}: {usual} lines a team, and the test set {have}; a line is the sample of its number")
 
 
 def _texts(
