@@ -62,6 +62,15 @@ def test_pascal_s_cells_are_shares_of_pairs_that_agree_less_those_that_do_not(
 
 
 @pytest.mark.data
+def test_pascal_s_cells_come_out_wherever_the_whole_clone_lies(beametrics: ModuleType, shared_data: Path) -> None:
+    sample = beametrics.read_pascal(shared_data.parent / "samples" / "cider-matlab")
+    assert (len(sample.outputs), sample.people["Pas"].tolist()) == (12, [1.0, 0.0] * 6)
+    for clone in filter(Path.is_dir, (shared_data / "cider-matlab", shared_data / "pascal_50s")):
+        for cell, value in beametrics.pascal_cells(clone).items():
+            assert round(value, 1) == pytest.approx(beametrics.PASCAL[cell], abs=0.3001), cell
+
+
+@pytest.mark.data
 def test_texts_put_back_as_they_were_explain_bleu_and_meteor_on_summeval(
     beametrics: ModuleType, shared_data: Path
 ) -> None:
