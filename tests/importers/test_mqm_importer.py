@@ -127,6 +127,25 @@ def test_columns_of_later_years_and_a_file_without_a_header_are_read_alike(tmp_p
     assert said(mqm(packed).board) == sound
 
 
+def test_a_file_with_quoted_metadata_is_unquoted(tmp_path: Path) -> None:
+    sound = said(mqm(tsv(tmp_path / "mqm.tsv", *LINES)).board)
+    lines = []
+    for line in LINES:
+        cells = [f'"{cell.replace(chr(34), chr(34) * 2)}"' if '"' in cell else cell for cell in line.split("\t")]
+        lines.append("\t".join((*cells, '"{""mqm"": 95.0}"')))
+    assert said(mqm(tsv(tmp_path / "quoted.tsv", *lines, header=f"{HEADER}\tmisc")).board) == sound
+
+
+def test_the_text_of_an_attention_check_is_nobody_s_output(tmp_path: Path) -> None:
+    check = "B\td\t1\t1\tr1\ts\tThe spoiled School\tFound\tHOTW-test"
+    real = "B\td\t1\t1\tr1\ts\tThe School\tNo-error\tNo-error"
+    imported = mqm(tsv(tmp_path / "mqm.tsv", check, check, real))
+    assert imported.board.row("B").texts == ("The School",)
+    assert not any("variants" in note for note in imported.notes)
+    with pytest.raises(ImportRefused, match="nothing but results of attention checks"):
+        mqm(tsv(tmp_path / "checks.tsv", check))
+
+
 def test_the_layout_with_twelve_columns_brings_its_reference(tmp_path: Path) -> None:
     header = (
         "year\tsource_lang\ttarget_lang\tdocument_id\tdoc_segment_id\tsystem_id\trater_id\tsource\treference\tcandidate"

@@ -155,6 +155,19 @@ def test_other_texts_in_the_files_are_noted(tmp_path: Path) -> None:
     imported = simplicity_da(root)
     assert any("another text of 1 outputs" in note and "Hybrid's of sentence 3" in note for note in imported.notes)
     assert imported.board.row("Hybrid").texts[imported.board.position["3"]] == "Hybrid 3."
+    path.write_text(path.read_text().replace("sentence 7.", "sentence seven."))
+    assert any("several originals of the same sentence" in note for note in simplicity_da(root).notes)
+
+
+def test_numbers_of_rows_in_an_unnamed_column_are_read_over(tmp_path: Path) -> None:
+    root = clone(tmp_path)
+    sound = simplicity_da(root).board.version
+    for name in (RATINGS, MEANS, METRICS):
+        head, *lines = (root / name).read_text().splitlines()
+        (root / name).write_text(
+            "".join(f"{line}\n" for line in (f",{head}", *(f"{k},{x}" for k, x in enumerate(lines))))
+        )
+    assert simplicity_da(root).board.version == sound
 
 
 @pytest.mark.parametrize(

@@ -14,10 +14,12 @@ HOTW-test is the result of an attention check: a sentence into which an error wa
 
 from __future__ import annotations
 
+import csv
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -95,9 +97,9 @@ def read_rated_lines(path: Path, columns: Sequence[str]) -> RatedLines:
     """
     problems = Problems()
     raw = read_source(path)
-    rows = list(numbered_lines(raw, str(path), problems))
+    rows = list(_cells(raw, path, problems))
     refuse_errors(problems)
-    header = rows[0][1].split("\t")
+    header = rows[0][1]
     names = _known(header)
     if "system" in names:
         rows = rows[1:]
@@ -106,14 +108,13 @@ def read_rated_lines(path: Path, columns: Sequence[str]) -> RatedLines:
     numbered = {"doc_id", "seg_id"} if {"doc_id", "seg_id"} & set(names) else set()
     missing = [name for name in columns if name not in (*names, *numbered)]
     if missing:
-        known = ", ".join(header[:12]) if "system" in names else shown(rows[0][1])
+        known = ", ".join(header[:12]) if "system" in names else shown("\t".join(header))
         raise ImportRefused(f"{path}:1: has no column {missing[0]!r}; the first line is {known}")
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
         raise ImportRefused(f"{path}:1: the column {twice[0]!r} stands there twice")
     lines, others = [], []
-    for number, text in rows:
-        cells = text.split("\t")
+    for number, cells in rows:
         while len(cells) > len(names) and not cells[-1]:
             cells.pop()
         if len(cells) == len(names) + 1 and "metadata" not in names:
@@ -122,7 +123,7 @@ def read_rated_lines(path: Path, columns: Sequence[str]) -> RatedLines:
             cells.append("")
         if len(cells) == len(names):
             lines.append(RatedLine(number=number, cells=dict(zip(names, cells, strict=True))))
-        elif text.strip():
+        elif any(cell.strip() for cell in cells):
             others.append((number, len(cells)))
     if not lines and not others:
         raise ImportRefused(f"{path}: holds nothing below its first line")
@@ -139,6 +140,24 @@ def read_rated_lines(path: Path, columns: Sequence[str]) -> RatedLines:
     return RatedLines(path=str(path), columns=tuple(names), lines=tuple(lines), notes=notes)
 
 
+def _cells(raw: bytes, path: Path, problems: Problems) -> Iterator[tuple[int, list[str]]]:
+    """Lines as cells, tabs between; nothing is quoted, unless metadata are: then other cells may be, too."""
+    if b'\t"{""' not in raw:
+        for number, text in numbered_lines(raw, str(path), problems):
+            yield number, text.split("\t")
+        return
+    lines = (f"{text}\n" for _, text in numbered_lines(raw, str(path), problems))
+    reader = csv.reader(lines, delimiter="\t")
+    csv.field_size_limit(2**31 - 1)
+    number = 1
+    try:
+        for cells in reader:
+            yield number, [cell.replace("\n", " ").rstrip(" ") for cell in cells]
+            number = reader.line_num + 1
+    except csv.Error as error:
+        problems.error(str(path), number, f"can't be read as a table with quoted cells: {error}")
+
+
 def _known(header: Iterable[str]) -> tuple[str, ...]:
     """A header's names as COLUMNS has them."""
     names = (name.strip().strip("#").strip().lower() for name in header)
@@ -147,15 +166,17 @@ def _known(header: Iterable[str]) -> tuple[str, ...]:
 
 def unmarked(text: str) -> str:
     """A text without the marks of an error."""
-    return _MARK.sub("", text)
+    return _MARK.sub("", text) if "v>" in text else text
 
 
+@lru_cache(10_000)
 def severity_of(written: str) -> str:
     """A severity as SEVERITIES has it."""
     word = re.sub(r"[\s_]+", "-", written.strip().lower())
-    return "no-error" if word in ("", "noerror") else word
+    return "no-error" if word in ("", "noerror", "none", "n/a", "nan") else word
 
 
+@lru_cache(10_000)
 def weight_of(category: str, severity: str) -> float:
     """What an error takes off."""
     words = category.lower().replace("_", " ").replace("-", " ")
@@ -188,11 +209,19 @@ class AttentionChecks:
     found: int = 0
     missed: int = 0
 
-    def add(self, category: str) -> None:
-        if category.strip().lower() == "found":
-            self.found += 1
-        else:
-            self.missed += 1
+    def without(self, read: RatedLines) -> RatedLines:
+        """The lines of a file that are no such results, which are counted here."""
+        lines = []
+        for line in read.lines:
+            if severity_of(line["severity"]) != HOTW:
+                lines.append(line)
+            elif line["category"].strip().lower() == "found":
+                self.found += 1
+            else:
+                self.missed += 1
+        if not lines:
+            raise ImportRefused(f"{read.path}: holds nothing but results of attention checks")
+        return replace(read, lines=tuple(lines))
 
     def notes(self, path: str) -> Iterator[str]:
         if self.found or self.missed:
@@ -270,7 +299,8 @@ def cleanest(lines: Iterable[RatedLine], column: str) -> str:
     plain, marked = Counter[str](), Counter[str]()
     for line in lines:
         text = line[column]
-        (marked if _MARK.search(text) else plain)[unmarked(text)] += 1
+        bare = unmarked(text)
+        (plain if bare == text else marked)[bare] += 1
     votes = plain or marked
     most = max(votes.values(), default=0)
     return min((text for text, count in votes.items() if count == most), default="")

@@ -16,14 +16,12 @@ from billboards.board import Aggregate, Board, Judgment
 from billboards.board.judgment_sources import MQM, JudgmentSource, SourceJudgment
 from billboards.board.mqm_ratings import (
     COLUMNS,
-    HOTW,
     AttentionChecks,
     RatedLine,
     RatedOutputs,
     mqm_scale,
     on_scale,
     read_rated_lines,
-    severity_of,
 )
 from billboards.formats._format import judged_text, judgment_format, single_generator, write_delimited
 from billboards.reading import Problems, refuse_errors, whole_number
@@ -36,12 +34,9 @@ def mqm(path: Path, board: Board, campaign: str) -> JudgmentSource:
     A score with its spans for every rater's segment; `seg_id` is an instance's id, or its place from 1.
     """
     problems, checks, outputs = Problems(), AttentionChecks(), RatedOutputs()
-    read = read_rated_lines(path, COLUMNS)
+    read = checks.without(read_rated_lines(path, COLUMNS))
     for line in read.lines:
-        if severity_of(line["severity"]) == HOTW:
-            checks.add(line["category"])
-        else:
-            outputs.add(line["system"], _instance(board, line), line)
+        outputs.add(line["system"], _instance(board, line), line)
     rated = list(outputs.ratings(str(path), problems))
     refuse_errors(problems)
     scale = mqm_scale((rating.score for *_, rating in rated), board.dimensions.get(MQM.name))

@@ -53,13 +53,14 @@ def segments_of(read: RatedLines) -> Segments:
         notes.append(f"{read.path}: systems named hyp.NAME stand here as NAME: {some(dict.fromkeys(prefixed))}")
     by_segment: dict[str, list[RatedLine]] = {}
     by_output: dict[tuple[str, str], list[RatedLine]] = {}
-    places = []
+    places, systems = [], set[str]()
     for line in read.lines:
         segment, system = named(line), line["system"].removeprefix("hyp.")
-        check_name("instance", segment, read.path, line.number, problems)
-        check_name("generator", system, read.path, line.number, problems)
-        if segment not in by_segment and line["doc"]:
-            check_name("document", line["doc"], read.path, line.number, problems)
+        if segment not in by_segment:
+            check_name("instance", segment, read.path, line.number, problems)
+        if system not in systems:
+            check_name("generator", system, read.path, line.number, problems)
+            systems.add(system)
         by_segment.setdefault(segment, []).append(line)
         by_output.setdefault((system, segment), []).append(line)
         places.append((segment, system))

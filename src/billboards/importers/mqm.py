@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -24,7 +24,6 @@ from billboards.board.folder import open_board
 from billboards.board.judgment_sources import MQM, Imported, JudgmentSource, SourceJudgment, lay_judgments
 from billboards.board.mqm_ratings import (
     COLUMNS,
-    HOTW,
     AttentionChecks,
     RatedLine,
     RatedLines,
@@ -33,7 +32,6 @@ from billboards.board.mqm_ratings import (
     mqm_scale,
     on_scale,
     read_rated_lines,
-    severity_of,
 )
 from billboards.errors import ImportRefused
 from billboards.importers._assembling import counts, find_file
@@ -122,9 +120,13 @@ def read_mqm(path: Path, segments: Mapping[str, str]) -> JudgmentSource:
 
 
 def _own_board(path: Path, language_pair: str | None, name: str | None) -> Imported:
-    read = read_rated_lines(path, COLUMNS)
-    segments, problems, checks = segments_of(read), Problems(), AttentionChecks()
-    outputs = _outputs(zip(read.lines, segments.places, strict=True), checks)
+    problems, checks = Problems(), AttentionChecks()
+    # The text of an attention check has an error in it that the system didn't make.
+    read = checks.without(read_rated_lines(path, COLUMNS))
+    segments = segments_of(read)
+    outputs = RatedOutputs()
+    for line, (segment, system) in zip(read.lines, segments.places, strict=True):
+        outputs.add(system, segment, line)
     order = {instance.id: k for k, instance in enumerate(segments.instances)}
     rated = sorted(outputs.ratings(str(path), problems), key=lambda rated: (rated[0], order[rated[1]], rated[2]))
     refuse_errors(problems)
@@ -153,16 +155,6 @@ def _own_board(path: Path, language_pair: str | None, name: str | None) -> Impor
     return Imported(board, tuple(notes))
 
 
-def _outputs(lines: Iterable[tuple[RatedLine, tuple[str, str]]], checks: AttentionChecks) -> RatedOutputs:
-    outputs = RatedOutputs()
-    for line, (segment, system) in lines:
-        if severity_of(line["severity"]) == HOTW:
-            checks.add(line["category"])
-        else:
-            outputs.add(system, segment, line)
-    return outputs
-
-
 def _against_averages(path: Path, board: Board, segments: Segments) -> Iterator[str]:
     """How the means over raters agree with the released averages, where these lie beside the ratings."""
     averages = path.with_name(path.name.removesuffix(".gz").removesuffix(".tsv") + AVERAGES)
@@ -186,11 +178,10 @@ def _against_averages(path: Path, board: Board, segments: Segments) -> Iterator[
 
 def _read_raw(path: Path, segments: Mapping[str, str]) -> JudgmentSource:
     """Raw ratings by segment number; the numbers tell the segment, so texts that a marking tool changed do no harm."""
-    read = read_rated_lines(path, COLUMNS)
-    problems, checks = Problems(), AttentionChecks()
-    outputs = _outputs(
-        ((line, (_segment(line, segments, read, problems), _system(line))) for line in read.lines), checks
-    )
+    problems, checks, outputs = Problems(), AttentionChecks(), RatedOutputs()
+    read = checks.without(read_rated_lines(path, COLUMNS))
+    for line in read.lines:
+        outputs.add(line["system"].removeprefix("hyp."), _segment(line, segments, read, problems), line)
     rated = list(outputs.ratings(str(path), problems))
     refuse_errors(problems)
     judgments = tuple(
@@ -214,10 +205,6 @@ def _read_raw(path: Path, segments: Mapping[str, str]) -> JudgmentSource:
         complete=False,
         notes=(*read.notes, *checks.notes(str(path))),
     )
-
-
-def _system(line: RatedLine) -> str:
-    return line["system"].removeprefix("hyp.")
 
 
 def _segment(line: RatedLine, segments: Mapping[str, str], read: RatedLines, problems: Problems) -> str:

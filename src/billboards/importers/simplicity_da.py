@@ -104,8 +104,9 @@ class _Found:
     references: dict[str, tuple[Reference, ...]] = field(default_factory=dict)
     kinds: dict[str, str] = field(default_factory=dict)
     judgments: list[Judgment] = field(default_factory=list)
-    #: Outputs of which a file has another text than the one read before it.
+    #: Outputs, and sentences, of which a file has another text than what was read before it.
     others: list[tuple[str, str]] = field(default_factory=list)
+    other_inputs: list[str] = field(default_factory=list)
 
 
 @importer(card=CARD)
@@ -151,7 +152,7 @@ def _files(source: Path) -> tuple[Path | None, Path | None, Path | None]:
     if not source.exists():
         raise ImportRefused(f"{source}: no such file or folder; it should hold Simplicity-DA's ratings")
     if source.is_file():
-        columns = read_table(source, Problems()).columns
+        columns = read_table(source, Problems(), numbered=True).columns
         return (source, None, None) if "rater_id" in columns else (None, source, None)
     ratings, means, metrics = (
         find_file(source, (name,), "Simplicity-DA") if any(source.rglob(name)) else None
@@ -164,21 +165,20 @@ def _files(source: Path) -> tuple[Path | None, Path | None, Path | None]:
 
 def _rows(path: Path, needed: Sequence[str], found: _Found) -> Iterator[tuple[int, Mapping[str, str]]]:
     """The rows of a file, whose outputs are noted down on the way."""
-    own: dict[tuple[str, str], tuple[str, str]] = {}
+    own: dict[tuple[str, str], str] = {}
     where, empty = str(path), True
     for line, cells in read_cells(path, needed, found.problems, found.notes):
         empty = False
         key, system = cells["sent_id"], cells["sys_name"]
         check_name("instance", key, where, line, found.problems)
         check_name("generator", system, where, line, found.problems)
-        texts = cells["orig_sent"], cells["simp_sent"]
-        if own.setdefault((key, system), texts) != texts:
-            what = "another original" if own[key, system][0] != texts[0] else f"two simplifications by {system}"
-            found.problems.error(where, line, f"sentence {key} has {what} on another line")
-        elif found.inputs.setdefault(key, texts[0]).split() != texts[0].split():
-            found.problems.error(where, line, f"sentence {key} has another original on another line or in another file")
-        elif found.texts.setdefault(system, {}).setdefault(key, texts[1]).split() != texts[1].split():
+        original, text = cells["orig_sent"], cells["simp_sent"]
+        if own.setdefault((key, system), text) != text:
+            found.problems.error(where, line, f"{system} has two simplifications of sentence {key}")
+        elif found.texts.setdefault(system, {}).setdefault(key, text).split() != text.split():
             found.others.append((key, system))
+        if found.inputs.setdefault(key, original).split() != original.split():
+            found.other_inputs.append(key)
         yield line, cells
     if empty and not found.problems.errors:
         found.problems.error(where, 1, "holds nothing below its first line; fetch the file again")
@@ -189,11 +189,15 @@ def _rows(path: Path, needed: Sequence[str], found: _Found) -> Iterator[tuple[in
             f"the first is {system}'s of sentence {key}"
         )
         found.others.clear()
+    if found.other_inputs:
+        keys = some(dict.fromkeys(found.other_inputs))
+        found.notes.append(f"{path}: has several originals of the same sentence, of which the first is kept: {keys}")
+        found.other_inputs.clear()
 
 
 def _read_ratings(path: Path, found: _Found) -> tuple[str, ...]:
     """Single ratings; the aspects that they are of."""
-    aspects = tuple(d for d in RATED if d.name in read_table(path, found.problems).columns)
+    aspects = tuple(d for d in RATED if d.name in read_table(path, found.problems, numbered=True).columns)
     if not aspects:
         raise ImportRefused(f"{path}: has no column {', '.join(d.name for d in RATED)}")
     seen: dict[object, int] = {}
@@ -210,7 +214,7 @@ def _read_ratings(path: Path, found: _Found) -> tuple[str, ...]:
 
 def _read_means(path: Path, rated: Sequence[str], found: _Found) -> tuple[str, ...]:
     """Means and z-scores of each output; means only of aspects that have no single ratings of it."""
-    columns = read_table(path, found.problems).columns
+    columns = read_table(path, found.problems, numbered=True).columns
     means = tuple(d for d in RATED if d.name in columns)
     z_scores = tuple(name for name in STANDARDISED.values() if name in columns)
     if not means and not z_scores:
@@ -306,7 +310,8 @@ def _ranked(board: Board) -> tuple[Board, tuple[str, ...]]:
 def _read_metrics(path: Path, board: Board, found: _Found) -> tuple[ImportedColumn, ...]:
     """A column for every released metric and reference set; one for a metric that uses no references."""
     needed = ("sent_id", "sys_name", "test_set")
-    metrics = [name for name in read_table(path, found.problems).columns if name not in needed]
+    columns = read_table(path, found.problems, numbered=True).columns
+    metrics = [name for name in columns if name.strip() and name not in needed]
     values: dict[tuple[str, str], dict[str, Floats]] = {}
     seen: dict[object, int] = {}
     unknown: list[str] = []
