@@ -26,6 +26,7 @@ _HOMES = {
     "billboards.analyses.suite.open": ("open_suite",),
     "billboards.api.boards": ("get", "import_board", "open", "save"),
     "billboards.api.scoring": ("score",),
+    "billboards.api.texts": ("score_texts",),
     "billboards.board": ("Board", "Generator", "Instance", "Reference", "Slice"),
     "billboards.errors": ("BillboardsError",),
     "billboards.metrics.base": ("Batch", "Metric", "MetricCard"),

@@ -32,6 +32,7 @@ from billboards.api.boards import import_board as import_board
 from billboards.api.boards import open as open
 from billboards.api.boards import save as save
 from billboards.api.scoring import score as score
+from billboards.api.texts import score_texts as score_texts
 from billboards.board import Board as Board
 from billboards.board import Generator as Generator
 from billboards.board import Instance as Instance
@@ -84,6 +85,7 @@ __all__ = [
     "report",
     "save",
     "score",
+    "score_texts",
     "sensitivity",
     "stats",
 ]

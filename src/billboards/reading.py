@@ -27,7 +27,7 @@ from pathlib import Path
 from reprlib import Repr
 from typing import Any, TypeGuard
 
-from billboards.errors import ImportRefused, MissingPart, Problem
+from billboards.errors import ImportRefused, InvalidInput, MissingPart, Problem
 
 #: Digits of the largest whole number that is read from a text: what fits into 64 bits.
 MOST_DIGITS = 18
@@ -37,6 +37,8 @@ LONGEST = 400
 MOST_UNPACKED = 1 << 32
 #: How much of a file is looked at to tell whether it is text, and the characters that tell it.
 BINARY_START = 8192
+#: What some programs write before a text in UTF-8.
+BOM = b"\xef\xbb\xbf"
 _CONTROLS = bytes(sorted({*range(32), 127} - set(b"\t\n\v\f\r\x1b")))
 DELIMITERS = {".csv": ",", ".tsv": "\t"}
 JSON_LINES = (".jsonl", ".ndjson")
@@ -167,13 +169,39 @@ def numbered_lines(raw: bytes, name: str, problems: Problems, *, first: int = 1)
         problems.error(name, None, "is not a text file; was another one meant?")
         return
     # A file object finds one line after the other; `split` would hold all of them beside the file's bytes.
-    for number, line in enumerate(io.BytesIO(raw.removeprefix(b"\xef\xbb\xbf") if first == 1 else raw), first):
+    for number, line in enumerate(io.BytesIO(raw.removeprefix(BOM) if first == 1 else raw), first):
         try:
             text = line.removesuffix(b"\n").removesuffix(b"\r").decode("utf-8")
         except UnicodeDecodeError as error:
             problems.error(name, number, f"not UTF-8 at byte {error.start + 1} of the line; save the file as UTF-8")
         else:
             yield number, text
+
+
+def text_lines(path: Path, *, raw: bytes | None = None) -> list[str]:
+    """The texts of a file with one on each line, read as sacreBLEU reads it: only a newline ends a line, and blanks at
+    the end of a line (a carriage return, say) don't count; a byte-order mark is a character of the first line.
+
+    raw: the file's bytes, where they were read already.
+    """
+    if raw is None:
+        try:
+            raw = read_bytes(path)
+        except FileNotFoundError as error:
+            raise InvalidInput(f"{path}: no such file") from error
+        except (OSError, EOFError, zlib.error) as error:
+            raise InvalidInput(f"{path}: can't be read: {getattr(error, 'strerror', None) or error}") from error
+    problems = Problems()
+    lines = [text.rstrip() for _, text in numbered_lines(raw, str(path), problems)]
+    if problems.errors:
+        first = problems.errors[0]
+        where = f"{first.path}:{first.line}" if first.line else first.path
+        raise InvalidInput(f"{where}: {first.message}")
+    if not lines:
+        raise InvalidInput(f"{path}: is empty; it needs one text on each line")
+    if raw.startswith(BOM):
+        lines[0] = f"\ufeff{lines[0]}".rstrip()
+    return lines
 
 
 def is_binary(raw: bytes) -> bool:

@@ -16,14 +16,17 @@ from sacrebleu.metrics.chrf import CHRF
 from sacrebleu.metrics.ter import TER
 from small_boards import Errors, Overlap
 
-from billboards.board import Board, Generator, Instance, Reference, corpus, row_of
+from billboards.board import Board, Generator, Instance, Reference, row_of
 from billboards.board.cells import FILE, CellStore, MemoryCells, SqliteCells
-from billboards.board.corpus import CorpusColumn, Resampling, corpus_values, mean_values
+from billboards.board.corpus import CorpusColumn, corpus_values
 from billboards.board.scoring import column_key, score_board
 from billboards.errors import InvalidInput
 from billboards.metrics.base import Batch, Metric, MetricCard, SystemMetric
+from billboards.metrics.corpus import mean_values
 from billboards.metrics.discovery import metric
 from billboards.metrics.executor import InProcess
+from billboards.stats import resampling
+from billboards.stats.resampling import Resampling
 
 WORDS = [
     "the",
@@ -146,12 +149,12 @@ def test_draws_in_small_pieces_are_the_same_draws(monkeypatch: pytest.MonkeyPatc
     whole = Resampling().sums(matrix)
     expected = matrix[np.random.default_rng(12345).choice(37, (1000, 37))].sum(axis=1)
     np.testing.assert_array_equal(whole, expected)
-    monkeypatch.setattr(corpus, "_AT_ONCE", 16 * 37 * 3)
-    monkeypatch.setattr(corpus, "_KEPT", 0)
-    resampling = Resampling()
-    np.testing.assert_array_equal(resampling.sums(matrix), expected)
-    np.testing.assert_array_equal(resampling.sums(matrix * 10**9), expected * 10**9)
-    np.testing.assert_allclose(resampling.sums(matrix / 3), expected / 3)
+    monkeypatch.setattr(resampling, "_AT_ONCE", 16 * 37 * 3)
+    monkeypatch.setattr(resampling, "_KEPT", 0)
+    drawn = Resampling()
+    np.testing.assert_array_equal(drawn.sums(matrix), expected)
+    np.testing.assert_array_equal(drawn.sums(matrix * 10**9), expected * 10**9)
+    np.testing.assert_allclose(drawn.sums(matrix / 3), expected / 3)
     board = text_board()
     _, (column,) = scored(board, metric("chrF"))
     monkeypatch.undo()

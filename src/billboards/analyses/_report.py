@@ -46,13 +46,12 @@ from billboards.analyses.references import ReferenceEffect, reference_table, ref
 from billboards.analyses.sensitivity import Sensitivity, conditions_table, sensitivity, sensitivity_table
 from billboards.board import Board, Slice
 from billboards.board.card_facts import draft_note
-from billboards.board.scores import headed
 from billboards.board.scoring import Progress
 from billboards.errors import InvalidInput, NotEnoughData
 from billboards.show.documents import document_of, dumps
 from billboards.show.page import Picture, data_uri, picture, rendered
 from billboards.show.table import Table, TableColumn
-from billboards.show.words import one_line, value_text
+from billboards.show.words import headed, one_line, value_text
 
 #: Points of a scatter plot on the page; each costs a quarter of a kilobyte, twice.
 POINTS = 600

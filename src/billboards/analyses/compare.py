@@ -28,11 +28,11 @@ from billboards.analyses._view import JudgedMatrix, View, judged_matrix
 from billboards.analyses.rank import resampled_correlations, resampled_text
 from billboards.board import Board, Preferences, Slice
 from billboards.board.cells import CellStore, with_parts
-from billboards.board.scores import LOWER, natural
+from billboards.board.scores import natural
 from billboards.errors import InvalidInput, NotEnoughData
 from billboards.options import Named
 from billboards.show.table import Table, TableColumn
-from billboards.show.words import COMPARISONS_WON, clipped, interval_text, p_text, sided, value_text
+from billboards.show.words import COMPARISONS_WON, LOWER, clipped, interval_text, p_text, sided, value_text
 from billboards.stats.bootstrap import Interval, Resampled
 from billboards.stats.clusters import benjamini_hochberg, holm
 from billboards.stats.correlation import pearson

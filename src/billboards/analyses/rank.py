@@ -25,10 +25,11 @@ from billboards.analyses._view import Floats, JudgedMatrix, View, judged_matrix
 from billboards.analyses.ensemble import ENSEMBLE, Ensemble, Method, ensemble_scores, ensemble_table, fit_view
 from billboards.board import Board, Column, Origin, ReferenceSet, Scores, Slice
 from billboards.board.cells import CellStore, with_parts
-from billboards.board.corpus import corpus_values, mean_values
+from billboards.board.corpus import corpus_values
 from billboards.board.judgments import standardisation_notes
-from billboards.board.scores import headed, natural
+from billboards.board.scores import natural
 from billboards.errors import InvalidInput, NotEnoughData, UnknownName
+from billboards.metrics.corpus import mean_values
 from billboards.options import Named
 from billboards.reading import some
 from billboards.show.table import (
@@ -42,10 +43,11 @@ from billboards.show.table import (
     finite,
     reason_notes,
 )
-from billboards.show.words import interval_text, listed, one_line, part_note, sided, value_text
+from billboards.show.words import headed, interval_text, listed, one_line, part_note, sided, value_text
 from billboards.stats.bootstrap import Interval, Resampled, bootstrap_pearson
 from billboards.stats.clusters import places
 from billboards.stats.correlation import Correlations, pearson_with_intervals
+from billboards.stats.resampling import Resampling
 from billboards.stats.significance import Sides, permute_correlations, permute_values
 
 if TYPE_CHECKING:
@@ -486,7 +488,7 @@ def _with_corpus_values(
         means[ENSEMBLE] = ensemble_scores(ensemble, matrix.scores)
     for name, scores in means.items() if draws else ():
         finite_scores = np.where(np.isfinite(scores), scores, np.nan)
-        for row, mean in zip(matrix.scores.rows, mean_values(finite_scores, draws=draws), strict=True):
+        for row, mean in zip(matrix.scores.rows, mean_values(finite_scores, Resampling(draws)), strict=True):
             if mean is not None:
                 intervals.setdefault(row, {}).setdefault(name, (mean.low, mean.high))
     valued = tuple(

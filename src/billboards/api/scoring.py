@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from billboards.analyses._archive import home_of
 from billboards.board import Board
 from billboards.board.scoring import Progress, ScoringReport, chosen_metrics, score_board
+from billboards.errors import InvalidInput
 from billboards.metrics.discovery import Spec
 from billboards.run.local import executor
 
@@ -39,6 +40,11 @@ def score(
 
         bb.score(bb.open("my-board"), ["BLEU", "chrF"])
     """
+    if not isinstance(board, Board):
+        raise InvalidInput(
+            f"bb.score takes a board, as in bb.score(bb.open(FOLDER)), not {type(board).__name__}; "
+            "for texts there is bb.score_texts(outputs, references)"
+        )
     home = home_of(board)
     used = None if references is None else board.check_references(references)
     return score_board(

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 ScoreOrScores = TypeVar("ScoreOrScores", float, Floats)
 Origin = Literal["own", "imported"]
-#: What stands behind a name where lower is better.
-LOWER = "↓"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -84,11 +82,6 @@ class ImportedColumn:
             is_statistic=self.is_statistic,
             higher_is_better=self.higher_is_better,
         )
-
-
-def headed(name: str, *, higher_is_better: bool = True) -> str:
-    """A column's name as heads show it: with an arrow where lower is better."""
-    return name if higher_is_better else f"{name} {LOWER}"
 
 
 def natural(scores: ScoreOrScores, *, higher_is_better: bool) -> ScoreOrScores:

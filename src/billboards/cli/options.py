@@ -59,12 +59,14 @@ def with_site(command: str, data: Path) -> str:
     return f"`{command}`" if data == SITE else f"`{command} --data {shlex.quote(str(data))}`"
 
 
-def add_format(parser: ArgumentParser) -> None:
+def add_format(parser: ArgumentParser, *, markdown: bool = False) -> None:
     """How results are written: tables for people by default."""
     group = parser.add_mutually_exclusive_group()
     group.add_argument("--json", dest="format", action="store_const", const="json", help="print JSON")
     group.add_argument("--csv", dest="format", action="store_const", const="csv", help="print CSV")
     group.add_argument("--latex", dest="format", action="store_const", const="latex", help="print LaTeX (booktabs)")
+    if markdown:
+        group.add_argument("--markdown", dest="format", action="store_const", const="markdown", help="print Markdown")
     add_shown(parser)
 
 

@@ -197,17 +197,25 @@ class Metric(ABC):
         return float(scored.mean())
 
     def corpus_signature(
-        self, references: int | Literal["var"] | None = None, *, draws: int | None = None, seed: int = 12345
+        self,
+        references: int | Literal["var"] | None = None,
+        *,
+        draws: int | None = None,
+        trials: int | None = None,
+        seed: int = 12345,
     ) -> str:
         """The identity of a corpus value: the metric's, how outputs become one value, and how an interval was drawn.
 
         references: the number of references that every output has; "var" where it differs.
         draws: resampled corpora behind the interval (default: no interval).
+        trials: those of an approximate randomisation (default: no such test).
         seed: the seed of those draws.
         """
         words = [self.signature, f"corpus:{self.corpus}"]
         words += [] if references is None else [f"nrefs:{references}"]
-        words += [f"bs:{draws}", f"seed:{seed}"] if draws else []
+        words += [f"bs:{draws}"] if draws else []
+        words += [f"ar:{trials}"] if trials else []
+        words += [f"seed:{seed}"] if draws or trials else []
         return "|".join(words)
 
     def _spelled(self, options: Set[str]) -> str:

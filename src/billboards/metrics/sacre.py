@@ -59,17 +59,23 @@ class SacreMetric(SummedMetric):
         return self.scorer()
 
     def corpus_signature(
-        self, references: int | Literal["var"] | None = None, *, draws: int | None = None, seed: int = 12345
+        self,
+        references: int | Literal["var"] | None = None,
+        *,
+        draws: int | None = None,
+        trials: int | None = None,
+        seed: int = 12345,
     ) -> str:
-        """What sacreBLEU prints beside a corpus score; `draws` are the resampled corpora of a confidence interval."""
+        """What sacreBLEU prints beside a corpus score, an interval or a paired test."""
         scorer = self.corpus_scorer()
         scorer.num_refs = 0 if references is None else -1 if references == "var" else references
         signature = scorer.get_signature()
         if references is None:
             signature.update("nrefs", None)
-        if draws:
-            signature.update("bs", draws)
-            signature.update("seed", str(seed))
+        for word, number in (("bs", draws), ("ar", trials)):
+            if number:
+                signature.update(word, number)
+                signature.update("seed", str(seed))
         return str(signature.format())
 
     def sacrebleu_signature(self, references: int | None = None) -> str:

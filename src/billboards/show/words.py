@@ -12,6 +12,8 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 
 MISSING = "–"
+#: Stands behind the name of what is better when it is lower.
+LOWER = "↓"
 #: What people's number of a generator is where they compared the outputs of two.
 COMPARISONS_WON = "the share of comparisons between the two that each won, in percent, a tie counting half."
 _BREAKING = re.compile(r"[^\S ]")
@@ -55,6 +57,11 @@ def interval_text(interval: object, digits: int | None = None) -> str:
         return MISSING
     low, high = (value_text(end, digits) for end in interval)
     return MISSING if MISSING in (low, high) else f"{low} to {high}"
+
+
+def headed(name: str, *, higher_is_better: bool = True) -> str:
+    """A column's name as heads show it: with an arrow where lower is better."""
+    return name if higher_is_better else f"{name} {LOWER}"
 
 
 def rank_texts(ranks: Sequence[object]) -> list[str]:

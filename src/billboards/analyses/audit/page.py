@@ -8,10 +8,10 @@ from typing import Any
 
 from billboards.analyses.audit.results import Exhibit, MetricAudit
 from billboards.analyses.audit.tables import audit_tables, audits_table, landing_table
-from billboards.board.scores import headed, natural
+from billboards.board.scores import natural
 from billboards.errors import NotEnoughData
 from billboards.show.page import READ, Picture, picture, rendered
-from billboards.show.words import clipped, one_line, value_text
+from billboards.show.words import clipped, headed, one_line, value_text
 
 
 def audit_html(audits: Sequence[MetricAudit]) -> str:

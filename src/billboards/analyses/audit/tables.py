@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from billboards.analyses.audit.results import ChallengeReport, ChallengeResult, HumanPlace, Landing, MetricAudit
-from billboards.board.scores import headed, natural
+from billboards.board.scores import natural
 from billboards.show.table import REFERENCE_FREE, Table, TableColumn, reason_notes
+from billboards.show.words import headed
 
 DEFINITION = (
     "attack: share of machines that outputs made for the metric beat under it, less the share they beat under the "

@@ -14,9 +14,8 @@ from billboards.analyses._people import PEOPLE
 from billboards.analyses.ensemble import ENSEMBLE
 from billboards.analyses.overrating import OverratingEstimate, OverratingReport, verdict
 from billboards.analyses.rank import MetricStanding, Ranking, metric_mark
-from billboards.board.scores import headed
 from billboards.show.table import STATISTIC
-from billboards.show.words import interval_text, one_line, rank_texts, value_text
+from billboards.show.words import headed, interval_text, one_line, rank_texts, value_text
 from billboards.site.pages.board_rows import MOST_ROWS, TableRow, cluster_words, clusters, lay_rows
 from billboards.site.pages.board_wish import Wish
 from billboards.site.pages.columns import BoardColumn, board_columns, people_keys

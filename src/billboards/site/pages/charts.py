@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from fastapi import APIRouter
 
 from billboards.analyses.rank import Ranking, best_metric, popular_metric
-from billboards.board.scores import headed
 from billboards.errors import NotEnoughData, UnknownName
+from billboards.show.words import headed
 from billboards.site.boards.masked import Look
 from billboards.site.pages.metrics import POINTS, metric_named
 from billboards.site.web.asking import Ask, reading

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from billboards.analyses._view import JudgedMatrix
 from billboards.analyses.ensemble import ENSEMBLE, Ensemble, ensemble_scores
 from billboards.board import Board
-from billboards.board.scores import headed
 from billboards.errors import InvalidInput, UnknownName
+from billboards.show.words import headed
 
 Floats = NDArray[np.float64]
 

@@ -1,0 +1,22 @@
+"""The page on text files is true: its commands run as they stand there, and print what it says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from shell_pages import blocks, missing, outputs
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "texts.md"
+
+
+@pytest.fixture(scope="module")
+def printed(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    return outputs(PAGE, tmp_path_factory.mktemp("texts"))
+
+
+@pytest.mark.parametrize("number", range(len(blocks(PAGE))))
+def test_a_block_prints_what_its_excerpt_says(number: int, printed: list[str]) -> None:
+    excerpt = blocks(PAGE)[number][1]
+    assert excerpt
+    assert missing(excerpt, printed[number]) == [], printed[number]
