@@ -233,9 +233,8 @@ class Analysis(Generic[P, R]):
             shown = () if self._tables is None else self._tables(value)
             tables = (shown,) if isinstance(shown, Table) else tuple(shown)
         document = document_of(value, self.name)
-        if view is not None and (draft := draft_note(view.board)):
-            tables = tuple(replace(table, notes=(*table.notes, draft)) for table in tables[:1]) + tables[1:]
-            document |= {"draft": list(view.board.missing_facts)}
+        if view is not None:
+            tables, document = marked(view.board, tables, document)
         return Result(
             value=value,
             tables=tables,
@@ -288,6 +287,17 @@ class Analysis(Generic[P, R]):
     @property
     def __name__(self) -> str:
         return self.name.replace("-", "_").replace(" ", "_")
+
+
+def marked(
+    board: Board, tables: tuple[Table, ...], document: dict[str, Any]
+) -> tuple[tuple[Table, ...], dict[str, Any]]:
+    """Tables and document of a result, saying so where the board is a draft."""
+    draft = draft_note(board)
+    if draft is None:
+        return tables, document
+    first = tuple(replace(table, notes=(*table.notes, draft)) for table in tables[:1])
+    return first + tables[1:], document | {"draft": list(board.missing_facts)}
 
 
 #: What every analysis says of the options that all of them share.

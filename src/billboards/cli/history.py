@@ -14,12 +14,14 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
+    from billboards.analyses._analysis import marked
     from billboards.analyses._archive import open_home
     from billboards.analyses.rank import generator_table, metric_table
     from billboards.cli.output import emit
     from billboards.show.documents import document_of
 
-    archive = open_home(arguments.board).archive
+    home = open_home(arguments.board)
+    archive = home.archive
     if arguments.ranking is None:
         for name, created in archive.rankings().items():
             ranking = archive.ranking(name)
@@ -27,5 +29,6 @@ def run(arguments: Namespace) -> int:
             print(f"{name}  {created}  {ranking.part}  ranked by {ranking.ranked_by}  {signature}")
         return 0
     ranking = archive.ranking(arguments.ranking)
-    emit(arguments, [metric_table(ranking), generator_table(ranking)], lambda: document_of(ranking))
+    tables, document = marked(home.board, (metric_table(ranking), generator_table(ranking)), document_of(ranking))
+    emit(arguments, tables, lambda: document)
     return 0

@@ -81,6 +81,7 @@ def run(arguments: Namespace) -> int:
     from billboards.cli.output import note
     from billboards.errors import InvalidInput
     from billboards.site.accounts.access import login_configured, login_expected, new_owner_token
+    from billboards.site.boards.registry import held_to_cards
     from billboards.site.boards.suites import site_suites
     from billboards.site.site import open_site
     from billboards.site.work.processes import Child, worker_command
@@ -99,7 +100,9 @@ def run(arguments: Namespace) -> int:
         )
     login = not local or login_expected(site)
     if login:
-        refuse_drafts(open_board(board.folder) for board in site.boards())
+        with site.database.reading() as connection:
+            held = held_to_cards(connection)
+        refuse_drafts(open_board(board.folder) for board in site.boards() if board.name in held)
     listening = _listen(arguments.host, arguments.port)
     web = web_command(site, listening.fileno(), login=login)
     children = [Child("web", web, (listening.fileno(),))]

@@ -109,11 +109,13 @@ def database_address(data: Path, settings: SiteSettings) -> str:
 
 def register_board(site: Site, folder: Path) -> str:
     """Put a board folder on the site under the board's own name; a board with mistakes is refused with all of them."""
-    name = open_board(folder).name
+    board = open_board(folder)
+    name = board.name
     with site.database.writing() as connection:
         registered = {board.name: board for board in registry.list_boards(connection)}
         if name not in registered:
-            registry.add_board(connection, name, str(folder), fingerprint(folder), now=site.clock())
+            digest = fingerprint(folder)
+            registry.add_board(connection, name, str(folder), digest, draft=board.is_draft, now=site.clock())
         elif registered[name].folder != str(folder):
             _move(site, connection, registered[name], folder)
     return name

@@ -10,7 +10,10 @@ from sqlalchemy import Connection, insert, select, update
 
 from billboards.errors import UnknownName
 from billboards.site.database import trail
-from billboards.site.database.schema import boards
+from billboards.site.database.schema import audit, boards
+
+#: What the audit trail says of a new board.
+ADDED = "board.added"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,11 +41,20 @@ def board(connection: Connection, name: str) -> Registered:
     return Registered(**row)
 
 
-def add_board(connection: Connection, name: str, folder: str, fingerprint: str, *, now: float) -> None:
-    """Write a board down."""
+def held_to_cards(connection: Connection) -> frozenset[str]:
+    """Boards that are published only with a complete data card; those of version 0.1's sites stay as they were."""
+    added = select(audit.c.subject, audit.c.detail).where(audit.c.action == ADDED)
+    return frozenset(name for name, detail in connection.execute(added) if "draft" in detail)
+
+
+def add_board(
+    connection: Connection, name: str, folder: str, fingerprint: str, *, draft: bool = False, now: float
+) -> None:
+    """Write a board down, and whether it was a draft then."""
     values = {"folder": folder, "fingerprint": fingerprint, "settings": {}, "generation": 1, "changed": now}
     connection.execute(insert(boards).values(name=name, **values))
-    trail.note(connection, "site", "board.added", name, now=now, board=name, detail={"folder": folder})
+    detail = {"folder": folder, "draft": draft}
+    trail.note(connection, "site", ADDED, name, now=now, board=name, detail=detail)
 
 
 def change_board(
