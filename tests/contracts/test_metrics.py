@@ -34,6 +34,7 @@ OTHER_TEXT = {
     "precision": "bf16",
     "kind": "translation into English",
     "aspects": "fluency+relevance",
+    "prompt": "automqm",
 }
 #: Another valid value for each option whose scale ends before one more.
 OTHER_SHARE = {"abstain": 0.5}

@@ -59,14 +59,25 @@ def trouble(status: int, said: str = "trouble", **headers: str) -> Reply:
 
 def judge(received: Received) -> Reply:
     """An answer of the form asked for, drawn from the texts."""
-    form: dict[str, Any] = json.loads(received.body["messages"][0]["content"].splitlines()[-1])
-    drawn = sha256(json.dumps(received.texts).encode()).digest()
+    system, *_, user = (message["content"] for message in received.body["messages"])
+    drawn = sha256(user.encode("utf-8", "surrogatepass")).digest()
+    last = system.splitlines()[-1]
+    if not last.startswith("{"):
+        return completion(
+            json.dumps({"errors": _drawn_errors(drawn)}) if "errors" in user + system else str(drawn[0] % 5 + 1)
+        )
+    form: dict[str, Any] = json.loads(last)
     if "errors" in form:
-        found = [{"span": "x", "category": "other", "severity": SEVERITIES[n % 3]} for n in drawn[: drawn[31] % 4]]
-        return completion(json.dumps({"errors": found}))
+        return completion(json.dumps({"errors": _drawn_errors(drawn)}))
+    if "better" in form:
+        return completion(json.dumps({"better": ("first", "second", "tie")[drawn[0] % 3]}))
     if "score" in form:
         return completion(json.dumps({"score": drawn[0] * 100 / 255}))
     return completion(json.dumps({aspect: 1 + n % 5 for aspect, n in zip(form, drawn, strict=False)}))
+
+
+def _drawn_errors(drawn: bytes) -> list[dict[str, str]]:
+    return [{"span": "x", "category": "other", "severity": SEVERITIES[n % 3]} for n in drawn[: drawn[31] % 4]]
 
 
 class JudgeServer:

@@ -34,6 +34,8 @@ CorpusKind = Literal["mean", "counts", "system"]
 #: Of an option that came after the first release (`field(default=…, metadata=LATER)`): it stands in the signature only
 #: where it differs from its default, so that scores which were computed before it came keep their signature.
 LATER: Mapping[str, bool] = MappingProxyType({"later": True})
+#: Of an option that may name a file on this machine: what comes with a board can't name one.
+FILE: Mapping[str, bool] = MappingProxyType({"file": True})
 
 
 class Item(NamedTuple):

@@ -48,7 +48,7 @@ def metric(spec: Spec, **options: Any) -> Metric:
     if isinstance(spec, str) and not is_file(spec):
         reader, colon, what = spec.partition(":")
         if not (colon and reader in READERS):
-            return installed_metric(spec, **options)
+            return _installed_metric(spec, options)
         _refuse_options(spec, options)
         opened: Metric = READERS[reader].load()(what)
         return opened
@@ -87,16 +87,25 @@ def board_metric(spec: str, language: str | None) -> Metric:
     """A metric that a board's file names: an installed one or a pack; never a file, for a board may be anybody's."""
     if is_file(spec):
         raise InvalidInput(f"{spec}: a board's file can't name a Python file; name it yourself, with --metric {spec}")
-    return metric_for(language, spec)
+    if spec.partition(":")[0] in READERS:
+        return metric_for(language, spec)
+    return installed_metric(spec).for_language(language)
 
 
 def installed_metric(spec: str, **options: Any) -> Metric:
-    """An installed metric from its name and options: ("chrF", beta=1) or "chrF(beta=1)"."""
+    """An installed metric from its name and options: ("chrF", beta=1) or "chrF(beta=1)"; no option names a file."""
+    return _installed_metric(spec, options, names_files=False)
+
+
+def _installed_metric(spec: str, options: Mapping[str, Any], *, names_files: bool = True) -> Metric:
     whole, part = split_part(spec)
     name, written = _cut(whole)
     wanted = metric_class(name)
     takes = _options(wanted)
-    made = _made(wanted.card.name, wanted, {**_written_options(spec, written, takes), **options})
+    given = {**_written_options(spec, written, takes), **options}
+    if not names_files:
+        _refuse_files(spec, given, takes)
+    made = _made(wanted.card.name, wanted, given)
     return made if part is None else part_of(made, part)
 
 
@@ -202,6 +211,13 @@ def _made(name: str, wanted: type[Metric], given: Mapping[str, object]) -> Metri
             raise UnknownName(f"option of {name}", option, takes)
     made = wanted(**{option: _checked(name, takes[option], value) for option, value in given.items()})
     return made.remembering(written=given)
+
+
+def _refuse_files(spec: str, given: Mapping[str, object], takes: Mapping[str, Field[Any]]) -> None:
+    """What comes with a board may be anybody's, and sends no file of this machine anywhere."""
+    for option, value in given.items():
+        if option in takes and takes[option].metadata.get("file") and re.search(r"[/\\.]", str(value)):
+            raise InvalidInput(f"{spec}: a board's file can't name a file; name it yourself, with --metric '{spec}'")
 
 
 def _refuse_options(name: str, options: Mapping[str, object]) -> None:

@@ -234,8 +234,8 @@ def test_a_judge_without_an_endpoint_says_so_among_the_metrics(
 def test_the_signature_names_endpoint_model_and_prompt(server: JudgeServer, monkeypatch: pytest.MonkeyPatch) -> None:
     scorer = DirectAssessment()
     assert scorer.signature == (
-        f"judge-DA|model:stand-in|endpoint:{server.url}|kind:text|input:True|references:True|temperature:0.0|"
-        f"max_tokens:0|abstain:0.05|prompt:{scorer.template.digest}|revision:2"
+        f"judge-DA|model:stand-in|endpoint:{server.url}|temperature:0.0|max_tokens:0|abstain:0.05|kind:text|"
+        f"input:True|references:True|prompt:{scorer.template.digest}|revision:2"
     )
     assert DirectAssessment(model="stand-in", endpoint=f"{server.url}/").signature == scorer.signature
     monkeypatch.setenv("BILLBOARDS_JUDGE_MODEL", "another")

@@ -10,6 +10,7 @@ import pytest
 from billboards.errors import InvalidInput
 from billboards.metrics.base import Item
 from billboards.metrics.judges.templates import (
+    AGAIN,
     LONGEST_ANSWER,
     Template,
     again,
@@ -78,7 +79,7 @@ def test_the_form_of_the_answer_ends_the_instructions_and_its_example_is_json() 
 def test_the_second_question_holds_the_first_answer_and_what_was_wrong_with_it() -> None:
     template = assessment("text", references=False, source=False)
     first = template.messages({"output": "x"})
-    second = again(first, "About {80}.", "it is not one JSON object", template.form)
+    second = again(first, "About {80}.", AGAIN.format(reason="it is not one JSON object", form=template.form))
     assert second[:2] == first
     assert second[2] == {"role": "assistant", "content": "About {80}."}
     assert second[3]["content"].startswith("Your answer could not be read: it is not one JSON object.")
@@ -86,8 +87,8 @@ def test_the_second_question_holds_the_first_answer_and_what_was_wrong_with_it()
 
 
 def test_the_first_answer_comes_back_neither_empty_nor_endless() -> None:
-    assert again([], " ", "?", "{}")[0]["content"] == "(no answer)"
-    assert again([], "x" * 1_000_000, "?", "{}")[0]["content"] == "x" * LONGEST_ANSWER
+    assert again([], " ", "?")[0]["content"] == "(no answer)"
+    assert again([], "x" * 1_000_000, "?")[0]["content"] == "x" * LONGEST_ANSWER
 
 
 def test_aspects_are_named_with_plus_signs() -> None:

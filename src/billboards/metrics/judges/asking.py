@@ -21,7 +21,7 @@ from billboards.metrics.judges.counting import Tally
 from billboards.metrics.judges.endpoint import Endpoint, Filtered
 from billboards.metrics.judges.parsing import Unreadable
 from billboards.metrics.judges.responses import Answer
-from billboards.metrics.judges.templates import Messages, again
+from billboards.metrics.judges.templates import AGAIN, Messages, again
 
 Parts = Mapping[str, float]
 T = TypeVar("T")
@@ -35,6 +35,7 @@ class Question(Generic[T]):
 
     about: what names it to people
     form: the form of the answer, for the second asking
+    again: the words of the second asking, with {reason} and {form}
     read: what an answer says, or `Unreadable`
     number: tells apart questions that are put several times on purpose
     parameters: of this question, beside those of the judge
@@ -43,6 +44,7 @@ class Question(Generic[T]):
     about: str
     messages: Messages
     form: str
+    again: str = AGAIN
     read: Callable[[Answer], T]
     number: int = 0
     parameters: Mapping[str, Any] = field(default_factory=dict)
@@ -173,8 +175,8 @@ class Asking:
         try:
             return self._read(question, first)
         except Unreadable as unreadable:
-            reason = str(unreadable)
-        second = self._send(key, question, again(question.messages, first.text, reason, question.form))
+            words = question.again.format(reason=unreadable, form=question.form)
+        second = self._send(key, question, again(question.messages, first.text, words))
         try:
             return self._read(question, second)
         except Unreadable as unreadable:

@@ -52,16 +52,12 @@ log = logging.getLogger("billboards.judges")
 class Judge(Metric):
     """What all judges share.
 
-    `kind` says in words what outputs are (`translation into English`); `input` and `references` whether the judge is
-    shown them; `max_tokens` bounds an answer, 0 leaves that to the endpoint; `abstain` is the share of outputs that may
-    have no score because no answer about them can be read.
+    `max_tokens` bounds an answer, 0 leaves that to the endpoint; `abstain` is the share of outputs that may have no
+    score because no answer about them can be read.
     """
 
     model: str = ""
     endpoint: str = ""
-    kind: str = "text"
-    input: bool = True
-    references: bool = True
     temperature: float = 0.0
     max_tokens: int = 0
     abstain: float = 0.05
@@ -77,22 +73,17 @@ class Judge(Metric):
     usual_tokens: ClassVar[int] = 20
 
     def __post_init__(self) -> None:
-        if not self.kind.strip() or not self.kind.isprintable():
-            raise InvalidInput(f"{self.card.name}: kind={self.kind!r} must be a few words on one line, such as summary")
         if not 0 <= self.temperature <= 2:
             raise InvalidInput(f"{self.card.name}: temperature must lie from 0 to 2, found {self.temperature}")
         if self.max_tokens < 0:
             raise InvalidInput(f"{self.card.name}: max_tokens must be 0 (no bound) or more, found {self.max_tokens}")
         if not 0 <= self.abstain <= 1:
             raise InvalidInput(f"{self.card.name}: abstain must be a share from 0 to 1, found {self.abstain}")
-        # What is needed depends on the options, and scoring gives a metric only what its card asks for.
-        card = replace(type(self).card, needs_input=self.input, needs_references=self.references)
-        object.__setattr__(self, "card", card)
 
     @property
-    def template(self) -> Template:
-        """The question, as these options put it."""
-        return self._template(self.kind, references=self.references, source=self.input)
+    @abstractmethod
+    def digest(self) -> str:
+        """A digest of every word that is asked."""
 
     @property
     def used_model(self) -> str:
@@ -116,7 +107,7 @@ class Judge(Metric):
         need_httpx()
         parts = {f.name: getattr(self, f.name) for f in self._options()}
         used = {"endpoint": self.used_endpoint, "model": self.used_model}
-        parts |= used | {"prompt": self.template.digest, "revision": REVISION}
+        parts |= used | {"prompt": self.digest, "revision": REVISION}
         return "|".join((self.card.name, *(f"{key}:{value}" for key, value in parts.items())))
 
     def score(self, batch: Batch) -> Floats | Mapping[str, Floats]:
@@ -129,7 +120,12 @@ class Judge(Metric):
         return [self._laid_out([answers[item] for item in row]) for row in rows]
 
     @abstractmethod
-    def _template(self, kind: str, *, references: bool, source: bool) -> Template: ...
+    def _judge(self, item: Item, asking: Asking) -> Parts:
+        """The scores of one output, by as many questions as the judge needs."""
+
+    @abstractmethod
+    def _openings(self, item: Item) -> Sequence[Question[Any]]:
+        """The questions about an output that don't depend on answers, from which costs are estimated."""
 
     def _parts(self) -> tuple[str, ...]:
         """The names of the scores that an answer holds."""
@@ -137,7 +133,10 @@ class Judge(Metric):
 
     def _texts(self, item: Item) -> Item:
         """What the judge is shown of an output, and nothing else."""
-        return Item(item.output, item.references if self.references else (), item.input if self.input else None)
+        card = self.card
+        return Item(
+            item.output, item.references if card.needs_references else (), item.input if card.needs_input else None
+        )
 
     def _ask(self, items: Mapping[Item, None]) -> dict[Item, Parts | Abstained]:
         settings, tally = Settings.from_environment(), Tally(prices=Prices.from_environment())
@@ -162,14 +161,6 @@ class Judge(Metric):
                 log.info("%s: %s", self.name, tally)
         return dict(zip(items, answers, strict=True))
 
-    def _judge(self, item: Item, asking: Asking) -> Parts:
-        """The scores of one output, by as many questions as the judge needs."""
-        return asking.ask(self._question(self.template, item))
-
-    def _openings(self, item: Item) -> list[Question[Any]]:
-        """The questions about an output that don't depend on answers, from which costs are estimated."""
-        return [self._question(self.template, item)]
-
     def _estimate(self, items: Iterable[Item], asking: Asking) -> Estimate:
         """What is still to be asked, about; later steps of a judge are taken to cost as much as the first."""
         missing = asking.missing(question for item in items for question in self._openings(item))
@@ -184,16 +175,6 @@ class Judge(Metric):
         """The tokens that an answer may take, as far as one knows."""
         return self.max_tokens or max(self.usual_tokens, round(answers.usual_tokens(url, self.used_model)))
 
-    def _question(self, template: Template, item: Item) -> Question[Parts]:
-        shown = templates.shown(item, references=self.references, source=self.input)
-        quoted = tuple(filter(None, (item.output, item.input, *item.references)))
-        return Question(
-            about=item.output,
-            messages=template.messages(shown),
-            form=template.form,
-            read=lambda answer: template.read(answer.text, quoted),
-        )
-
     def _parameters(self) -> dict[str, Any]:
         bound = {"max_tokens": self.max_tokens} if self.max_tokens else {}
         return {"model": self.used_model, "temperature": self.temperature, **bound}
@@ -205,7 +186,60 @@ class Judge(Metric):
 
 
 @dataclass(frozen=True)
-class DirectAssessment(Judge):
+class TemplateJudge(Judge):
+    """A judge that is asked by a template of this package.
+
+    `kind` says in words what outputs are (`translation into English`); `input` and `references` whether the judge is
+    shown them.
+    """
+
+    kind: str = "text"
+    input: bool = True
+    references: bool = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.kind.strip() or not self.kind.isprintable():
+            raise InvalidInput(f"{self.card.name}: kind={self.kind!r} must be a few words on one line, such as summary")
+        # What is needed depends on the options, and scoring gives a metric only what its card asks for.
+        card = replace(type(self).card, needs_input=self.input, needs_references=self.references)
+        object.__setattr__(self, "card", card)
+
+    @property
+    def template(self) -> Template:
+        """The question, as these options put it."""
+        return self._template(self.kind, references=self.references, source=self.input)
+
+    @property
+    def digest(self) -> str:
+        return self.template.digest
+
+    @abstractmethod
+    def _template(self, kind: str, *, references: bool, source: bool) -> Template: ...
+
+    def _judge(self, item: Item, asking: Asking) -> Parts:
+        return asking.ask(self._question(self.template, item))
+
+    def _openings(self, item: Item) -> Sequence[Question[Any]]:
+        return [self._question(self.template, item)]
+
+    def _question(self, template: Template, item: Item) -> Question[Parts]:
+        shown = templates.shown(item, references=self.references, source=self.input)
+        return Question(
+            about=item.output,
+            messages=template.messages(shown),
+            form=template.form,
+            read=lambda answer: template.read(answer.text, quotable(item)),
+        )
+
+
+def quotable(item: Item) -> tuple[str, ...]:
+    """The texts that a judge was shown, and which say nothing by being repeated."""
+    return tuple(filter(None, (item.output, item.input, *item.references)))
+
+
+@dataclass(frozen=True)
+class DirectAssessment(TemplateJudge):
     """A score from 0 to 100."""
 
     card: ClassVar[MetricCard] = MetricCard(
@@ -228,7 +262,7 @@ class DirectAssessment(Judge):
 
 
 @dataclass(frozen=True)
-class MQM(Judge):
+class MQM(TemplateJudge):
     """Errors with severities: critical 25, major 5, minor 1, together at most 25, negated."""
 
     references: bool = False
@@ -258,7 +292,7 @@ class MQM(Judge):
 
 
 @dataclass(frozen=True)
-class Likert(Judge):
+class Likert(TemplateJudge):
     """Aspects from 1 to 5; their mean ranks, each is kept beside it."""
 
     references: bool = False

@@ -40,6 +40,11 @@ _JSON_TOKEN = re.compile(
 )
 #: What follows where a text ends inside an object: nothing, or a quotation that never ends.
 _CUT = re.compile(r'[ \t\r\n`]*+(?:"|\Z)')
+_NUMBER_LINE = re.compile(
+    r"(?:[^\W\d][\w ]{0,40}(?::|=|\bis\b)[*_` ]*)?(?P<number>[-+]?[0-9]+(?:\.[0-9]+)?)"
+    r"(?: ?(?:/|out of) ?(?P<of>[0-9]+))?"
+)
+LONGEST_LINE = 200
 Scores = dict[str, float]
 T = TypeVar("T")
 
@@ -130,6 +135,16 @@ def number_between(answer: dict[str, Any], key: str, lowest: float, highest: flo
     if not lowest <= number <= highest:
         raise Unreadable(f"{key} must lie from {lowest:g} to {highest:g}, found {number:g}")
     return float(number)
+
+
+def read_number(text: str, lowest: float, highest: float) -> float:
+    """The number that an answer's last line holds, which may say what it is (`Score: 4`) and of how many (`4/5`)."""
+    last = answer_text(text).strip().rpartition("\n")[2][:LONGEST_LINE]
+    match = _NUMBER_LINE.fullmatch(last.strip(" \t\r*_`#.!"))
+    number = decimal_number(match["number"]) if match else None
+    if match is None or number is None or (match["of"] and decimal_number(match["of"]) != highest):
+        raise Unreadable(f"its last line is no number but {shown(last)}")
+    return number_between({"the number": number}, "the number", lowest, highest)
 
 
 def errors_of(answer: dict[str, Any]) -> list[dict[str, str]]:

@@ -25,6 +25,10 @@ DATA = (
 )
 FORM = "Answer with one JSON object and nothing else, no explanation and no other keys, in this form:"
 AGAIN = "Your answer could not be read: {reason}. Judge the same texts again. " + FORM + "\n{form}"
+AGAIN_NUMBER = (
+    "Your answer could not be read: {reason}. Judge the same texts again, and end with a line that holds nothing but "
+    "{form}."
+)
 
 ASSESSMENT = (
     "Score the output on a continuous scale from 0 to 100, where 0 means that no meaning is preserved and the text is "
@@ -72,13 +76,13 @@ class Template:
         ]
 
 
-def again(messages: Messages, answer: str, reason: str, form: str) -> Messages:
-    """A question put once more, after an answer that could not be read."""
+def again(messages: Messages, answer: str, words: str) -> Messages:
+    """A question put once more, in these words, after an answer that could not be read."""
     # Some endpoints take no empty message, and nobody needs a million characters back.
     return [
         *messages,
         {"role": "assistant", "content": answer[-LONGEST_ANSWER:].strip() or "(no answer)"},
-        {"role": "user", "content": AGAIN.format(reason=reason, form=form)},
+        {"role": "user", "content": words},
     ]
 
 
