@@ -84,6 +84,29 @@ def test_gzipped_files_are_unpacked(entry_file: WriteEntry, tmp_path: Path) -> N
     assert len(get(repository(entry_file), tmp_path / "mirror").judgments) == 6
 
 
+def test_a_file_is_known_by_its_digest_wherever_it_lies(entry_file: WriteEntry, tmp_path: Path) -> None:
+    clone(tmp_path / "mirror" / "body", {"data/ratings.csv": TABLE.replace(b"one", b"uno")})
+    clone(tmp_path / "mirror" / "old" / "things", {"x.bin": TABLE, "y": b"more\n", "z": TABLE[::-1]})
+    board = get(repository(entry_file), tmp_path / "mirror")
+    assert board.rows[0].texts[0] == "one"
+
+
+def test_of_two_clones_the_right_one_is_taken(entry_file: WriteEntry, tmp_path: Path) -> None:
+    clone(tmp_path / "mirror" / "body", {**FILES, "data/ratings.csv": TABLE.replace(b"one", b"uno")})
+    clone(tmp_path / "mirror" / f"body-{COMMIT}")
+    assert get(repository(entry_file), tmp_path / "mirror").rows[0].texts[0] == "one"
+
+
+def test_an_archive_with_a_longer_file_is_taken_if_that_is_asked_for(entry_file: WriteEntry, tmp_path: Path) -> None:
+    folder = clone(tmp_path / "packing", {**FILES, "data/ratings.csv": TABLE + b"4,A,four,4\n4,B,vier,4\n"})
+    with tarfile.open(tmp_path / "body.tar.gz", "w:gz") as tar:
+        tar.add(folder, "body-main")
+    shutil.rmtree(folder)
+    with pytest.raises(DownloadFailed, match=r"ratings\.csv: is not the file that the catalogue names"):
+        get(repository(entry_file), tmp_path)
+    assert len(get(repository(entry_file), tmp_path, unverified=True).judgments) == 8
+
+
 def test_a_file_that_differs_is_refused_unless_that_is_asked_for(
     entry_file: WriteEntry, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -363,6 +386,12 @@ def test_sets_of_mt_metrics_eval_come_by_year_and_pair(
         DownloadFailed, match=r"holds nothing of mt-metrics-eval-v2\.tgz, such as mt-metrics-eval-v2/wmt24/"
     ):
         bb.get("mtme-wmt24-en-de", mirror=home)
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("name", VERIFIED)
+def test_the_shared_folder_itself_is_a_mirror(name: str, shared_data: Path) -> None:
+    assert judged_outputs(bb.get(name, mirror=shared_data)) == read_catalogue().entry(name).judged
 
 
 @pytest.mark.data

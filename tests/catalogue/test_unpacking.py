@@ -15,18 +15,14 @@ import pytest
 
 from billboards.catalogue import _unpack
 from billboards.catalogue._entry import File
-from billboards.catalogue._unpack import unpack
+from billboards.catalogue._unpack import Unpacked, unpack
 from billboards.errors import DownloadFailed
 
 WANTED = {"a.txt": File(path="a.txt"), "sub/b.txt": File(path="sub/b.txt", size=3)}
 
 
-def nothing(file: File, size: int, sha256: str) -> None:
-    """A check that finds everything right."""
-
-
 def taken(archive: Path, into: Path, *, at_most: int = 10**6) -> dict[str, bytes]:
-    files = unpack(archive, WANTED.get, into, at_most=at_most, check=nothing)
+    files = unpack(archive, WANTED.get, into, at_most=at_most)
     return {path: file.place.read_bytes() for path, file in files.items()}
 
 
@@ -165,8 +161,8 @@ def test_what_is_no_archive_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_file_that_fails_its_check_is_not_left_behind(tmp_path: Path) -> None:
-    def refuse(file: File, size: int, sha256: str) -> None:
-        raise DownloadFailed(f"{file.path}: wrong")
+    def refuse(unpacked: Unpacked) -> None:
+        raise DownloadFailed(f"{unpacked.file.path}: wrong")
 
     path = tar(tmp_path / "x", {"a.txt": b"A"})
     with pytest.raises(DownloadFailed, match=r"a\.txt: wrong"):

@@ -10,7 +10,7 @@ import hashlib
 import json
 import shutil
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -165,10 +165,9 @@ def _unpacked_now(source: Source, place: Place, archive: Path, folder: Path, tel
     if source.repository is None and source.sha256 is None and not was_there:
         telling.note(f"unverified: no digest of {source.label} is known; it has sha256 {sha256}")
 
-    def check(file: File, size: int, sha256: str) -> None:
-        if _differs(file, size, sha256):
-            archive.unlink(missing_ok=True)
-            raise _wrong(f"{url}: {file.path}", file, size, sha256, ". The archive was deleted; fetch it again")
+    def check(unpacked: Unpacked) -> None:
+        if not unpacked.is_right:
+            raise _wrong(f"{url}: {unpacked.file.path}", unpacked, ". The archive was deleted; fetch it again")
 
     for path in folder.rglob(f"{UNFINISHED}*"):
         path.unlink()
@@ -195,11 +194,11 @@ def _unpacked_before(source: Source, folder: Path) -> dict[str, Unpacked] | None
         if not _has_size(path, file.size):
             return None
         size, sha256 = digest_of(path)
-        if _differs(file, size, sha256):
+        unpacked[file.path] = Unpacked(file=file, place=path, size=size, sha256=sha256)
+        if not unpacked[file.path].is_right:
             return None
-        wanted = source.wanted(file.path) or file
-        unpacked[file.path] = Unpacked(file=wanted, place=path, size=size, sha256=sha256)
-    return unpacked
+    # A digest that was found at first is none that somebody vouches for.
+    return {path: replace(each, file=source.wanted(path) or each.file) for path, each in unpacked.items()}
 
 
 def _keep_list(source: Source, folder: Path, files: dict[str, Unpacked]) -> None:
@@ -222,25 +221,17 @@ def _kept_list(source: Source, folder: Path) -> list[File] | None:
 
 
 def _mirrored(source: Source, mirror: Path, scratch: Path, place: Place, telling: Telling) -> dict[str, Unpacked]:
-    differing: list[tuple[File, str]] = []
-
-    def check(file: File, size: int, sha256: str) -> None:
-        if _differs(file, size, sha256):
-            differing.append((file, sha256))
-
-    files = from_mirror(source, mirror, scratch, check=check)
+    files = from_mirror(source, mirror, scratch)
+    differing = [file for file in files.values() if not file.is_right]
     lacking = [file.path for file in source.files if file.path not in files]
-    if not place.unverified:
-        if differing:
-            file, sha256 = differing[0]
-            more = f" (and {len(differing) - 1} more files)" if differing[1:] else ""
-            unpacked = files[file.path]
-            hint = difference(file, unpacked.place) + f"{more}; --unverified takes it as it is"
-            raise _wrong(str(unpacked.place), file, unpacked.size, sha256, hint)
-        if lacking:
-            raise _lacks(f"{mirror}: {source.label}", lacking, "; --unverified goes on without")
+    if differing and not place.unverified:
+        more = f" (and {len(differing) - 1} more files)" if differing[1:] else ""
+        hint = difference(differing[0].file, differing[0].place) + f"{more}; --unverified takes it as it is"
+        raise _wrong(str(differing[0].place), differing[0], hint)
+    if lacking and not place.unverified:
+        raise _lacks(f"{mirror}: {source.label}", lacking, "; --unverified goes on without")
     _tell_digests(
-        [(file.path, sha256) for file, sha256 in differing],
+        [(file.file.path, file.sha256) for file in differing],
         f"unverified: {source.label}: {{}} is not the catalogue's file",
         f"unverified: {{:,}} files of {source.label} are not the catalogue's",
         telling,
@@ -250,14 +241,11 @@ def _mirrored(source: Source, mirror: Path, scratch: Path, place: Place, telling
     return files
 
 
-def _differs(file: File, size: int, sha256: str) -> bool:
-    return file.size not in (None, size) or file.sha256 not in (None, sha256)
-
-
-def _wrong(what: str, file: File, size: int, sha256: str, hint: str) -> DownloadFailed:
+def _wrong(what: str, unpacked: Unpacked, hint: str) -> DownloadFailed:
+    file = unpacked.file
     expected = f"{file.size:,} bytes with " if file.size is not None else ""
     return DownloadFailed(
-        f"{what}: is not the file that the catalogue names: {size:,} bytes with sha256 {sha256}, not "
+        f"{what}: is not the file that the catalogue names: {unpacked.size:,} bytes with sha256 {unpacked.sha256}, not "
         f"{expected}{file.sha256}{hint}"
     )
 

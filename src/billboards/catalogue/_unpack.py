@@ -62,6 +62,11 @@ class Unpacked:
     size: int
     sha256: str
 
+    @property
+    def is_right(self) -> bool:
+        """Whether it is what the entry says, as far as that says something."""
+        return self.file.size in (None, self.size) and self.file.sha256 in (None, self.sha256)
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Member:
@@ -77,12 +82,12 @@ def unpack(
     into: Path,
     *,
     at_most: int,
-    check: Callable[[File, int, str], None],
+    check: Callable[[Unpacked], None] | None = None,
 ) -> dict[str, Unpacked]:
     """The wanted files of an archive below a folder, by their path.
 
     Paths count as they stand in the archive or without its top folder, as GitHub packs repositories. `check` is given
-    each file with its size and SHA-256, and raises where they are wrong.
+    each file before it has its name, and raises where it is wrong.
     """
     files: dict[str, Unpacked] = {}
     left = at_most
@@ -120,7 +125,7 @@ def _wanted_file(name: str, wanted: Callable[[str], File | None]) -> File | None
 
 
 def _copied(
-    member: _Member, file: File, target: Path, bound: int, archive: Path, check: Callable[[File, int, str], None]
+    member: _Member, file: File, target: Path, bound: int, archive: Path, check: Callable[[Unpacked], None] | None
 ) -> Unpacked:
     if member.size > bound:
         raise DownloadFailed(f"{archive}: {file.path} has {member.size:,} bytes, more than the {bound:,} expected")
@@ -137,11 +142,13 @@ def _copied(
                 out.write(chunk)
             if size != member.size:
                 raise EOFError(f"{file.path} ends after {size:,} of {member.size:,} bytes")
-            check(file, size, digest.hexdigest())
+            unpacked = Unpacked(file=file, place=target, size=size, sha256=digest.hexdigest())
+            if check is not None:
+                check(unpacked)
             settle(out, fresh, target, on_disk=False)
     finally:
         fresh.unlink(missing_ok=True)
-    return Unpacked(file=file, place=target, size=size, sha256=digest.hexdigest())
+    return unpacked
 
 
 @contextmanager
