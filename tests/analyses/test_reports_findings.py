@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from examples_of_results import OVERRATING, RANKING
 
-from billboards.analyses._report import findings
+from billboards.analyses._report import findings, reference_words
 from billboards.analyses.overrating import overrating_words
 from billboards.analyses.rank import best_metric, popular_metric
 
@@ -21,6 +21,22 @@ def test_a_board_says_its_findings_in_four_sentences() -> None:
         "1 of 3 metrics significantly overrate machines over Human-B; the most is 0.62 standard deviations (BLEU). "
         "The other way round: TER.",
     )
+
+
+def test_generators_that_people_put_elsewhere_are_named() -> None:
+    first = RANKING.generators[0]
+    humans = (50.0, 90.0, 80.0, 70.0, 60.0)
+    many = tuple(replace(first, name=f"g{k}", kind="machine", rank=k, human=h) for k, h in enumerate(humans, 1))
+    assert findings(replace(RANKING, generators=many))[3:] == (
+        "People and ensemble differ most on g1 (place 1 by ensemble, 5 by people), of 5 judged generators.",
+    )
+    assert len(findings(replace(RANKING, generators=many, ranked_by="people"))) == 3
+
+
+def test_many_references_are_counted() -> None:
+    assert reference_words(()) == "none"
+    assert reference_words(("Ada", "Ben")) == "Ada, Ben"
+    assert reference_words([f"r{k}" for k in range(1, 10)]) == "9: r1 … r9"
 
 
 def test_an_ensemble_that_is_worse_is_said_to_be() -> None:

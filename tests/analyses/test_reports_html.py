@@ -116,10 +116,10 @@ def test_what_boards_write_is_text_and_never_markup(page: str) -> None:
 def test_every_chart_is_there_for_light_and_dark_screens_with_a_text_alternative(page: str) -> None:
     outline = Outline(page)
     images, sources = outline.all("img"), outline.all("source")
-    assert len(images) == len(sources) == 6
+    assert len(images) == len(sources) == 7
     assert all(len(image["alt"] or "") > 40 for image in images)
     assert all(source["media"] == "screen and (prefers-color-scheme: dark)" for source in sources)
-    assert len(pictures(page)) == 12
+    assert len(pictures(page)) == 14
     assert "COMET against people (correlation 0.551)" in "".join(outline.text)
 
 

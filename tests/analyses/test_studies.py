@@ -12,7 +12,7 @@ from small_boards import noisy_board, small_board
 
 import billboards as bb
 from billboards.analyses._view import judged_matrix
-from billboards.analyses.agreement import study_agreement
+from billboards.analyses.agreement import agreement_words, study_agreement
 from billboards.analyses.ensemble import ensemble_scores, fit_view
 from billboards.analyses.estimate import MeanEstimate, estimate_generator
 from billboards.analyses.hybrids import study_hybrids
@@ -235,6 +235,10 @@ def test_agreement_of_two_aggregates_with_the_texts_of_both_corners() -> None:
     assert first.first > first.second
     assert first.output == board.row(first.generator).texts[board.position[first.instance]]
     assert first.input == board.instances[board.position[first.instance]].input
+    assert agreement_words(study) == (
+        f"The judgments crowd and expert correlate by {outputs.pearson:.3f} over 60 outputs and by "
+        f"{generators.pearson:.3f} over 3 generators (Pearson).",
+    )
 
 
 def test_agreement_on_a_slice_shows_only_that_slice() -> None:
@@ -252,6 +256,7 @@ def test_a_source_that_never_varies_has_no_correlation_and_no_corners() -> None:
     study = study_agreement(flat, "crowd", "expert")
     assert (study.levels[0].pearson, study.standardised_distance) == (None, None)
     assert (study.first_above, study.second_above) == ((), ())
+    assert agreement_words(study) == ()
 
 
 def test_sources_that_share_nothing_or_are_not_there_are_refused() -> None:

@@ -8,7 +8,7 @@ import pytest
 from drawn_charts import data_of, subtitle_of, title_of
 from examples_of_results import RANKING
 
-from billboards.analyses._rank_swaps import rank_swaps
+from billboards.analyses._rank_swaps import can_swap, rank_swaps, swap_title
 from billboards.errors import NotEnoughData, UnknownName
 
 
@@ -23,6 +23,18 @@ def test_swaps_show_each_generators_rank_under_both_metrics_and_mark_the_human_o
     assert right[4]["role"] == "people"
     assert title_of(chart) == "Huoshan falls from 1 to 2 when BLEU ranks instead of COMET"
     assert "Dashed and ‡: written by people." in subtitle_of(chart)
+
+
+def test_people_can_be_one_side() -> None:
+    judged = [replace(g, human=human) for g, human in zip(RANKING.generators, (60.0, 90.0, 80.0), strict=False)]
+    ranking = replace(RANKING, generators=tuple(judged))
+    ends = data_of(rank_swaps(ranking, "people", "COMET"))
+    places = [end["label"].rpartition("  ")[2] for end in ends if end["side"] == 0]
+    assert places == ["3", "1", "2"]
+    assert swap_title(ranking, "people", "COMET") == "Huoshan rises from 3 to 1 when COMET ranks instead of people"
+    assert can_swap(ranking, "people", "COMET")
+    assert not can_swap(ranking, "people", "people")
+    assert not can_swap(replace(RANKING, generators=(judged[0],)), "people", "COMET")
 
 
 def test_tied_generators_have_one_rank_and_a_line_each() -> None:

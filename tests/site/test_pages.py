@@ -274,7 +274,7 @@ def test_scripts_and_pictures_may_be_kept_for_ever_under_their_digest(small: Pag
     assert answer.headers["content-type"].startswith("text/javascript")
 
 
-@pytest.mark.parametrize("chart", ["correlations", "overrating", "swaps", "scatter/chrF"])
+@pytest.mark.parametrize("chart", ["correlations", "overrating", "people", "swaps", "scatter/chrF"])
 def test_charts_are_pictures_for_light_and_dark(small: PageSite, chart: str) -> None:
     light, dark = (small.get(f"{BOARD}/charts/{chart}.svg?theme={theme}") for theme in ("light", "dark"))
     assert light.headers["content-type"] == "image/svg+xml"

@@ -1,4 +1,4 @@
-"""Generators' places under two metrics as a chart: who rises and who falls when the other metric ranks.
+"""Generators' places under two metrics, or people and a metric, as a chart: who rises and falls when the other ranks.
 
 Ties share a rank but not a line, so that no two labels meet; the generators that move most stand out. Of many
 generators the first few are drawn, with their ranks among all of them.
@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from billboards.analyses.rank import MOST_SWAPS, Ranking
+from billboards.analyses._people import PEOPLE
+from billboards.analyses.rank import MOST_SWAPS, GeneratorStanding, Ranking
 from billboards.errors import NotEnoughData, UnknownName
 from billboards.show.table import HUMAN
 from billboards.show.words import one_line, rank_texts
@@ -75,15 +76,13 @@ class _Swap:
 
 
 def _swaps(ranking: Ranking, left: str, right: str) -> list[_Swap]:
-    """Each generator that both metrics scored."""
-    metrics = {name for standing in ranking.generators for name in standing.scores}
+    """Each generator that both metrics scored, or people and a metric."""
+    metrics = {PEOPLE, *(name for standing in ranking.generators for name in standing.scores)}
     for name in (left, right):
         if name not in metrics:
             raise UnknownName("metric", name, metrics)
     real = [g for g in ranking.generators if g.kind != "optimised"]
-    pairs = [
-        (g, ranking.oriented(left, g.scores.get(left)), ranking.oriented(right, g.scores.get(right))) for g in real
-    ]
+    pairs = [(g, _score(ranking, g, left), _score(ranking, g, right)) for g in real]
     both = [(g, a, b) for g, a, b in pairs if a is not None and b is not None]
     if len(both) < 2:
         raise NotEnoughData(
@@ -93,6 +92,23 @@ def _swaps(ranking: Ranking, left: str, right: str) -> list[_Swap]:
     return [
         _Swap(one_line(g.name), g.kind == "human", a, b) for (g, _, _), a, b in zip(both, lefts, rights, strict=True)
     ]
+
+
+def _score(ranking: Ranking, generator: GeneratorStanding, name: str) -> float | None:
+    """What a metric or people give a generator; more is better."""
+    return generator.human if name == PEOPLE else ranking.oriented(name, generator.scores.get(name))
+
+
+def can_swap(ranking: Ranking, left: str, right: str) -> bool:
+    """Whether two different sides both put at least two generators in order."""
+    scored = [g for g in ranking.generators if g.kind != "optimised"]
+    both = [g for g in scored if None not in (_score(ranking, g, left), _score(ranking, g, right))]
+    return left != right and len(both) > 1
+
+
+def swap_title(ranking: Ranking, left: str, right: str) -> str:
+    """What the chart of two metrics, or of people and a metric, shows."""
+    return _swap_title(_first(_swaps(ranking, left, right)), left, right)
 
 
 def _first(swaps: list[_Swap]) -> list[_Swap]:

@@ -16,6 +16,7 @@ import numpy as np
 from billboards.analyses import analysis_named, summaries
 from billboards.analyses._analysis import Analysis, Result
 from billboards.analyses._archive import home_of
+from billboards.analyses._people import PEOPLE
 from billboards.analyses._view import Floats, Scoring, View, look_at
 from billboards.analyses.audit.results import MetricAudit
 from billboards.analyses.ensemble import EnsembleStudy, Method, ablation_table, ensemble, ensemble_table, gains_table
@@ -34,6 +35,7 @@ from billboards.analyses.rank import (
     best_metric,
     citation,
     generator_table,
+    leader_name,
     lines_table,
     metric_table,
     popular_metric,
@@ -53,6 +55,10 @@ from billboards.show.page import Picture, data_uri, picture, rendered
 from billboards.show.table import Table, TableColumn
 from billboards.show.words import headed, one_line, value_text
 
+#: References that are named one by one.
+MOST_REFERENCES = 4
+#: Places between what ranks and people that are worth a sentence.
+APART = 3
 #: Points of a scatter plot on the page; each costs a quarter of a kilobyte, twice.
 POINTS = 600
 
@@ -92,16 +98,18 @@ def sensitivity_section(report: Sensitivity | None) -> dict[str, Any] | None:
     }
 
 
-def swaps_section(ranking: Ranking) -> Picture | None:
-    """Generators under the best metric and under the popular one, where at least two have both."""
-    from billboards.analyses._rank_swaps import rank_swaps
+def swaps_section(ranking: Ranking) -> tuple[Picture, ...]:
+    """Generators under people and under what ranks, and under the best metric and the popular one."""
+    from billboards.analyses._rank_swaps import can_swap, rank_swaps
 
     best, popular = best_metric(ranking), popular_metric(ranking)
-    if best is None or popular is None:
-        return None
-    left, right = best.name, popular.name
-    scored = [g for g in ranking.generators if g.scores.get(left) is not None and g.scores.get(right) is not None]
-    return picture(lambda theme: rank_swaps(ranking, left, right, theme=theme)) if len(scored) > 1 else None
+    metrics = None if best is None or popular is None else (best.name, popular.name)
+    lead = None if ranking.ranked_by is None else (PEOPLE, ranking.ranked_by)
+
+    def drawn(left: str, right: str) -> Picture:
+        return picture(lambda theme: rank_swaps(ranking, left, right, theme=theme))
+
+    return tuple(drawn(*pair) for pair in (lead, metrics) if pair is not None and can_swap(ranking, *pair))
 
 
 def ensemble_section(ranking: Ranking, study: EnsembleStudy | None) -> dict[str, Any] | None:
@@ -203,7 +211,7 @@ def report_html(
         draft=None if board is None else draft_note(board),
         what_ranks=what_ranks(ranking),
         facts=_facts(ranking, board),
-        findings=findings(ranking, overrating),
+        findings=(*findings(ranking, overrating), *(w for s in sections if s.name == "agreement" for w in s.words)),
         metrics=metrics_section(ranking, judged),
         sensitivity=sensitivity_section(sensitivity),
         generators=generator_table(ranking),
@@ -235,11 +243,18 @@ def _facts(ranking: Ranking, board: Board | None) -> list[tuple[str, str]]:
         ("generators", f"{real}" + (f", {people} of them human" if people else "")),
         ("metrics", f"{len(ranking.metrics)}"),
         ("judged outputs", value_text(judged)),
-        ("references", ", ".join(map(one_line, ranking.references)) or "none"),
+        ("references", reference_words(ranking.references)),
         ("part", one_line(ranking.part)),
         ("board version", ranking.board_version),
     ]
     return counted if board is None else [("instances", value_text(len(board.instances))), *counted]
+
+
+def reference_words(names: Sequence[str]) -> str:
+    """Which references there are: a few by name, of many their number, the first and the last."""
+    if len(names) <= MOST_REFERENCES:
+        return ", ".join(map(one_line, names)) or "none"
+    return f"{value_text(len(names))}: {one_line(names[0])} … {one_line(names[-1])}"
 
 
 def _card(board: Board | None) -> list[tuple[str, str]]:
@@ -271,14 +286,30 @@ def _signatures(ranking: Ranking) -> Table:
 
 
 def findings(ranking: Ranking, overrating: OverratingReport | None = None) -> tuple[str, ...]:
-    """Two to four sentences that say what the board says."""
+    """A few sentences that say what the board says."""
     sentences = (
         _best_metric(ranking),
         _ensemble(ranking),
         _generators(ranking),
+        _other_places(ranking),
         overrating and overrating_sentence(overrating),
     )
     return tuple(sentence for sentence in sentences if sentence)
+
+
+def _other_places(ranking: Ranking) -> str | None:
+    """Whom people put elsewhere than what ranks does, where that is several places."""
+    lead = ranking.ranked_by
+    both = [g for g in ranking.generators if g.rank is not None and g.human is not None]
+    if lead is None or lead == PEOPLE or not both:
+        return None
+    places = {g.name: k for k, g in enumerate(both, 1)}
+    people = {g.name: k for k, g in enumerate(sorted(both, key=lambda g: -(g.human or 0.0)), 1)}
+    lifted, lowered = (sign(places, key=lambda name: places[name] - people[name]) for sign in (min, max))
+    moved = [name for name in (lifted, lowered) if abs(places[name] - people[name]) >= APART]
+    lead = leader_name(ranking)
+    told = " and ".join(f"{one_line(n)} (place {places[n]} by {lead}, {people[n]} by people)" for n in moved)
+    return f"People and {lead} differ most on {told}, of {len(both)} judged generators." if moved else None
 
 
 #: Analyses that the page has sections of its own for.

@@ -22,7 +22,7 @@ from billboards.board import Board, Slice, human_scores
 from billboards.errors import NotEnoughData
 from billboards.options import Named
 from billboards.show.table import Table, TableColumn
-from billboards.show.words import clipped, part_note, value_text
+from billboards.show.words import clipped, one_line, part_note, value_text
 from billboards.stats.agreement import Association, Corner, disagreement_corners, measure_agreement
 
 
@@ -236,6 +236,20 @@ def agreement(
     if first is None or second is None:
         raise NotEnoughData(f"board {view.board.name} has no two sources of judgments to hold against each other")
     return readable(view, study_agreement(view.counted, first, second, part=view.part, shown=shown))
+
+
+@agreement.words
+def agreement_words(study: AgreementStudy) -> tuple[str, ...]:
+    """How far two sources agree, in a sentence."""
+    measured = [
+        f"by {value_text(level.pearson, 3)} over {value_text(level.n)} {level.level}"
+        for level in study.levels
+        if level.pearson is not None
+    ]
+    if not measured:
+        return ()
+    names = f"{one_line(study.first)} and {one_line(study.second)}"
+    return (f"The judgments {names} correlate {' and '.join(measured)} (Pearson).",)
 
 
 @agreement.table

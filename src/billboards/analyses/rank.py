@@ -1371,7 +1371,11 @@ def correlation_bars(ranking: Ranking, *, theme: Theme = "light") -> alt.LayerCh
     colours = PALETTES[theme]
     names = [bar["name"] for bar in bars]
     y = alt.Y("name:N", sort=names, title=None)
-    x = alt.X("value:Q", title=f"{statistic_name(ranking)} correlation with people ({one_line(ranking.aggregate)})")
+    x = alt.X(
+        "value:Q",
+        title=f"{statistic_name(ranking)} correlation with people ({one_line(ranking.aggregate)})",
+        axis=alt.Axis(labelOverlap="parity", labelSeparation=4),
+    )
     roles = role_colour({"ensemble": colours.accent, "metric": colours.plain, "statistic": colours.grid})
     tooltip = ["name:N", alt.Tooltip("value:Q", format=".3f"), alt.Tooltip("n:Q", format=",")]
     base = alt.Chart(alt.InlineData(values=bars))

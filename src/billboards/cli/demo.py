@@ -43,8 +43,11 @@ def _commands(arguments: Namespace) -> list[list[str]]:
     """What a newcomer would type, one after the other."""
     where, jobs = str(arguments.out), ["--jobs", str(arguments.jobs)]
     shown = [] if arguments.no_open else ["--open"]
-    looked_at = [["score", where, *jobs], ["rank", where]]
+    crowd_against_experts = ["agreement", where, "crowd", "expert", "--table", "1"]
+    looked_at = [["score", where, *jobs], ["rank", where], crowd_against_experts]
+    # Hundreds of subsets of nine references take minutes.
+    report = ["report", where, "--no-references", *jobs]
     if arguments.no_site:
-        return [*looked_at, ["report", where, *jobs, *shown]]
+        return [*looked_at, [*report, *shown]]
     site = ["serve", str(arguments.site), "--board", where, "--port", str(arguments.port), *shown]
-    return [*looked_at, ["report", where, *jobs], site]
+    return [*looked_at, report, site]

@@ -14,6 +14,7 @@ from functools import cached_property
 from billboards.analyses._archive import Archive
 from billboards.analyses._people import PEOPLE
 from billboards.analyses._view import View, judged_matrix
+from billboards.analyses.agreement import AgreementStudy, other_source, study_agreement
 from billboards.analyses.audit.results import MetricAudit
 from billboards.analyses.compare import (
     DecidingOutput,
@@ -26,7 +27,7 @@ from billboards.analyses.overrating import OverratingReport
 from billboards.analyses.rank import Ranking, rank_board
 from billboards.analyses.sensitivity import Sensitivity, measure_sensitivity
 from billboards.board import Board
-from billboards.errors import Refused
+from billboards.errors import NotEnoughData, Refused
 from billboards.show.documents import result_of
 from billboards.site.boards.live import LiveBoard
 from billboards.site.boards.ranking import rank_by_owner, ranking_options, ruled
@@ -154,6 +155,20 @@ class Look:
         if not self.judged or self.ranking is None or all(m.correlation is None for m in self.ranking.metrics):
             return None
         return measure_sensitivity(self.live.board, self.live.cells, draws=200, seed=self.live.settings.seed)
+
+    @cached_property
+    def sources(self) -> AgreementStudy | None:
+        """The judgments that rank held against another source of judgments, where there is one to be seen."""
+        board = self.live.board
+        aggregate = None if self.ranking is None else self.ranking.aggregate
+        # A ranking may be older than the board's settings.
+        if not self.judged or aggregate is None or aggregate not in {*board.aggregates, *board.dimensions}:
+            return None
+        other = other_source(board, aggregate)
+        try:
+            return None if other is None else study_agreement(board, other, aggregate, shown=1)
+        except NotEnoughData:
+            return None
 
     def compare_generators(self, first: str, second: str, by: str | None) -> GeneratorComparison:
         """Two generators, with the texts that may be read."""

@@ -7,6 +7,7 @@ from typing import Any
 from fastapi import APIRouter
 from sqlalchemy import Connection
 
+from billboards.analyses.agreement import agreement_table, agreement_words
 from billboards.analyses.overrating import OverratingReport
 from billboards.analyses.rank import Ranking
 from billboards.show.documents import result_of
@@ -62,6 +63,10 @@ def show_board(ask: Ask) -> Body:
     if ranking is not None:
         context |= table_context(ranking, overrating, ask.query, addresses.board(look.name))
         context |= _around(look, ranking, overrating, look.live.snapshot, filtered=bool(chosen))
+        sources = None if chosen else look.sources
+        if sources is not None:
+            context["findings"] = (*context["findings"], *agreement_words(sources))
+            context["sources"] = agreement_table(sources)
     return ask.board_page("board", look, "", **context)
 
 
@@ -74,6 +79,7 @@ def _around(
         "badges": [] if filtered else _badges(look, ranking),
         "permalink": None if snapshot is None or filtered else addresses.board(look.name, "rankings", snapshot.id),
         "number": None if snapshot is None else snapshot.number,
+        "sources": None,
     }
 
 

@@ -80,12 +80,11 @@ def board_table(
 
 
 def _columns(ranking: Ranking, overrating: OverratingReport | None, wish: Wish) -> list[TableColumn]:
-    """Every column: people, the ensemble, then metrics in the order asked for; pinned ones first."""
+    """Every column: people, the ensemble, metrics in the order asked for, single dimensions; pinned ones first."""
     measured = {} if overrating is None else {estimate.name: estimate for estimate in overrating.metrics}
     missing: Mapping[str, str] = {} if overrating is None else overrating.missing
     columns: list[TableColumn] = []
     columns += [_own_column(column, ranking) for column in board_columns().values() if _has_values(column, ranking)]
-    columns += [_dimension_column(key, name) for key, name in people_keys(ranking).items()]
     if ranking.ensemble is not None:
         columns.append(_ensemble_column(ranking, measured, missing))
     alike = clusters(ranking.metrics)
@@ -95,6 +94,7 @@ def _columns(ranking: Ranking, overrating: OverratingReport | None, wish: Wish) 
         _metric_column(ranking, m, top_cells[m.name], measured, missing) for m in _ordered(ranking, measured, wish)
     ]
     columns += [column for column in metrics if any(g.scores.get(column.key) is not None for g in ranking.generators)]
+    columns += [_dimension_column(key, name) for key, name in people_keys(ranking).items()]
     pinned = [replace(c, pin=k + 1) for k, key in enumerate(wish.pinned[:MOST_PINNED]) for c in columns if c.key == key]
     return [*pinned, *(c for c in columns if c.key not in {p.key for p in pinned})]
 

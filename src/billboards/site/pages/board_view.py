@@ -14,7 +14,8 @@ from markupsafe import Markup
 from starlette.datastructures import QueryParams
 
 from billboards.analyses._people import PEOPLE
-from billboards.analyses._report import findings
+from billboards.analyses._rank_swaps import can_swap, swap_title
+from billboards.analyses._report import findings, reference_words
 from billboards.analyses.ensemble import ENSEMBLE
 from billboards.analyses.overrating import OverratingReport, overrating_words
 from billboards.analyses.rank import (
@@ -224,13 +225,20 @@ def fact_lines(board: Board, ranking: Ranking | None) -> list[tuple[str, str]]:
     if ranking is not None:
         judged = sum(standing.judged for standing in ranking.generators)
         facts += [("metrics", value_text(len(ranking.metrics))), ("judged outputs", value_text(judged))]
-    return [*facts, ("references", ", ".join(map(one_line, board.references)) or "none")]
+    return [*facts, ("references", reference_words(board.references))]
 
 
 def chart_list(name: str, ranking: Ranking, overrating: OverratingReport | None) -> list[dict[str, str]]:
     """The pictures of a board, each with its finding as text."""
     best, popular = best_metric(ranking), popular_metric(ranking)
     charts = []
+    lead = ranking.ranked_by
+    if lead is not None and can_swap(ranking, PEOPLE, lead):
+        title = swap_title(ranking, PEOPLE, lead)
+        caption = f"Lines join each generator's ranks by people and by {one_line(lead)}."
+        charts.append(
+            {"address": addresses.chart(name, "people.svg"), "title": title, "description": f"{title}. {caption}"}
+        )
     if best is not None:
         words = best_metric_words(ranking) or ""
         listed = "; ".join(f"{m.name} {value_text(m.correlation, 3)}" for m in ranking.metrics)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from fastapi import APIRouter
 
+from billboards.analyses._people import PEOPLE
 from billboards.analyses.rank import Ranking, best_metric, popular_metric
 from billboards.errors import NotEnoughData, UnknownName
 from billboards.show.words import headed
@@ -50,9 +51,11 @@ def _draw(look: Look, ranking: Ranking, name: str, theme: Theme) -> alt.LayerCha
     best, popular = best_metric(ranking), popular_metric(ranking)
     if kind == "swaps" and best is not None and popular is not None:
         return rank_swaps(ranking, best.name, popular.name, theme=theme)
+    if kind == "people" and ranking.ranked_by not in (None, PEOPLE):
+        return rank_swaps(ranking, PEOPLE, str(ranking.ranked_by), theme=theme)
     if kind == "scatter":
         return _scatter(look, ranking, metric, theme)
-    raise UnknownName("chart", name, ("correlations", "overrating", "swaps", "scatter/METRIC"))
+    raise UnknownName("chart", name, ("correlations", "overrating", "people", "swaps", "scatter/METRIC"))
 
 
 def _scatter(look: Look, ranking: Ranking, name: str, theme: Theme) -> alt.LayerChart:
