@@ -10,6 +10,7 @@ import os
 import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from browser_pages import OpenPage, watched_pages
@@ -86,6 +87,17 @@ def picture() -> Callable[[Page, str], None]:
         if os.environ.get("BILLBOARDS_SCREENSHOTS"):
             SCREENSHOTS.mkdir(parents=True, exist_ok=True)
             wait_for_pictures(page)
-            page.screenshot(path=str(SCREENSHOTS / f"{name}.png"))
+            path = SCREENSHOTS / f"{name}.png"
+            page.screenshot(path=str(path))
+            _shrink(path)
 
     return keep
+
+
+def _shrink(path: Path) -> None:
+    """A picture in 256 colours, which a page has enough of: it takes half the room."""
+    from PIL import Image
+
+    with Image.open(path) as picture:
+        reduced = picture.convert("RGB").quantize(256, dither=Image.Dither.NONE)
+    reduced.save(path, optimize=True)

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
 from browser_pages import OpenPage
 from playwright.sync_api import Page
-
-Picture = Callable[[Page, str], None]
 
 BOARD = "/boards/bulletins"
 PAGES = [
@@ -71,10 +67,6 @@ def test_no_page_is_wider_than_a_phone(open_page: OpenPage, path: str) -> None:
     assert clipped == []
 
 
-def test_pictures_of_the_board_in_the_dark_and_on_a_phone(open_page: OpenPage, picture: Picture) -> None:
+def test_the_board_is_dark_in_the_dark(open_page: OpenPage) -> None:
     dark = open_page(BOARD, color_scheme="dark")
     assert dark.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(20, 23, 27)"
-    picture(dark, "board-dark")
-    phone = open_page(BOARD, viewport={"width": 390, "height": 800}, is_mobile=True)
-    phone.evaluate("document.querySelector('.finding').scrollIntoView({behavior: 'instant'})")
-    picture(phone, "board-phone")

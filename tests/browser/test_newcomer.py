@@ -46,11 +46,9 @@ def ranked(page: Page, selector: str) -> None:
 
 def test_a_newcomer_finds_the_board_sorts_filters_and_opens_an_instance(open_page: OpenPage, picture: Picture) -> None:
     page = open_page("/")
-    picture(page, "boards")
     page.get_by_role("link", name="Bulletins of an imaginary coast").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Bulletins of an imaginary coast")
     first = generators(page)
-    picture(page, "board")
     page.get_by_role("link", name="Sort by length").click()
     expect(page.locator("th[data-key=length]")).to_have_attribute("aria-sort", "descending")
     by_length = generators(page)

@@ -1374,7 +1374,7 @@ def correlation_bars(ranking: Ranking, *, theme: Theme = "light") -> alt.LayerCh
     x = alt.X(
         "value:Q",
         title=f"{statistic_name(ranking)} correlation with people ({one_line(ranking.aggregate)})",
-        axis=alt.Axis(labelOverlap="parity", labelSeparation=4),
+        axis=alt.Axis(tickCount=6),
     )
     roles = role_colour({"ensemble": colours.accent, "metric": colours.plain, "statistic": colours.grid})
     tooltip = ["name:N", alt.Tooltip("value:Q", format=".3f"), alt.Tooltip("n:Q", format=",")]
