@@ -109,7 +109,8 @@ def test_lists_of_captions_leave_equal_ones_out(tmp_path: Path) -> None:
     value = {"reference": [["A dog."]] * 4, "candidate": ["dog", "dog", "dog", "cat"], "score": [1, 0, 1, 0]}
     imported = read("pascal-50s", write_json(tmp_path / "pascal50s.json", value))
     assert len(imported.board.judgments) == 1
-    assert "left out 1 pairs of a caption with itself" in imported.notes[-1]
+    assert "left out 1 pairs of a caption with itself" in imported.notes[-2]
+    assert "1 captions were in an earlier pair of their image" in imported.notes[-1]
 
 
 @pytest.mark.data

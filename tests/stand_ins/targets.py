@@ -24,6 +24,7 @@ from judged_boards import KEY, bare_board, judged_board
 from kept_targets import kept
 from outside_targets import outside
 from page_sites import page_board
+from pascal_clone import pascal_clone
 from pickled_sets import pickled_sets, plain_data
 from site_targets import sites
 from target import Target, in_place
@@ -66,6 +67,13 @@ def pickles(home: Path) -> Iterator[Target]:
     for protocol in range(6):
         raw = pickle.dumps(plain_data(), protocol)
         yield Target(f"import pickle of protocol {protocol}", raw, partial(pickled_value, name="data.pkl"))
+
+
+def matlab_files(home: Path) -> Iterator[Target]:
+    """Both files of a clone with captions, one of them zipped."""
+    clone = pascal_clone(home / "matlab")
+    for path in sorted((clone / "data").iterdir()):
+        yield in_place(f"import pascal-50s {path.name}", path, partial(IMPORTERS.load("pascal-50s"), clone))
 
 
 def tables(home: Path) -> Iterator[Target]:
@@ -239,6 +247,7 @@ def all_targets(home: Path, stack: ExitStack) -> dict[str, Target]:
     groups = (
         importers,
         pickles,
+        matlab_files,
         tables,
         formats,
         board_folders,

@@ -297,7 +297,7 @@ def _of_lists(path: Path) -> Imported:
     outputs, judgments = LooseOutputs(), list[Judgment]()
     named: dict[tuple[str, str], tuple[str, str]] = {}
     depth: Counter[str] = Counter()
-    equal = 0
+    equal = repeated = 0
     for k in range(0, len(scores), 2):
         if captions[k] != captions[k + 1]:
             raise ImportRefused(f"{path}: entries {k} and {k + 1} should be a pair, but have other references")
@@ -306,6 +306,7 @@ def _of_lists(path: Path) -> Imported:
         )
         pair = []
         for text in candidates[k : k + 2]:
+            repeated += (instance.id, text) in named
             if (instance.id, text) not in named:
                 depth[instance.id] += 1
                 key = f"{instance.id}.{depth[instance.id]}"
@@ -313,6 +314,7 @@ def _of_lists(path: Path) -> Imported:
             pair.append(named[instance.id, text])
         if pair[0] == pair[1]:
             equal += 1
+            repeated -= 1
             continue
         prefers: str | list[str] = [] if scores[k] == scores[k + 1] else pair[scores[k + 1] > scores[k]][1]
         rows = tuple(row for row, _ in pair)
@@ -336,7 +338,9 @@ def _of_lists(path: Path) -> Imported:
         ranks=BETTER.name,
         output_language="en",
     )
-    notes = (f"{path}: left out {equal} pairs of a caption with itself",) if equal else ()
+    notes = [f"{path}: left out {equal} pairs of a caption with itself"] if equal else []
+    if repeated:
+        notes.append(f"{path}: {repeated} captions were in an earlier pair of their image; a caption is one output")
     return Imported(board, (counts(path, board), *notes))
 
 

@@ -7,8 +7,6 @@ Rulings are only added to: every exclusion and readmission stays on record with 
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 import secrets
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -16,6 +14,7 @@ from typing import Any, Literal
 
 from sqlalchemy import Connection, insert, select, update
 
+from billboards.board.pseudonyms import pseudonym
 from billboards.errors import Refused, UnknownName
 from billboards.site.accounts.records import digest
 from billboards.site.database.schema import annotators, invitations, keys, participations, rulings
@@ -98,17 +97,13 @@ def _pseudonym(connection: Connection, name: str) -> str:
     if key is None:
         key = secrets.token_hex(32)
         connection.execute(insert(keys).values(name=KEY, value=key))
-    return _keyed(key, name)
-
-
-def _keyed(key: str, name: str) -> str:
-    return "a-" + hmac.new(bytes.fromhex(key), name.encode(), hashlib.sha256).hexdigest()[:12]
+    return pseudonym(name, bytes.fromhex(key))
 
 
 def nameless(connection: Connection, names: Collection[str]) -> set[str]:
     """What stands in the place of these real names where they were deleted."""
     key = connection.execute(select(keys.c.value).where(keys.c.name == KEY)).scalar()
-    return set() if key is None else {NAMELESS + _keyed(key, name) for name in names}
+    return set() if key is None else {NAMELESS + pseudonym(name, bytes.fromhex(key)) for name in names}
 
 
 def annotator(connection: Connection, annotator_id: int) -> Annotator:
