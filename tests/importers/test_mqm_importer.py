@@ -201,9 +201,9 @@ def test_segments_that_are_numbered_in_their_documents_keep_apart(tmp_path: Path
 
 
 def test_released_averages_beside_the_ratings_are_compared(tmp_path: Path) -> None:
-    path = tsv(tmp_path / "mqm_x_deen.tsv", *(line.removeprefix("hyp.") for line in LINES))
+    path = tsv(tmp_path / "mqm_x_deen.tsv", *LINES)
     averages = (
-        "system mqm_avg_score seg_id\nA\tNone 1\nA\t-3.050000 7\nA\t-12.500000 8\nrefA\t-0.000000 7\nrefA\t-1 8\n"
+        "system mqm_avg_score seg_id\nA\tNone 1\nhyp.A\t-3.050000 7\nA\t-12.500000 8\nrefA\t-0.000000 7\nrefA\t-1 8\n"
     )
     (tmp_path / "mqm_x_deen.avg_seg_scores.tsv").write_text(averages)
     assert any("3 of 4 released averages equal the means over raters" in note for note in mqm(path).notes)

@@ -115,6 +115,11 @@ def test_gzipped_scores_are_read_and_a_cut_off_one_is_refused(tmp_path: Path) ->
         ("human-scores/en-de.mqm.merged.seg.rating", "S1\tgood\n", "rating:1: must hold None or"),
         ("human-scores/en-de.mqm.merged.seg.rating", 'S1\t{"errors": 3}\n', "rating:1: must hold None or"),
         ("human-scores/en-de.mqm.merged.seg.rating", "S1 None\n", "rating:1: must hold a system, a tab and a rating"),
+        (
+            "human-scores/en-de.mqm.merged.seg.rating",
+            'S1\tNone\nS1\t{"errors": [{"category": "\\ud800"}]}\n',
+            "rating:2: must hold None or",
+        ),
         ("human-scores/en-de.mqm.seg.score", "S1\n", "score:1: must hold a system and a score; found 'S1'"),
         ("metric-scores/en-de/QE-src.seg.score", "S1 1\nS1 x\nS1 3\n", "score:2: score 'x' is not a finite number"),
         ("metric-scores/en-de/QE-src.seg.score", "S1 1\nS1 inf\nS1 3\n", "score:2: score 'inf' is not"),

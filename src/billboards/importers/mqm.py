@@ -167,9 +167,9 @@ def _against_averages(path: Path, board: Board, segments: Segments) -> Iterator[
         return
     means = board.judgments.means(MQM.name, (len(board.rows), len(board.instances)))
     both = [
-        (judgment.values[MQM.name], float(means[board.row_position[judgment.system], board.position[judgment.segment]]))
+        (judgment.values[MQM.name], float(means[board.row_position[system], board.position[judgment.segment]]))
         for judgment in released.judgments
-        if judgment.values and judgment.system in board.row_position
+        if judgment.values and (system := judgment.system.removeprefix("hyp.")) in board.row_position
     ]
     compared = [(given, own) for given, own in both if not math.isnan(own)]
     equal = sum(abs(given - own) < 1e-4 for given, own in compared)

@@ -428,6 +428,8 @@ def _span(error: Mapping[str, Any]) -> dict[str, Any]:
     is_placed = type(start) is int and type(end) is int and 0 <= start <= end
     place = {"start": start, "end": end} if is_placed else {}
     named = {key: str(error[key]) for key in ("category", "severity") if error.get(key) is not None}
+    for text in named.values():
+        text.encode()  # half a character, which JSON can write, is refused here
     return {**place, **named, **({"missing": True} if error.get("is_source_error") else {})}
 
 
