@@ -79,6 +79,7 @@ def test_votes_survive_being_written_and_opened(tmp_path: Path) -> None:
         ({"category": np.array([[1, 2, 3, 4, 9]])}, "pair 5: systems .1, 2. and category 9 are not of the set"),
         ({"new_data": np.full((5, 2), 8)}, "pair 1: systems .8, 8."),
         ({"new_data": np.full((5, 2), 1.5)}, "new_data must be whole numbers"),
+        ({"category": np.full((1, 5), np.inf)}, "category must be whole numbers"),
         ({"new_input": "text"}, "new_input must be a struct array; found 'text'"),
         ({"result": np.array([[1, 2]])}, "result must be a struct array"),
     ],
@@ -211,6 +212,15 @@ def test_a_worker_who_gave_no_rating_and_lines_too_many_are_noted(tmp_path: Path
         made.load("webnlg-2020")
     made.files[-2].write_text("One line\n")
     with pytest.raises(ImportRefused, match="Other has no line 3 among the submissions"):
+        made.load("webnlg-2020")
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16-le"])
+def test_entities_are_refused_in_whatever_encoding_they_come(tmp_path: Path, encoding: str) -> None:
+    made = MAKERS["webnlg-2020"](tmp_path)
+    corpus = next(path for path in made.files if path.suffix == ".xml")
+    corpus.write_bytes('<!DOCTYPE x [<!ENTITY a "b">]><benchmark><entries/></benchmark>'.encode(encoding))
+    with pytest.raises(ImportRefused, match=r"refs-en\.xml: declares entities"):
         made.load("webnlg-2020")
 
 

@@ -14,7 +14,6 @@ from pathlib import Path
 from secrets import token_bytes
 from typing import TYPE_CHECKING
 
-from billboards.board.pseudonyms import pseudonym
 from billboards.errors import InvalidInput, NotEnoughData, UnknownName
 from billboards.formats._format import (
     JudgmentFormat,
@@ -29,6 +28,7 @@ from billboards.registry import Registry
 if TYPE_CHECKING:
     from billboards.board import Board, Judgment
     from billboards.board.judgment_sources import Imported, JudgmentSource, SourceJudgment
+    from billboards.board.pseudonyms import pseudonym
 
 __all__ = [
     "FORMATS",
@@ -49,9 +49,17 @@ __all__ = [
 FORMATS = Registry(kind="format", room=__name__, type=JudgmentFormat)
 
 
+#: Where the names of others come from, when first asked for.
+_HOMES = {
+    "JudgmentSource": "billboards.board.judgment_sources",
+    "SourceJudgment": "billboards.board.judgment_sources",
+    "pseudonym": "billboards.board.pseudonyms",
+}
+
+
 def __getattr__(name: str) -> object:
-    if name in ("JudgmentSource", "SourceJudgment"):
-        return getattr(import_module("billboards.board.judgment_sources"), name)
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
@@ -96,6 +104,8 @@ def judgments_as_text(
 
 def _pseudonymised(judgments: Iterable[Judgment], key: bytes) -> Iterator[Judgment]:
     """The judgments with every annotator's name replaced; who is unknown stays unknown."""
+    from billboards.board.pseudonyms import pseudonym
+
     for judgment in judgments:
         annotator = judgment.annotator
         yield judgment if annotator is None else replace(judgment, annotator=pseudonym(annotator, key))

@@ -275,7 +275,8 @@ def _records(path: Path, name: str, variables: Mapping[str, Value]) -> list[Mapp
 
 def _whole(path: Path, name: str, variables: Mapping[str, Value]) -> Any:
     value = variables[name]
-    if not isinstance(value, np.ndarray) or value.dtype.kind not in "iuf" or not (value == np.floor(value)).all():
+    right = isinstance(value, np.ndarray) and value.dtype.kind in "iuf"
+    if not right or not (np.isfinite(value) & (value == np.floor(value))).all():
         raise ImportRefused(f"{path}: {name} must be whole numbers; found {shown(value)}")
     return value
 

@@ -308,7 +308,8 @@ def _instances(path: Path, wanted: set[str], problems: Problems) -> tuple[tuple[
 
 def _entries(path: Path) -> Iterator[ElementTree.Element]:
     raw = read_source(path)
-    if b"<!DOCTYPE" in raw or b"<!ENTITY" in raw:
+    # Zero bytes would be another encoding, in which the words below are written otherwise.
+    if b"<!DOCTYPE" in raw or b"<!ENTITY" in raw or b"\0" in raw:
         raise ImportRefused(f"{path}: declares entities, which this data set doesn't; fetch the file again")
     try:
         raw.decode("utf-8")
