@@ -20,3 +20,9 @@ def test_a_block_prints_what_its_excerpt_says(number: int, printed: list[str]) -
     excerpt = blocks(PAGE)[number][1]
     assert excerpt
     assert missing(excerpt, printed[number]) == [], printed[number]
+
+
+def test_the_tables_of_the_page_are_latex_with_significance(printed: list[str]) -> None:
+    """Two commands lead from text files to a table with marks, and two from ratings to a ranking."""
+    assert r"$^{{*}\dagger}$" in printed[1]
+    assert all(shell.count("billboards ") <= 2 for shell, _ in blocks(PAGE))

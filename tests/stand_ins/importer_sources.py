@@ -115,6 +115,16 @@ def make_table(root: Path) -> Made:
     return Made(path, (path,), {"judgment": ["adequacy"], "range": ["adequacy=1:5"], "score": ["BLEU"]})
 
 
+def make_text(root: Path) -> Made:
+    source = _lines(root / "source.txt", [f"Satz {k}" for k in (1, 2, 3)])
+    reference = _lines(root / "reference.txt", [f"sentence {k}" for k in (1, 2, 3)])
+    outputs = [_lines(root / f"{name}.txt", [f"{name} said {k}" for k in (1, 2, 3)]) for name in ("one", "two")]
+    judged = [f"{name},{k},{rater},{k + len(rater)}" for name in ("one", "two") for k in (1, 2, 3) for rater in "ab"]
+    judgments = _lines(root / "human.csv", ["system,line,annotator,score", *judged])
+    options = {"reference": [f"A={reference}"], "output": list(map(str, outputs)), "judgments": judgments}
+    return Made(source, (source, reference, *outputs, judgments), options)
+
+
 def make_rated_lines(root: Path) -> Made:
     """A source of the importer in examples/, which is held to the contract where it is installed."""
     rows = [(f"i{k}", f"in {k} ä", system, f"{system} {k}", k) for k in (1, 2, 3) for system in ("S1", "S2")]
@@ -129,6 +139,7 @@ MAKERS: Mapping[str, Callable[[Path], Made]] = {
     "mtme": make_mtme,
     "rated-lines": make_rated_lines,
     "table": make_table,
+    "text": make_text,
     "thumb": make_thumb,
     "wmt-da": make_wmt_da,
 }

@@ -24,11 +24,13 @@ def save(board: Board, path: str | Path, *, force: bool = False) -> Board:
     return open_board(write_board(board, path, replace=force))
 
 
-def import_board(kind: str, source: str | Path, *, facts: Mapping[str, str] | None = None, **options: Any) -> Board:
+def import_board(
+    kind: str, source: str | Path | None = None, *, facts: Mapping[str, str] | None = None, **options: Any
+) -> Board:
     """A board from a public data set or a table, in memory; `save` writes it.
 
     kind: the importer's name, such as "table"; `billboards import --help` lists them
-    source: the folder or file to read
+    source: the folder or file to read; for "text" the inputs, if there are any
     facts: what the source doesn't tell for the data card, as in `{"task": "Translate news"}`; a board that lacks some
         is a draft: `board.missing_facts` names them
     options: the importer's own, by the names of its options on the command line, with underscores for dashes

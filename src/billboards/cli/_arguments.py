@@ -37,10 +37,10 @@ class LateParser(OneLineParser):
         return super().parse_known_args(args, namespace)
 
 
-def add_options(parser: ArgumentParser, options: Iterable[Option]) -> None:
-    """Offer every option on a parser."""
+def add_options(parser: ArgumentParser, options: Iterable[Option], *, lists: bool = False) -> None:
+    """Offer every option on a parser; with `lists` one that may be repeated takes several values at once, too."""
     for option in options:
-        _add(parser, option)
+        _add(parser, option, lists=lists)
 
 
 def given_options(arguments: Namespace, options: Iterable[Option]) -> dict[str, Any]:
@@ -49,7 +49,7 @@ def given_options(arguments: Namespace, options: Iterable[Option]) -> dict[str, 
     return {name: value for name, value in values.items() if value is not None}
 
 
-def _add(parser: ArgumentParser, option: Option) -> None:
+def _add(parser: ArgumentParser, option: Option, *, lists: bool) -> None:
     named: dict[str, Any] = {"dest": option.name, "help": option.help.replace("%", "%%"), "default": SUPPRESS}
     if option.is_flag:
         # A flag that is on by default can only be put out.
@@ -62,10 +62,12 @@ def _add(parser: ArgumentParser, option: Option) -> None:
         place = option.metavar or option.outer.upper()
         parser.add_argument(option.name, type=_converter(option), nargs=nargs, metavar=place, **named)
         return
+    if option.many and lists:
+        named["nargs"] = "+"
     parser.add_argument(
         option.flag,
         required=option.required,
-        action="append" if option.many else "store",
+        action=("extend" if lists else "append") if option.many else "store",
         type=Path if option.type is Path else _converter(option),
         choices=option.choices or None,
         metavar=option.metavar or (None if option.choices else option.outer.upper().replace("-", "_")),

@@ -2,6 +2,7 @@
 
     billboards import billboard DIR --board wmt20-zh-en --judgments MQM_DIR --references REFS -o OUT
     billboards import table outputs.csv --generator system --judgment adequacy -o OUT
+    billboards import text --source src.txt --reference A=ref.txt --output X=x.txt Y=y.txt --judgments human.csv -o OUT
 
 A board has a data card. Importers of public sets know what goes into it; of your own data you say it yourself, with
 `--fact task="…"` or a file of facts (`--card FILE`), now or later: until then the board is a draft, which no site
@@ -28,8 +29,12 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def _add_kind(parser: ArgumentParser, name: str) -> None:
-    parser.add_argument("source", type=Path, metavar="SOURCE", help="the folder or file to read")
-    add_options(parser, IMPORTERS.load(name).options)
+    importer = IMPORTERS.load(name)
+    if importer.needs_source:
+        parser.add_argument("source", type=Path, metavar="SOURCE", help="the folder or file to read")
+    else:
+        parser.add_argument("--source", type=Path, metavar="FILE", help="the inputs, where there are any")
+    add_options(parser, importer.options, lists=not importer.needs_source)
     parser.add_argument(
         "--fact",
         action="append",
@@ -41,6 +46,7 @@ def _add_kind(parser: ArgumentParser, name: str) -> None:
     parser.add_argument("--card", type=Path, metavar="FILE", help="a TOML file with such facts")
     parser.add_argument("-o", "--out", type=Path, required=True, metavar="OUT", help="the board folder to write")
     parser.add_argument("--force", action="store_true", help="replace OUT if it exists")
+    parser.add_argument("--scored", action="store_true", help="compute the scores of the board's metrics at once")
 
 
 def run(arguments: Namespace) -> int:
@@ -60,4 +66,19 @@ def run(arguments: Namespace) -> int:
     )
     if draft := draft_note(board, shlex.quote(str(path))):
         note(draft)
-    return 0
+    return _score(path) if arguments.scored else 0
+
+
+def _score(path: Path) -> int:
+    """Compute what the new board lacks."""
+    from billboards.api.scoring import score
+    from billboards.board.folder import open_board
+    from billboards.cli.output import note
+    from billboards.cli.progress import scoring_progress
+
+    with scoring_progress() as show:
+        report = score(open_board(path), on_progress=show)
+    note(f"{report.computed} cells computed")
+    for name, reason in report.failures.items():
+        note(f"failed: {name}: {reason}")
+    return 1 if report.failures else 0

@@ -257,7 +257,7 @@ def assemble(
     judgments: Iterable[Judgment],
     *,
     dimensions: Sequence[Dimension],
-    ranks: str,
+    ranks: str | None,
     aggregates: Sequence[Aggregate] = (),
     input_language: str | None = None,
     output_language: str | None = None,
@@ -270,7 +270,7 @@ def assemble(
     instances, rows: what was to be put out, and the outputs; see `rows_of_generators` and `LooseOutputs`
     judgments: what people said, naming instances and rows
     dimensions, aggregates: the scales of the judgments, and means over several of them
-    ranks: the dimension or aggregate that ranks metrics
+    ranks: the dimension or aggregate that ranks metrics; None where there are no judgments
     input_language, output_language: their codes, where all texts are in one language
     card: facts of this very board; what every board of an importer shares stands in its declaration
     anonymous: campaigns whose annotators are places in a list, not persons

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from billboards.board.judgment_sources import Imported
 
 #: What every import can be told, on the command line or in Python.
-TAKEN = frozenset({"card", "fact", "facts", "force", "help", "kind", "out", "source"})
+TAKEN = frozenset({"card", "fact", "facts", "force", "help", "kind", "out", "scored", "source"})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,11 +54,20 @@ class Importer:
                 raise InvalidInput(f"importer {self.name}: every import has an option {option.outer}; rename it")
         return options
 
-    def __call__(self, source: str | Path, **options: Any) -> Imported:
+    @cached_property
+    def needs_source(self) -> bool:
+        """Whether there is one file or folder to read; where not, options name several, and the source is optional."""
+        first = next(iter(inspect.signature(self.function).parameters.values()))
+        return first.default is inspect.Parameter.empty
+
+    def __call__(self, source: str | Path | None = None, **options: Any) -> Imported:
         """The board in a folder or file; options that are unknown, missing or not allowed are refused."""
         from billboards.board.judgment_sources import Imported
 
-        result = self.function(Path(source), **check_options(self.name, self.options, options))
+        if source is None and self.needs_source:
+            raise InvalidInput(f"importer {self.name} needs a file or folder to read; none was given")
+        read = None if source is None else Path(source)
+        result = self.function(read, **check_options(self.name, self.options, options))
         imported = result if isinstance(result, Imported) else Imported(result)
         if not imported.board.instances:
             raise ImportRefused(f"{source}: holds nothing to import; fetch it again")

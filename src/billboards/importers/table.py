@@ -45,6 +45,7 @@ from billboards.importers._assembling import (
     score_column,
 )
 from billboards.importers._importer import importer
+from billboards.importers._judgment_tables import JudgedTable, Wanted, judged_board, read_judgment_table
 from billboards.reading import Problems, Table, decimal_number, read_number, read_table, refuse_errors, shown, some
 
 #: Where a column is looked for when no option names it; the first that is there is taken.
@@ -86,6 +87,7 @@ def table(
     judgment: Annotated[tuple[str, ...], "column of human values; its name becomes a dimension"] = (),
     range: Annotated[tuple[str, ...], "scale of a dimension, as in adequacy=1:5"] = (),
     annotator: Annotated[str | None, "column of the annotator's name"] = None,
+    judgments: Annotated[Path | None, "a table of judgments that lies apart; columns as named for this one"] = None,
     score: Annotated[tuple[str, ...], "column of a metric's scores, higher is better"] = (),
     name: Annotated[str | None, "the board's name (default: the file's)"] = None,
 ) -> Imported:
@@ -94,11 +96,36 @@ def table(
     table = read_table(source, problems)
     named = {"instance": instance, "generator": generator, "output": output, "output_id": output_id, "input": input}
     named |= {"image": image, "document": document, "domain": domain, "tags": tags, "annotator": annotator}
-    columns = _columns(table, named, reference, judgment, score, range)
+    apart = judgments is not None
+    columns = _columns(table, named, reference, () if apart else judgment, score, () if apart else range, apart=apart)
     content = TableContent(table, columns, problems)
     refuse_errors(problems)
     board = _board(board_name(name or _default_name(source)), source, content)
-    return Imported(board, (*table.notes, *_notes(table, content, board)))
+    notes = table.notes
+    if judgments is not None:
+        judged = _judged_apart(judgments, board, named, judgment, range)
+        board, notes = judged_board(board, judged), (*notes, *judged.notes)
+    return Imported(board, (*notes, *_notes(table, content, board)))
+
+
+def _judged_apart(
+    path: Path, board: Board, named: Mapping[str, str | None], judgment: tuple[str, ...], ranges: tuple[str, ...]
+) -> JudgedTable:
+    """The judgments of another table, whose columns are called as those of this one, or as usual."""
+    if not board.generators:
+        raise InvalidInput(f"{path}: judgments that lie apart need generators; name their column with --generator")
+    there = read_table(path, Problems(), numbered=True).columns
+    own = {what: column for what, column in named.items() if column in there}
+    wanted = Wanted(
+        system=own.get("generator"),
+        segment=own.get("instance"),
+        annotator=own.get("annotator"),
+        judgment=judgment,
+        range=ranges,
+        by="id",
+    )
+    systems, instances = [row.name for row in board.rows], [instance.id for instance in board.instances]
+    return read_judgment_table(path, wanted, systems=systems, instances=instances)
 
 
 def _columns(
@@ -108,7 +135,12 @@ def _columns(
     judgments: Sequence[str],
     scores: Sequence[str],
     ranges: Sequence[str],
+    *,
+    apart: bool,
 ) -> Columns:
+    """Which column holds what; where judgments lie apart, a column of theirs may be named and missing here."""
+    if apart:
+        named = {what: column for what, column in named.items() if what != "annotator"}
     single = {what: column for what, column in named.items() if column is not None}
     taken = {*single.values(), *references, *judgments, *scores}
     for column in sorted(taken - set(table.columns)):
@@ -124,7 +156,7 @@ def _columns(
             raise ImportRefused(f"{table.path}: no column for the {what} among {every}; name it with --{what}")
     rest = [column for column in table.columns if column not in taken]
     references = references or [column for column in rest if USUAL_REFERENCE.fullmatch(column)]
-    judgments = judgments or [column for column in rest if column in USUAL_JUDGMENT]
+    judgments = judgments or [column for column in rest if column in USUAL_JUDGMENT and not apart]
     return Columns(
         single=single,
         references=tuple(references),
