@@ -1,5 +1,6 @@
 """What BERTScore needs beside a board: a model, a layer, a baseline, and a look at one matching.
 
+billboards bertscore score -r REFS -c OUTPUTS    BERTScore of text files, with bert-score's options
 billboards bertscore fetch MODEL                 download a model from the hub; scoring never does
 billboards bertscore tune BOARD                  which layer agrees best with people
 billboards bertscore ablation BOARD              greedy matching beside word mover's distance
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: ArgumentParser) -> None:
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
+    _add_score(actions.add_parser("score", help="BERTScore of a text file, one output a line, as bert-score prints it"))
     fetch = actions.add_parser("fetch", help="download a model from the hub")
     fetch.add_argument("model", metavar="MODEL", help="its name there, such as roberta-large")
     fetch.add_argument("--offline", action="store_true", help="refuse to use the network, and end")
@@ -39,6 +41,24 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--layer", type=options.none_or_more, metavar="N", help="the layer (default: the recommended one)"
     )
     match.add_argument("-o", "--out", type=Path, metavar="FILE", help="write it here (default: print it)")
+
+
+def _add_score(parser: ArgumentParser) -> None:
+    """The options of bert-score's command, which people have in their scripts."""
+    parser.add_argument("-c", "--cand", type=Path, required=True, metavar="FILE", help="outputs, one a line")
+    parser.add_argument(
+        "-r", "--ref", type=Path, required=True, nargs="+", metavar="FILE", help="references, line by line; one or more"
+    )
+    parser.add_argument("--lang", metavar="CODE", help="the language, such as en: chooses model and baseline")
+    parser.add_argument("-m", "--model", metavar="MODEL", help="minilm, a folder, or a model fetched before")
+    parser.add_argument("-l", "--num_layers", "--layer", type=options.none_or_more, metavar="N", help="the layer")
+    parser.add_argument("--idf", action="store_true", help="weigh tokens by how rare they are among the references")
+    parser.add_argument(
+        "--rescale_with_baseline", "--rescale", action="store_true", help="rescale by the model's baseline"
+    )
+    parser.add_argument("--baseline_path", "--baseline", metavar="FILE", help="rescale by this baseline")
+    parser.add_argument("-s", "--seg_level", action="store_true", help="print P, R and F1 of every line")
+    parser.add_argument("-v", "--verbose", action="store_true", help="say how long it took")
 
 
 def _add_tune(parser: ArgumentParser) -> None:
@@ -80,8 +100,46 @@ def _add_model(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    actions = {"fetch": _fetch, "tune": _tune, "ablation": _ablate, "baseline": _baseline, "match": _match}
+    actions = {
+        "score": _score,
+        "fetch": _fetch,
+        "tune": _tune,
+        "ablation": _ablate,
+        "baseline": _baseline,
+        "match": _match,
+    }
     return actions[arguments.action](arguments)
+
+
+def _score(arguments: Namespace) -> int:
+    from billboards.errors import InvalidInput
+    from billboards.metrics.neural.bert_score import score
+    from billboards.reading import text_lines
+
+    outputs, *references = [text_lines(path) for path in (arguments.cand, *arguments.ref)]
+    for path, lines in zip(arguments.ref, references, strict=True):
+        if len(lines) != len(outputs):
+            raise InvalidInput(
+                f"{path} has {len(lines)} lines and {arguments.cand} {len(outputs)}; each line needs its own reference"
+            )
+    parts, code = score(
+        outputs,
+        list(zip(*references, strict=True)),
+        arguments.model,
+        arguments.num_layers,
+        verbose=arguments.verbose,
+        idf=arguments.idf,
+        lang=arguments.lang,
+        return_hash=True,
+        rescale_with_baseline=arguments.rescale_with_baseline or arguments.baseline_path is not None,
+        baseline_path=arguments.baseline_path,
+    )
+    if arguments.seg_level:
+        for values in zip(*parts, strict=True):
+            print("\t".join(f"{float(value):.6f}" for value in values))
+    precision, recall, f1 = (float(part.mean()) for part in parts)
+    print(f"{code}: P: {precision:.6f} R: {recall:.6f} F1: {f1:.6f}")
+    return 0
 
 
 def _fetch(arguments: Namespace) -> int:

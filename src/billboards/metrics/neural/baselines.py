@@ -13,9 +13,10 @@ from __future__ import annotations
 import csv
 import hashlib
 import random
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from importlib.util import find_spec
+from functools import cache
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -31,8 +32,9 @@ from billboards.metrics.neural.readout import AllLayers
 from billboards.metrics.neural.weights import locate
 
 HEADER = ("LAYER", "P", "R", "F")
-#: The baselines that come with this package, by the model's name.
+#: The baselines that were estimated here, by the model's name, and those that bert_score publishes, in one table.
 SHIPPED = Path(__file__).parent / "data"
+PUBLISHED = SHIPPED / "baselines.tsv"
 
 
 @dataclass(frozen=True)
@@ -91,19 +93,36 @@ def write_baseline(baseline: Baseline, path: Path) -> None:
         rows.writerows((layer, *(f"{value:.8f}" for value in row)) for layer, row in enumerate(baseline.values))
 
 
+@cache
+def published_baselines() -> Mapping[str, Mapping[str, Baseline]]:
+    """The baselines that bert_score 0.3.12 publishes, by model and language."""
+    rows: dict[tuple[str, str], list[list[float]]] = {}
+    with PUBLISHED.open(encoding="utf-8", newline="") as file:
+        for language, model, _, *values in islice(csv.reader(file, delimiter="\t"), 1, None):
+            rows.setdefault((model, language), []).append([float(value) for value in values])
+    baselines: dict[str, dict[str, Baseline]] = {}
+    for (model, language), values in rows.items():
+        baselines.setdefault(model, {})[language] = Baseline(np.array(values))
+    return baselines
+
+
 def find_baseline(model: str, language: str | None = None) -> Baseline:
-    """The baseline that ships with this package, or with bert_score where that is installed."""
+    """The baseline that is known for a model and texts in a language; the only one needs no language."""
     own = SHIPPED / f"{model}.tsv"
     if own.is_file():
         return read_baseline(own)
-    peer = find_spec("bert_score")
-    if language and peer is not None and peer.origin is not None:
-        theirs = Path(peer.origin).parent / "rescale_baseline" / language / f"{model}.tsv"
-        if theirs.is_file():
-            return read_baseline(theirs)
+    by_language = published_baselines().get(model, {})
+    code = (language or "").lower().replace("_", "-")
+    for wanted in (code, code.partition("-")[0]):
+        if wanted in by_language:
+            return by_language[wanted]
+    if not code and len(by_language) == 1:
+        return next(iter(by_language.values()))
+    for_language = f" and texts in {language}" if language else ""
+    others = f" (there are some for {', '.join(by_language)})" if by_language else ""
     raise InvalidInput(
-        f"no baseline is known for {model}; `billboards bertscore baseline TEXTS -o FILE` makes one, "
-        "and baseline=FILE uses it"
+        f"no baseline is known for {model}{for_language}{others}; `billboards bertscore baseline TEXTS -o FILE` makes "
+        "one, and baseline=FILE uses it"
     )
 
 

@@ -20,6 +20,7 @@ import numpy as np
 
 from billboards.errors import InvalidInput
 from billboards.metrics.base import Batch, Floats, Metric, MetricCard
+from billboards.metrics.languages import Language
 from billboards.metrics.neural.baselines import Baseline, find_baseline, read_baseline
 from billboards.metrics.neural.devices import ONE_GPU
 from billboards.metrics.neural.engine import Engine, Where, start_engine
@@ -50,7 +51,8 @@ class BERTScore(Metric):
     """Greedy matching of contextual embeddings; F1 ranks, P and R are kept beside it.
 
     `model` is `minilm`, a model's folder or the name of a hub model that was fetched before; `layer` its layer, by
-    default the recommended one. `baseline` rescales: `known` by a baseline that ships, else by the one in that file.
+    default the recommended one. `baseline` rescales: `known` by a baseline that ships, for texts in the language `lang`
+    (by default the board's), else by the one in that file.
     """
 
     model: str = EMBEDDED
@@ -58,6 +60,7 @@ class BERTScore(Metric):
     idf: bool = False
     baseline: str = NO_BASELINE
     precision: str = "fp32"
+    lang: str = ""
 
     # The best of each part is found in one pass; a single call also embeds each text once.
     multiple_references: ClassVar[Literal["own", "best"]] = "own"
@@ -80,6 +83,10 @@ class BERTScore(Metric):
         "ends.",
         slow=True,
     )
+
+    def language_options(self, language: Language) -> dict[str, object]:
+        # Only a baseline depends on the language of the texts.
+        return {"lang": language.code} if self.baseline == KNOWN_BASELINE and self.model != EMBEDDED else {}
 
     @property
     def takes_best_reference(self) -> bool:
@@ -162,7 +169,9 @@ class BERTScore(Metric):
     def _rescaling(self) -> Baseline | None:
         if self.baseline == NO_BASELINE:
             return None
-        return find_baseline(self.model) if self.baseline == KNOWN_BASELINE else read_baseline(Path(self.baseline))
+        if self.baseline == KNOWN_BASELINE:
+            return find_baseline(self.model, self.lang or None)
+        return read_baseline(Path(self.baseline))
 
 
 def split_batches(scores: Floats, batches: Sequence[Batch]) -> list[Floats]:

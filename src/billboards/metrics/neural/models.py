@@ -1,12 +1,14 @@
 """Which model reads which language, and which of its layers (BERTScore, §4 and Table 8).
 
 Only names: nothing is fetched here. The layer of the embedded model was chosen on WMT17, as docs/bertscore.md shows;
-the other layers are the paper's, chosen on WMT16.
+the other layers are those that bert_score reads, chosen by its authors on WMT16.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
 
 from billboards.errors import InvalidInput
 
@@ -23,24 +25,18 @@ OF_LANGUAGE: Mapping[str, str] = {
     "en-sci": "allenai/scibert_scivocab_uncased",
 }
 
-RECOMMENDED_LAYER: Mapping[str, int] = {
-    EMBEDDED: 6,
-    EMBEDDED_ON_HUB: 6,
-    "bert-base-uncased": 9,
-    "bert-large-uncased": 18,
-    "bert-base-cased-finetuned-mrpc": 9,
-    MULTILINGUAL: 9,
-    "bert-base-chinese": 8,
-    "roberta-base": 10,
-    "roberta-large": 17,
-    "roberta-large-mnli": 19,
-    "xlnet-base-cased": 5,
-    "xlnet-large-cased": 7,
-    "xlm-mlm-en-2048": 7,
-    "xlm-mlm-100-1280": 11,
-    "dbmdz/bert-base-turkish-cased": 10,
-    "allenai/scibert_scivocab_uncased": 8,
-}
+#: The layers of the models that bert_score has none for.
+OWN_LAYERS: Mapping[str, int] = {EMBEDDED: 6, EMBEDDED_ON_HUB: 6}
+#: Models and layers as bert_score 0.3.12 publishes them.
+LAYERS = Path(__file__).parent / "data" / "layers.tsv"
+
+
+@cache
+def recommended_layers() -> Mapping[str, int]:
+    """Every model that has a recommended layer, with it."""
+    _, *lines = LAYERS.read_text("utf-8").splitlines()
+    published = (line.split("\t") for line in lines)
+    return {model: int(layer) for model, layer in published} | OWN_LAYERS
 
 
 def model_for(language: str) -> str:
@@ -51,9 +47,10 @@ def model_for(language: str) -> str:
 
 def layer_for(model: str) -> int:
     """The recommended layer of a model."""
-    if model not in RECOMMENDED_LAYER:
+    layers = recommended_layers()
+    if model not in layers:
         raise InvalidInput(
             f"no layer is recommended for the model {model}: name one (layer=N), "
             "or find the best on judged outputs with `billboards bertscore tune`"
         )
-    return RECOMMENDED_LAYER[model]
+    return layers[model]
