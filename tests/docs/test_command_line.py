@@ -40,7 +40,7 @@ def known_options(command: str) -> set[str]:
 
 
 def mentioned(text: str) -> set[str]:
-    return set(re.findall(r"(?<![\w-])--?[a-z][a-z-]*", text))
+    return set(re.findall(r"(?<![\w-])--?[a-z][a-z_-]*", text))
 
 
 def test_there_is_one_section_for_each_command() -> None:

@@ -101,8 +101,8 @@ def published_baselines() -> Mapping[str, Mapping[str, Baseline]]:
         for language, model, _, *values in islice(csv.reader(file, delimiter="\t"), 1, None):
             rows.setdefault((model, language), []).append([float(value) for value in values])
     baselines: dict[str, dict[str, Baseline]] = {}
-    for (model, language), values in rows.items():
-        baselines.setdefault(model, {})[language] = Baseline(np.array(values))
+    for (model, language), layers in rows.items():
+        baselines.setdefault(model, {})[language] = Baseline(np.array(layers))
     return baselines
 
 

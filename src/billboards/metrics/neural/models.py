@@ -36,7 +36,7 @@ def recommended_layers() -> Mapping[str, int]:
     """Every model that has a recommended layer, with it."""
     _, *lines = LAYERS.read_text("utf-8").splitlines()
     published = (line.split("\t") for line in lines)
-    return {model: int(layer) for model, layer in published} | OWN_LAYERS
+    return {model: int(layer) for model, layer in published} | dict(OWN_LAYERS)
 
 
 def model_for(language: str) -> str:
