@@ -35,6 +35,8 @@ OTHER_TEXT = {
     "kind": "translation into English",
     "aspects": "fluency+relevance",
     "prompt": "automqm",
+    "models": "judge-a+judge-b",
+    "judge": "MQM",
 }
 #: Another valid value for each option whose scale ends before one more.
 OTHER_SHARE = {"abstain": 0.5}
@@ -191,8 +193,8 @@ def test_no_two_metrics_share_a_signature() -> None:
 
 
 def test_every_output_gets_one_finite_score_within_the_range(scorer: Metric, batch: Batch) -> None:
-    low, high = bounds(scorer)
     for each in (scorer, *variants(scorer)):
+        low, high = bounds(each)
         scores = primary(each, batch)
         assert scores.shape == (len(OUTPUTS),)
         assert np.isfinite(scores).all()

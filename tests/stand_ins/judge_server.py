@@ -14,6 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from hashlib import sha256
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from math import log
 from typing import Any, Self
 
 SEVERITIES = ("minor", "major", "critical")
@@ -45,11 +46,17 @@ class Received:
 
 
 def completion(content: str | None, finish: str = "stop", **more: Any) -> Reply:
-    """An answer of the model; `refusal` and `usage` may be given."""
+    """An answer of the model; `refusal`, `usage` and `logprobs` may be given."""
     message = {"role": "assistant", "content": content, "refusal": more.get("refusal")}
     usage = more.get("usage", {"prompt_tokens": 100, "completion_tokens": 7})
-    choice = {"index": 0, "message": message, "finish_reason": finish}
+    choice = {"index": 0, "message": message, "finish_reason": finish, "logprobs": more.get("logprobs")}
     return Reply(json.dumps({"choices": [choice], "usage": usage}).encode())
+
+
+def token_logprobs(probabilities: dict[str, float]) -> dict[str, Any]:
+    """The log-probabilities of an answer that is one token, the first of these."""
+    listed = [{"token": token, "logprob": log(p), "bytes": None} for token, p in probabilities.items()]
+    return {"content": [{**listed[0], "top_logprobs": listed}], "refusal": None}
 
 
 def trouble(status: int, said: str = "trouble", **headers: str) -> Reply:
@@ -63,9 +70,9 @@ def judge(received: Received) -> Reply:
     drawn = sha256(user.encode("utf-8", "surrogatepass")).digest()
     last = system.splitlines()[-1]
     if not last.startswith("{"):
-        return completion(
-            json.dumps({"errors": _drawn_errors(drawn)}) if "errors" in user + system else str(drawn[0] % 5 + 1)
-        )
+        if "number" not in system:
+            return completion(json.dumps({"errors": _drawn_errors(drawn)}))
+        return completion(str(drawn[0] % 5 + 1), logprobs=token_logprobs({str(drawn[0] % 5 + 1): 0.75, "2": 0.25}))
     form: dict[str, Any] = json.loads(last)
     if "errors" in form:
         return completion(json.dumps({"errors": _drawn_errors(drawn)}))

@@ -199,8 +199,7 @@ class TemplateJudge(Judge):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not self.kind.strip() or not self.kind.isprintable():
-            raise InvalidInput(f"{self.card.name}: kind={self.kind!r} must be a few words on one line, such as summary")
+        templates.checked_kind(self.card.name, self.kind)
         # What is needed depends on the options, and scoring gives a metric only what its card asks for.
         card = replace(type(self).card, needs_input=self.input, needs_references=self.references)
         object.__setattr__(self, "card", card)

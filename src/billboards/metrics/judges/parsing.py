@@ -21,6 +21,8 @@ MOST = 25.0
 LOWEST, HIGHEST = 1, 5
 #: Ends of direct assessment.
 WORST, BEST = 0, 100
+#: What the text that is shown first wins of a comparison.
+CHOICES = {"first": 1.0, "second": 0.0, "tie": 0.5}
 #: No answer of the agreed form is nested more deeply, and none needs so many tokens of JSON to be looked at.
 DEEPEST, MOST_TOKENS = 20, 200_000
 #: Of many objects in an answer only so many, the last ones, are read.
@@ -76,6 +78,19 @@ def read_aspects(text: str, aspects: Sequence[str], quoted: Sequence[str] = ()) 
         return {"mean": sum(values.values()) / len(values), **values}
 
     return read_last(text, read, aspects, quoted)
+
+
+def read_choice(text: str, quoted: Sequence[str] = ()) -> Scores:
+    """{"better": "first", "second" or "tie"}, as what the text that is shown first wins."""
+
+    def read(answer: dict[str, Any]) -> Scores:
+        choice = answer.get("better")
+        chosen = choice.strip().casefold() if isinstance(choice, str) else None
+        if chosen not in CHOICES:
+            raise Unreadable(f"better must be {', '.join(CHOICES)}, found {shown(choice)}")
+        return {"": CHOICES[chosen]}
+
+    return read_last(text, read, ("better",), quoted)
 
 
 def read_last(text: str, read: Callable[[dict[str, Any]], T], keys: Sequence[str], quoted: Sequence[str]) -> T:
