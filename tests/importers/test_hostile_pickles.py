@@ -11,6 +11,7 @@ import tracemalloc
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -495,6 +496,47 @@ def test_plain_data_comes_out_as_python_itself_reads_it(protocol: int) -> None:
             assert mine.dtype == theirs.dtype
             np.testing.assert_array_equal(mine, theirs)
     assert pickled_value(pickle.dumps(np.array([["a", "bé"]]), protocol), "x") == [["a", "bé"]]
+
+
+EDGES: dict[str, tuple[bytes, Any]] = {
+    "a value taken back": (b"K\x05N0.", 5),
+    "values taken back to a mark": (b"K\x05(NN1.", 5),
+    "a mark taken back": (b"K\x05(0.", 5),
+    "a value twice": (b"]K\x052\x86a.", [(5, 5)]),
+    "pairs as Python 2 wrote an OrderedDict": (
+        b"ccollections\nOrderedDict\n](]K\x01aK\x02a]K\x03aK\x04ae\x85R.",
+        {1: 2, 3: 4},
+    ),
+    "a list, a dict and a frozen set since a mark": (b"((K\x01l(K\x01K\x02d(K\x01\x91t.", ([1], {1: 2}, {1})),
+    "bytes that could be changed": (b"\x96\x02\0\0\0\0\0\0\0ab.", b"ab"),
+    "a number of two bytes": (b"M\x01\x02.", 513),
+    "a number of a hundred and some": (b"\x8b\x02\0\0\0\x00\xff.", -256),
+    "true and false that are written": (b"(I01\nI00\nI1\nt.", (True, False, 1)),
+    "infinity that is written": (b"F-inf\n.", float("-inf")),
+    "an empty text of numpy's": (scalar(dtype("U0"), b"") + b".", ""),
+    "a truth of numpy's that is 2": (scalar(dtype("b1"), b"\x02") + b".", True),
+    "bytes of numpy's": (array(dtype("S2"), b"K\x02\x85", binary(b"abc\0")) + b".", [b"ab", b"c"]),
+    "a number with its bytes turned": (
+        scalar(dtype("i2", b"(K\x03" + text(">") + b"NNNJ\xff\xff\xff\xffJ\xff\xff\xff\xffK\x00t"), b"\x01\x02") + b".",
+        258,
+    ),
+    "lists 32 deep": (b"]" * 32 + b"a" * 31 + b".", reduce(lambda inner, _: [inner], range(31), list[Any]())),
+    "a key of 16 texts": (b"}(" + text("x") * 16 + b"tNs.", {("x",) * 16: None}),
+    "text in an entry that is given twice": (text("a") + b"q\x000" + text("b") + b"q\x00h\x00\x86.", ("b", "b")),
+}
+
+
+@pytest.mark.parametrize("name", EDGES)
+def test_what_is_rare_but_sound_is_read(name: str) -> None:
+    raw, value = EDGES[name]
+    read = pickled_value(raw, "x")
+    assert read == value
+    assert type(read) is type(value)
+
+
+def test_an_array_may_have_eight_dimensions_and_no_more() -> None:
+    assert pickled_value(pickle.dumps(np.zeros((1,) * 8)), "x").shape == (1,) * 8
+    assert "shape" in refused(pickle.dumps(np.zeros((1,) * 9)))
 
 
 def test_an_array_that_is_named_twice_is_one_array() -> None:
