@@ -14,7 +14,7 @@ from billboards.catalogue._fetch import Telling
 def size_text(size: int | None) -> str:
     """A number of bytes as people read it."""
     if size is None:
-        return "unknown size"
+        return "unknown"
     return f"{size / 1e6:,.1f} MB" if size >= 50_000 else f"{size / 1e3:,.1f} kB"
 
 
@@ -35,7 +35,7 @@ def on_terminal(cache: Path, *, ask: bool) -> Iterator[Telling]:
         if task is None:
             bar.start()
             task = bar.add_task(label, total=total)
-        bar.update(task, description=label[-50:], completed=done, total=total)
+        bar.update(task, description=label[-32:], completed=done, total=total)
 
     def note(text: str) -> None:
         if bar.live.is_started:
@@ -66,4 +66,5 @@ def offer(entry: Entry, size: int | None, hosts: Sequence[str], cache: Path) -> 
     yield f"cite: {entry.citation}"
     if entry.remark:
         yield f"note: {entry.remark}"
-    yield f"download: files of {size_text(size)} from {', '.join(hosts)} to {cache}"
+    amount = "files of a size that is not known" if size is None else f"files of {size_text(size)}"
+    yield f"download: {amount} from {', '.join(hosts)} to {cache}"

@@ -110,12 +110,12 @@ def _table(catalogue: Catalogue) -> Table:
     columns = (
         TableColumn("name", "name", align="left", kind="name"),
         TableColumn("task", "task", align="left"),
-        TableColumn("languages", "languages", align="left", priority=1),
-        TableColumn("judged", "judged outputs", priority=1),
-        TableColumn("size", "size", priority=2),
-        TableColumn("verified", "verified", align="left", priority=3),
-        TableColumn("licence", "licence", align="left", priority=2),
-        TableColumn("title", "title", align="left", priority=4),
+        TableColumn("languages", "lang", align="left"),
+        TableColumn("judged", "judged"),
+        TableColumn("size", "size"),
+        TableColumn("verified", "verified", align="left", priority=1),
+        TableColumn("licence", "licence", align="left"),
+        TableColumn("title", "title", align="left", priority=2),
     )
     rows = tuple(
         {
@@ -126,7 +126,7 @@ def _table(catalogue: Catalogue) -> Table:
         }
         for entry in catalogue
     )
-    return Table("public boards: `billboards get NAME`", columns, rows, name="boards")
+    return Table("public boards: `billboards get NAME` (judged: how many outputs)", columns, rows, name="boards")
 
 
 def _document(entry: Entry) -> dict[str, object]:
