@@ -73,10 +73,10 @@ CARD = DataCard(
     "workers rated once.",
     annotators="Three experts and five crowd workers per summary; expert1 to expert3 and turker1 to turker5 are places "
     "in the released lists, not persons.",
-    comments="No article is included: `billboards get summeval` adds the articles and the original highlights, and "
-    "with them metrics that read the article. Crowd-writer is the first of ten crowd-written summaries; nobody "
-    "rated it, so the board shows its scores and no human rating. Experts did rate the original highlights, which "
-    "can't be shipped: 81.4 of 100 on average, below 12 of the 16 systems.",
+    comments="No article is included: `billboards get summeval` adds the articles and the original highlights, with "
+    "the experts' means, and `billboards get cnndm` the articles with every rating. Crowd-writer is the first of ten "
+    "crowd-written summaries; nobody rated it, so the board shows its scores and no human rating. Experts did rate "
+    "the original highlights, which can't be shipped: 81.4 of 100 on average, below 12 of the 16 systems.",
 )
 
 
