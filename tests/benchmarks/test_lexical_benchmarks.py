@@ -75,3 +75,16 @@ def test_corpus_values_are_compared_with_sacrebleus(shared_data: Path, tmp_path:
 
 def test_corpus_values_are_not_measured_where_the_data_are_absent(tmp_path: Path) -> None:
     assert "absent" in printed("corpus.py", BILLBOARDS_SHARED=str(tmp_path))
+
+
+@pytest.mark.data
+def test_text_files_have_sacrebleus_numbers(shared_data: Path) -> None:
+    asked = ("--set", "wmt20-zh-en", "wmt23-en-de", "--metrics", "BLEU", "chrF", "--lines", "150", "--runs", "1")
+    lines = printed("texts.py", *asked)
+    assert "wmt23-en-de: 150 lines, BLEU, chrF" in lines
+    assert lines.count("sacreBLEU's two runs take") == 4
+    assert lines.endswith("every number is the same in the digits that sacreBLEU prints\n")
+
+
+def test_text_files_are_not_measured_where_the_data_are_absent(tmp_path: Path) -> None:
+    assert "absent" in printed("texts.py", BILLBOARDS_SHARED=str(tmp_path))
