@@ -22,7 +22,15 @@ from target import Target
 from billboards.campaigns.crowd.prolific import Prolific
 from billboards.client import Client
 from billboards.metrics.judges.answers import Answers
-from billboards.metrics.judges.parsing import Unreadable, read_aspects, read_assessment, read_errors
+from billboards.metrics.judges.parsing import (
+    Unreadable,
+    read_aspects,
+    read_assessment,
+    read_choice,
+    read_errors,
+    read_number,
+)
+from billboards.metrics.judges.prompts import Source, parse_prompt
 from billboards.metrics.judges.responses import Answer, read_response
 from billboards.run.scores_file import parse_scores
 from billboards.run.verdicts import read_report
@@ -135,6 +143,9 @@ def _sites(parrot: Parrot, stack: ExitStack) -> Iterator[Target]:
 
 
 def _judges(home: Path) -> Iterator[Target]:
+    prompt = (
+        b'name = "x"\nuser = "{output}"\nscale = [1, 5]\n[aspects]\na = "b"\n[[examples]]\noutput = "o"\nanswer = "1"\n'
+    )
     answers = Answers(home / "said.sqlite")
     completion = {
         "choices": [{"message": {"content": "5"}, "finish_reason": "stop"}],
@@ -148,12 +159,16 @@ def _judges(home: Path) -> Iterator[Target]:
 
     def understood(raw: bytes) -> None:
         text = raw.decode("utf-8", "replace")
-        for read in (read_assessment, read_errors, partial(read_aspects, aspects=("fluency", "truth"))):
+        readers = (read_assessment, read_errors, read_choice, partial(read_number, lowest=1, highest=5))
+        for read in (*readers, partial(read_aspects, aspects=("fluency", "truth"))):
             with suppress(Unreadable):
                 read(text)
 
     yield Target("judge response", json.dumps(completion).encode(), answered)
     yield Target("judge assessment", b'{"score": 50.5}', understood)
+    yield Target("judge choice", b'<think>?</think>{"better": "tie"}', understood)
+    yield Target("judge number", b"So:\nScore: 4/5\n", understood)
+    yield Target("judge prompt", prompt, lambda raw: parse_prompt(Source("p.toml", raw.decode("utf-8", "replace"))))
     yield Target("judge aspects", b'```json\n{"fluency": 4, "truth": 5}\n```', understood)
     yield Target("judge errors", b'{"errors": [{"span": "a", "category": "b", "severity": "major"}]}', understood)
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
@@ -126,17 +126,12 @@ class Answers:
                 (*row, _now(), answer.unusable, numbers),
             )
 
-    def known(self, keys: Iterable[str]) -> set[str]:
+    def known(self, keys: Sequence[str]) -> set[str]:
         """Those of some questions that were answered, or abstained from."""
-        asked, at_hand = list(keys), set[str]()
+        marks = ", ".join("?" * len(keys))
+        tables = (f"SELECT question FROM {table} WHERE question IN ({marks})" for table in ("answers", "abstentions"))
         with self._open() as database:
-            for start in range(0, len(asked), 500):
-                some = asked[start : start + 500]
-                marks = ", ".join("?" * len(some))
-                for table in ("answers", "abstentions"):
-                    rows = database.execute(f"SELECT question FROM {table} WHERE question IN ({marks})", some)
-                    at_hand.update(question for (question,) in rows)
-        return at_hand
+            return {question for query in tables for (question,) in database.execute(query, list(keys))}
 
     def usual_tokens(self, endpoint: str, model: str) -> float:
         """The tokens that a model's answers have had so far, on average; 0 where nobody knows."""

@@ -12,11 +12,12 @@ import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any, Generic, TypeVar
 
 from billboards.errors import BillboardsError, MetricFailed
 from billboards.metrics.judges.answers import Abstention, Answers, question_key
-from billboards.metrics.judges.budget import Budget, estimated_tokens
+from billboards.metrics.judges.budget import Budget, Estimate, estimated_tokens
 from billboards.metrics.judges.counting import Tally
 from billboards.metrics.judges.endpoint import Endpoint, Filtered
 from billboards.metrics.judges.parsing import Unreadable
@@ -27,6 +28,8 @@ Parts = Mapping[str, float]
 T = TypeVar("T")
 #: How many abstentions a failure shows, and how much of each answer.
 SHOWN, LONGEST_SHOWN = 3, 500
+#: Questions that are looked up at a time.
+CHUNK = 500
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,14 +120,20 @@ class Asking:
             self.answers.forget_abstention(key)
         return read
 
-    def missing(self, questions: Iterable[Question[Any]]) -> list[Question[Any]]:
-        """Those of some questions that have no answer yet."""
-        keyed = {
-            question_key(self.endpoint.url, self._request(question, question.messages), question.number): question
-            for question in questions
-        }
-        at_hand = self.answers.known(keyed)
-        return [question for key, question in keyed.items() if key not in at_hand]
+    def estimate(self, questions: Iterable[Question[Any]]) -> Estimate:
+        """What those of some questions will take that have no answer yet, about."""
+        asked = tokens_in = tokens_out = 0
+        waiting = iter(questions)
+        # Some at a time: on a large board all questions together would not fit into memory.
+        while some := list(islice(waiting, CHUNK)):
+            keys = [question_key(self.endpoint.url, self._request(q, q.messages), q.number) for q in some]
+            at_hand = self.answers.known(keys)
+            missing = [q for key, q in zip(keys, some, strict=True) if key not in at_hand]
+            tokens = [self.estimated(question.messages) for question in missing]
+            asked += len(missing)
+            tokens_in += sum(read for read, _ in tokens)
+            tokens_out += sum(written for _, written in tokens)
+        return Estimate(questions=asked, tokens_in=tokens_in, tokens_out=tokens_out)
 
     def estimated(self, messages: Messages) -> tuple[int, int]:
         """The tokens that a question and its answer take, about."""

@@ -163,12 +163,11 @@ class Judge(Metric):
 
     def _estimate(self, items: Iterable[Item], asking: Asking) -> Estimate:
         """What is still to be asked, about; later steps of a judge are taken to cost as much as the first."""
-        missing = asking.missing(question for item in items for question in self._openings(item))
-        tokens = [asking.estimated(question.messages) for question in missing]
+        first = asking.estimate(question for item in items for question in self._openings(item))
         return Estimate(
-            questions=len(missing) * self.steps,
-            tokens_in=sum(read for read, _ in tokens) * self.steps,
-            tokens_out=sum(written for _, written in tokens) * self.steps,
+            questions=first.questions * self.steps,
+            tokens_in=first.tokens_in * self.steps,
+            tokens_out=first.tokens_out * self.steps,
         )
 
     def _tokens_out(self, answers: Answers, url: str) -> int:
