@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -290,6 +291,31 @@ def test_a_server_that_is_away_is_named(downloader: Downloader, tmp_path: Path, 
     with pytest.raises(DownloadFailed, match=r"127\.0\.0\.1 can't be reached: Connection refused"):
         downloader.fetch(f"{url}/x", tmp_path / "x", label="x", at_most=10)
     assert pauses == list(_download.PAUSES)
+
+
+def test_who_has_no_network_is_told_at_once(
+    downloader: Downloader, tmp_path: Path, pauses: list[float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def nameless(*_: object, **__: object) -> None:
+        raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+
+    monkeypatch.setattr(socket, "getaddrinfo", nameless)
+    words = r"no machine is called data\.example\.invalid; is there a network\? `--from DIR`"
+    with pytest.raises(DownloadFailed, match=words):
+        downloader.fetch("https://data.example.invalid/x", tmp_path / "x", label="x", at_most=10)
+    assert pauses == []
+
+
+def test_a_try_that_is_repeated_is_told(server: FileServer, tmp_path: Path) -> None:
+    server.files[PATH] = DATA
+    server.tricks[PATH] = [cut(300_000), status(503, Retry_After="3")]
+    told = list[str]()
+    downloader = Downloader(partial=tmp_path / "partial", sleep=lambda seconds: None, note=told.append)
+    downloader.fetch(server.url + PATH, tmp_path / "x", label="data", at_most=10**7)
+    assert told == [
+        "data: the connection was cut after 300,000 of 1,048,576 bytes; trying again in 0.5 s",
+        "data: the server answers 503 Service Unavailable; trying again in 3 s",
+    ]
 
 
 def test_a_full_disk_is_told_and_the_download_goes_on_later(

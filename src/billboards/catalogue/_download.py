@@ -21,6 +21,7 @@ import hashlib
 import json
 import os
 import re
+import socket
 import ssl
 import time
 from collections.abc import Callable, Mapping
@@ -155,8 +156,9 @@ class _Transfer:
                 fruitless = 0 if self._length() > before else fruitless + 1
                 if fruitless > len(self.downloader.pauses):
                     raise self._failed(f"{cut} ({fruitless} times); try again later: what came is kept") from cut
-                pause = self.downloader.pauses[max(fruitless, 1) - 1] if self.downloader.pauses else 0.0
-                self.downloader.sleep(pause if cut.wait is None else cut.wait)
+                pause = self.downloader.pauses[max(fruitless, 1) - 1] if cut.wait is None else cut.wait
+                self.downloader.note(f"{self.wanted.label}: {_printable(str(cut))}; trying again in {pause:g} s")
+                self.downloader.sleep(pause)
                 continue
             answer = self._placed(target)
             if answer is not None:
@@ -218,6 +220,9 @@ class _Transfer:
         except URLError as error:
             if isinstance(error.reason, ssl.SSLError):
                 raise self._failed(f"no safe connection: {error.reason}; is a proxy's certificate missing?") from error
+            if isinstance(error.reason, socket.gaierror) and error.reason.errno == socket.EAI_NONAME:
+                hint = "is there a network? `--from DIR` takes files from clones and archives instead"
+                raise self._failed(f"no machine is called {self.wanted.host}; {hint}") from error
             raise _CutOff(f"{self.wanted.host} can't be reached: {_reason(error.reason)}") from error
         except (HTTPException, OSError) as error:
             raise _CutOff(f"{self.wanted.host} can't be reached: {_reason(error)}") from error

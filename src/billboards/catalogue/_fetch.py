@@ -267,11 +267,11 @@ def _tell_unverified(source: Source, files: dict[str, Unpacked], telling: Tellin
     )
 
 
-def _tell_digests(files: Sequence[tuple[str, str]], one: str, many: str, telling: Telling) -> None:
+def _tell_digests(files: Sequence[tuple[str, str]], single: str, many: str, telling: Telling) -> None:
     """The digests of a few files each, of many together: the SHA-256 over lines of SHA-256 and path, by path."""
     if len(files) <= _LISTED:
         for path, sha256 in files:
-            telling.note(f"{one.format(path)}; it has sha256 {sha256}")
+            telling.note(f"{single.format(path)}; it has sha256 {sha256}")
         return
     tree = hashlib.sha256("".join(f"{sha256}  {path}\n" for path, sha256 in sorted(files)).encode()).hexdigest()
     telling.note(f"{many.format(len(files))}; their tree has sha256 {tree} (of lines `sha256  path`, sorted by path)")

@@ -49,8 +49,8 @@ def from_mirror(source: Source, mirror: Path, scratch: Path) -> dict[str, Unpack
     anywhere = _Anywhere(mirror, scratch / "anywhere")
     for file in source.files:
         if file.is_verified and (file.path not in first or not first[file.path].is_right):
-            found = anywhere.find(file)
-            first |= {} if found is None else {file.path: found}
+            right = anywhere.find(file)
+            first |= {} if right is None else {file.path: right}
     if not first:
         raise _nothing(source, mirror)
     return first
@@ -109,13 +109,13 @@ class _Anywhere:
     def find(self, file: File) -> Unpacked | None:
         by_size, gzipped = self._files
         for path in by_size.get(file.size or -1, ()):
-            found = _unpacked(file, path)
-            if found.is_right:
-                return found
+            candidate = _unpacked(file, path)
+            if candidate.is_right:
+                return candidate
         for path in gzipped.get(file.path.rpartition("/")[2], ()):
             target = self._scratch / file.path
-            if _gunzip(path, target, file.size or 0) and (found := _unpacked(file, target)).is_right:
-                return found
+            if _gunzip(path, target, file.size or 0) and (candidate := _unpacked(file, target)).is_right:
+                return candidate
         return None
 
 
