@@ -275,10 +275,13 @@ def _records(path: Path, name: str, variables: Mapping[str, Value]) -> list[Mapp
 
 def _whole(path: Path, name: str, variables: Mapping[str, Value]) -> Any:
     value = variables[name]
-    right = isinstance(value, np.ndarray) and value.dtype.kind in "iuf"
-    if not right or not (np.isfinite(value) & (value == np.floor(value))).all():
+    if not isinstance(value, np.ndarray) or value.dtype.kind not in "iuf" or not _is_whole(value):
         raise ImportRefused(f"{path}: {name} must be whole numbers; found {shown(value)}")
     return value
+
+
+def _is_whole(values: Any) -> bool:
+    return bool((np.isfinite(values) & (values == np.floor(values))).all())
 
 
 def _text(item: Mapping[str, Value], key: str, where: str, k: int, problems: Problems) -> str:
