@@ -177,6 +177,7 @@ def test_numbers_of_rows_in_an_unnamed_column_are_read_over(tmp_path: Path) -> N
         (MEANS, "ACCESS 2.,SBMT,53", "ACCESS 2.,SBMT,high", "'high' is not a finite number"),
         (METRICS, "2,ACCESS,turk", "1,ACCESS,turk", "appears twice"),
         (METRICS, "test_set", "references", "has no column 'test_set'"),
+        (METRICS, "1,ACCESS,asset,", "1,ACCESS,asset,inf", "is not a finite number"),
         (RATINGS, "rater_id", "rater", "has no column 'rater_id'"),
     ],
 )

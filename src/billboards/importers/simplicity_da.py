@@ -142,7 +142,6 @@ def simplicity_da(
     board, choice = _ranked(board)
     if metrics:
         board = replace(board, imported=_read_metrics(metrics, board, found))
-        refuse_errors(found.problems)
     files = [path for path in (ratings, means) if path]
     return Imported(board, (*(counts(path, board) for path in files[:1]), *choice, *found.notes))
 
@@ -332,6 +331,7 @@ def _read_metrics(path: Path, board: Board, found: _Found) -> tuple[ImportedColu
     found.notes.append(f"{path}: {len(seen) * len(metrics):,} scores of {len(metrics)} metrics against {sets}")
     if unknown:
         found.notes.append(f"{path}: left out scores of outputs that nobody judged: {some(dict.fromkeys(unknown))}")
+    refuse_errors(found.problems)
     return in_folder_order(_columns(values, board, path, found))
 
 
