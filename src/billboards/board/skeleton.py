@@ -160,10 +160,12 @@ definition = "How natural and correct the language of the output is."
 
 # An aggregate makes one number per output of several dimensions: the mean over annotators, then over the dimensions,
 # on 0-100. An output that lacks one of them has no aggregate. Left out, campaigns are all there are.
-# With standardise = "annotator" each annotator's ratings become z-scores first; ddof = 0 divides by n, 1 by n - 1.
+# Standardised by annotator, each annotator's ratings become z-scores first; their deviation divides by n - ddof.
 [aggregates.quality]
 dimensions = ["adequacy", "fluency"]
 campaigns = ["example"]
+# standardise = "annotator"
+# ddof = 1
 
 # Generators are found by their files; one needs an entry here only where there is something to say of it.
 # kind is "machine" or "human"; "machine" when left out. `billboards audit` enters what it makes as "optimised", with
