@@ -317,7 +317,9 @@ def read_table(path: Path, problems: Problems, *, numbered: bool = False) -> Tab
     if suffix in PARQUET:
         return _parquet(path)
     endings = ", ".join((*DELIMITERS, *JSON_LINES, *PARQUET))
-    raise ImportRefused(f"{path}: a table's name must end in one of {endings}")
+    raise ImportRefused(
+        f"{path}: a table's name must end in one of {endings}; plain text files are for `billboards import text`"
+    )
 
 
 def _delimited(path: Path, delimiter: str, problems: Problems, numbered: bool) -> Table:

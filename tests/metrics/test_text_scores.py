@@ -164,6 +164,14 @@ def test_a_metric_that_reads_inputs_asks_for_sources() -> None:
         bb.score_texts(["a"], ["a"], metrics="SARI")
 
 
+def test_the_same_outputs_twice_are_told() -> None:
+    outputs = corpus("en", 20, 1, 0.2)
+    report = bb.score_texts({"a": outputs, "b": list(outputs)}, corpus("en", 20, 2, 0.1), metrics="BLEU")
+    assert (report.metrics[0].scores[1].difference, report.metrics[0].scores[1].p_randomisation) == (0, 1 / 10001)
+    assert "b: the same value as a; a p-value says nothing of no difference" in " ".join(str(report).split())
+    assert "*" not in report.to_markdown().partition("\n\n")[0]
+
+
 def test_score_says_where_texts_belong() -> None:
     with pytest.raises(InvalidInput, match=r"bb\.score takes a board.*bb\.score_texts"):
         bb.score(["a"], ["b"])  # type: ignore[arg-type]

@@ -129,6 +129,14 @@ def test_every_link_of_the_board_leads_somewhere(small: PageSite) -> None:
     assert len(seen) > 40
 
 
+def test_every_page_of_a_draft_and_its_facts_for_programs_say_that_it_is_one(small: PageSite) -> None:
+    missing = ["source", "licence", "citation", "protocol", "annotators"]
+    for path in (BOARD, f"{BOARD}/card", f"{BOARD}/metrics/chrF"):
+        assert f"This board is a draft: its data card lacks {', '.join(missing)}" in small.get(path).text
+    facts = small.get("/api/v1/boards/harbour").json()
+    assert facts["draft"][: len(missing)] == missing
+
+
 def test_a_generator_that_is_a_person_is_marked_and_shared_ranks_are_told(small: PageSite) -> None:
     page = small.get(BOARD).text
     assert re.search(r'<tr class="human[^"]*" data-name="Cleo">', page)

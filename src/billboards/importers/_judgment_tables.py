@@ -46,6 +46,8 @@ USUAL: Mapping[str, tuple[str, ...]] = {
         "instance_id",
         "item",
         "sentence",
+        "sentence_id",
+        "sent_id",
         "id",
     ),
     "annotator": ("annotator", "annotator_id", "rater", "judge", "worker", "evaluator", "user"),

@@ -42,6 +42,7 @@ class BoardFacts(BoardHead):
     output_language: str | None
     ranks: str | None = Field(description="the aggregate of judgments that ranks metrics")
     card: dict[str, str | None]
+    draft: list[str] = Field(description="facts that the data card lacks; a board without any is no draft")
     settings: dict[str, Any] = Field(description="phases, quotas, and what stays hidden")
     unavailable: dict[str, str] = Field(description="metrics the board names that can't run here, and why")
 
@@ -143,6 +144,7 @@ def read_board(request: Request, board: str, viewer: Reader) -> BoardFacts:
         output_language=shown.output_language,
         ranks=shown.ranks,
         card=asdict(shown.card),
+        draft=list(shown.missing_facts),
         settings=live.settings.document(),
         unavailable=dict(live.unavailable),
     )
