@@ -6,6 +6,7 @@ import csv
 import gzip
 import io
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -206,3 +207,19 @@ def test_a_board_may_follow_the_metrics(capsys: pytest.CaptureFixture[str]) -> N
     assert main(["new", "mine"]) == 0
     assert score("--metric", "length", "mine") == 0
     assert "cells computed" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["score", "--output", "endless", "--reference", "ref.txt"],
+        ["score", "--output", "a.txt", "--reference", "/dev/zero"],
+        ["import", "text", "--output", "A=endless", "-o", "board"],
+        ["import", "text", "--output", "a.txt", "--reference", "/dev/zero", "-o", "board"],
+    ],
+)
+@pytest.mark.usefixtures("folder")
+def test_pipes_and_devices_are_refused(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    os.mkfifo("endless")
+    assert main(words) == 2
+    assert "is a pipe or a device" in capsys.readouterr().err

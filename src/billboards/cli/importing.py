@@ -52,9 +52,13 @@ def _add_kind(parser: ArgumentParser, name: str) -> None:
 def run(arguments: Namespace) -> int:
     from billboards.board.card_facts import draft_note, read_facts, with_facts
     from billboards.board.writing import write_board
+    from billboards.cli.main import refuse_endless
     from billboards.cli.output import note
 
     importer = IMPORTERS.load(arguments.kind)
+    for text in (word for value in vars(arguments).values() if isinstance(value, list) for word in value):
+        # Files that stand behind a name, as in NAME=FILE.
+        refuse_endless(Namespace(files=[Path(text), Path(text.partition("=")[2])]))
     imported = importer(arguments.source, **given_options(arguments, importer.options))
     board = with_facts(imported.board, read_facts(arguments.fact, arguments.card))
     path = write_board(board, arguments.out, replace=arguments.force)

@@ -161,7 +161,7 @@ def _ask(name: str, arguments: list[str]) -> int:
 
     def run(_: Namespace) -> int:
         parsed = command_parser(name).parse_args(arguments)
-        _refuse_endless(parsed)
+        refuse_endless(parsed)
         return _analyses.run(parsed, analysis_named(name))
 
     return _guarded(run, Namespace())
@@ -172,7 +172,7 @@ def _guarded(run: Callable[[Namespace], int], arguments: Namespace) -> int:
     from billboards.errors import BillboardsError, InvalidInput
 
     try:
-        _refuse_endless(arguments)
+        refuse_endless(arguments)
         code = run(arguments)
         sys.stdout.flush()
     except InvalidInput as error:
@@ -191,7 +191,7 @@ def _guarded(run: Callable[[Namespace], int], arguments: Namespace) -> int:
     return int(code or 0)
 
 
-def _refuse_endless(arguments: Namespace) -> None:
+def refuse_endless(arguments: Namespace) -> None:
     """Refuse pipes and devices by name: nobody may ever write to the one, and the other may never end."""
     import os
     from stat import S_ISDIR, S_ISREG

@@ -232,12 +232,14 @@ class _Texts:
         self._sizes: dict[str, int] = {}
 
     def read(self, file: str) -> list[str]:
+        from billboards.cli.main import refuse_endless
         from billboards.cli.output import note
         from billboards.errors import InvalidInput
         from billboards.reading import text_lines
 
         if file == "-" and file in self._sizes:
             raise InvalidInput("- can be read only once; give the other texts as files")
+        refuse_endless(Namespace(file=Path(file)))
         lines = text_lines(Path(file), raw=sys.stdin.buffer.read() if file == "-" else None)
         if lines[0].startswith("\ufeff"):
             note(
