@@ -130,10 +130,11 @@ def refuse_errors(problems: Problems) -> None:
     raise ImportRefused(first + (f"; and {more} more mistakes like these" if more > 0 else ""))
 
 
-def read_bytes(path: Path, *, most: int = MOST_UNPACKED) -> bytes:
+def read_bytes(path: Path, *, most: int | None = None) -> bytes:
     """A file's bytes, unpacked when it is gzipped, as far as any data set goes, or as `most` allows."""
     if path.suffix != ".gz":
         return path.read_bytes()
+    most = MOST_UNPACKED if most is None else most
     blocks, size = list[bytes](), 0
     with gzip.open(path) as file:
         while block := file.read(1 << 20):
@@ -144,7 +145,7 @@ def read_bytes(path: Path, *, most: int = MOST_UNPACKED) -> bytes:
     return b"".join(blocks)
 
 
-def read_source(path: Path, *, most: int = MOST_UNPACKED) -> bytes:
+def read_source(path: Path, *, most: int | None = None) -> bytes:
     """A source file's bytes, unpacked when gzipped; an absent, unreadable or empty file is refused."""
     try:
         raw = read_bytes(path, most=most)

@@ -17,7 +17,7 @@ def test_the_page_says_what_the_board_says(tmp_path: Path) -> None:
     metrics = {metric.name: metric for metric in ranking.metrics}
     lines = {line.name: line.correlation for line in ranking.lines}
     outputs, systems = bb.agreement(board, "crowd", "expert", shown=1).value.levels
-    experts = sorted(lines[f"expert{k}"] for k in (1, 2, 3))
+    experts = sorted(lines[f"expert{k}"] or 0.0 for k in (1, 2, 3))
     assert ranking.ensemble is not None
     for sentence in (
         f"a correlation of {metrics['ROUGE-1'].correlation:.3f} over {metrics['ROUGE-1'].n:,} summaries",
