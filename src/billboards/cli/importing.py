@@ -56,7 +56,7 @@ def run(arguments: Namespace) -> int:
     from billboards.cli.output import note
 
     importer = IMPORTERS.load(arguments.kind)
-    for text in (word for value in vars(arguments).values() if isinstance(value, list) for word in value):
+    for text in (str(word) for value in vars(arguments).values() if isinstance(value, list) for word in value):
         # Files that stand behind a name, as in NAME=FILE.
         refuse_endless(Namespace(files=[Path(text), Path(text.partition("=")[2])]))
     imported = importer(arguments.source, **given_options(arguments, importer.options))
