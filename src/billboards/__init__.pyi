@@ -27,6 +27,7 @@ from billboards.analyses.ratings.severity import severity as ratings_severity
 from billboards.analyses.references import references as references
 from billboards.analyses.sensitivity import sensitivity as sensitivity
 from billboards.analyses.suite.open import open_suite as open_suite
+from billboards.analyses.trust import trust as trust
 from billboards.api.boards import get as get
 from billboards.api.boards import import_board as import_board
 from billboards.api.boards import open as open
@@ -88,4 +89,5 @@ __all__ = [
     "score_texts",
     "sensitivity",
     "stats",
+    "trust",
 ]

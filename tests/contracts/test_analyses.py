@@ -33,6 +33,7 @@ QUICK: dict[str, dict[str, Any]] = {
     "rank": {"draws": 20},
     "compare": {"draws": 20},
     "sensitivity": {"draws": 20},
+    "trust": {"draws": 20},
     "overrating": {"human": "A"},
     "hybrids": {"mixtures": 50, "sample": 10},
     "ratings agreement": {"resamples": 20},

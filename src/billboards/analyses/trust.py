@@ -1,0 +1,210 @@
+"""Say of each metric what moves it beside quality: length, place, its own mood, and what it leaves out.
+
+What makes a judge trustworthy is measured, not believed. Agreement is Pearson's r with people over all judged outputs.
+Length bias is the partial correlation of scores with the outputs' length, people's scores held fixed: above 0 the
+metric rewards length that people don't. A pairwise judge keeps how often the text that was shown first wins (.5 is no
+position bias) and how often both orders agree; a sampled one how far its answers spread. Missing are outputs that the
+metric abstained from. Whether it favours its own relatives is a question for `billboards audit`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+import numpy as np
+from annotated_types import Ge
+from numpy.typing import NDArray
+
+from billboards.analyses._analysis import analysis
+from billboards.analyses._view import JudgedMatrix, View, judged_matrix
+from billboards.board import Board
+from billboards.board.cells import CellStore, with_parts
+from billboards.errors import NotEnoughData
+from billboards.options import Named
+from billboards.show.table import Table, TableColumn
+from billboards.stats.correlation import instance_sums, pearson_of_sums, resampled_pearson
+
+Floats = NDArray[np.float64]
+Interval = tuple[float, float]
+#: Parts in which judges keep what they are like, beside what they say of outputs.
+FIRST, AGREED, SPREAD = "first", "agreed", "spread"
+#: A bias is said in words where its interval leaves this much of nothing out.
+CLEAR = 0.05
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MetricTrust:
+    """What moves one metric.
+
+    `n` judged outputs with a score; `agreement` with people and `length`, the partial correlation with length, over
+    them; `first` and `agreed` of a pairwise judge, `spread` of a sampled one; `missing` of `outputs` have no score.
+    """
+
+    metric: str
+    n: int
+    agreement: float | None
+    length: float | None
+    length_interval: Interval | None
+    first: float | None
+    agreed: float | None
+    spread: float | None
+    missing: int
+    outputs: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrustStudy:
+    """What moves each metric of a board beside quality."""
+
+    DOCUMENT: ClassVar[str] = "trust"
+
+    board: str
+    aggregate: str
+    part: str
+    draws: int
+    seed: int
+    metrics: tuple[MetricTrust, ...]
+
+
+@analysis(quick=False)
+def trust(
+    view: View,
+    *,
+    draws: Annotated[int, Ge(1), Named(metavar="N"), "resampled sets of instances behind the intervals"] = 1000,
+    seed: Annotated[int, Ge(0), Named(metavar="N"), "seed of those draws"] = 0,
+) -> TrustStudy:
+    """Say of each metric what moves it beside quality: length, place, its own mood, and what it leaves out."""
+    board = view.counted
+    matrix = judged_matrix(board, view.cells, aggregate=view.aggregate, part=view.part)
+    if not len(matrix.scores.columns):
+        raise NotEnoughData(f"board {board.name} has no scores yet; compute some with `billboards score`")
+    parts = _kept_parts(view, matrix)
+    lengths = _lengths(board)
+    metrics = tuple(
+        _measured(name, matrix.scores.of(name), matrix, lengths, parts, draws, seed)
+        for name in matrix.scores.names
+        if name not in parts
+    )
+    return TrustStudy(
+        board=board.name,
+        aggregate=matrix.aggregate,
+        part=str(matrix.part),
+        draws=draws,
+        seed=seed,
+        metrics=tuple(sorted(metrics, key=lambda m: (-2.0 if m.agreement is None else -m.agreement, m.metric))),
+    )
+
+
+def _kept_parts(view: View, matrix: JudgedMatrix) -> dict[str, float]:
+    """The means of the parts in which judges keep what they are like, by their names."""
+    names = list(_part_names(view.cells, set(matrix.scores.names)))
+    if not names:
+        return {}
+    parted = judged_matrix(view.counted, with_parts(view.cells, names), aggregate=view.aggregate, part=view.part).scores
+    return {name: float(np.nanmean(np.abs(parted.of(name)))) for name in names if name in parted.names}
+
+
+def _part_names(cells: CellStore | None, shown: set[str]) -> Iterator[str]:
+    for key in () if cells is None else cells.columns():
+        for part in (FIRST, AGREED, SPREAD) if key.column.name in shown else ():
+            if part in cells.parts(key):  # type: ignore[union-attr]
+                yield f"{key.column.name}[{part}]"
+
+
+def _lengths(board: Board) -> Floats:
+    """The outputs' lengths in characters, NaN where there is none."""
+    return np.array([[np.nan if text is None else len(text) for text in row.texts] for row in board.rows], np.float64)
+
+
+def _measured(
+    name: str, scores: Floats, matrix: JudgedMatrix, lengths: Floats, parts: dict[str, float], draws: int, seed: int
+) -> MetricTrust:
+    people = matrix.judged_human
+    both = np.isfinite(scores) & np.isfinite(people) & np.isfinite(lengths)
+    of_scores, of_people, of_lengths = (np.where(both, values, np.nan) for values in (scores, people, lengths))
+    pairs = (
+        instance_sums(of_scores[np.newaxis], of_people),
+        instance_sums(of_scores[np.newaxis], of_lengths),
+        instance_sums(of_people[np.newaxis], of_lengths),
+    )
+    agreement, *_ = values = [pearson_of_sums(sums.sum(axis=1)) for sums in pairs]
+    # One seed draws the same instances for all three.
+    drawn = _partial(*(resampled_pearson(sums, draws=draws, seed=seed) for sums in pairs))
+    asked = np.isfinite(lengths) & np.isfinite(scores).any(axis=1, keepdims=True) & _looked_at(matrix)
+    return MetricTrust(
+        metric=name,
+        n=int(both.sum()),
+        agreement=_number(agreement),
+        length=_number(_partial(*values)),
+        length_interval=_interval(drawn[:, 0]) if both.any(axis=0).sum() > 1 else None,
+        first=parts.get(f"{name}[{FIRST}]"),
+        agreed=parts.get(f"{name}[{AGREED}]"),
+        spread=parts.get(f"{name}[{SPREAD}]"),
+        missing=int((asked & ~np.isfinite(scores)).sum()),
+        outputs=int(asked.sum()),
+    )
+
+
+def _looked_at(matrix: JudgedMatrix) -> NDArray[np.bool_]:
+    """The instances of the part that is looked at: those on which anything has a score."""
+    return np.asarray(np.isfinite(matrix.scores.values).any(axis=(0, 1)))
+
+
+def _partial(score_people: Floats, score_length: Floats, people_length: Floats) -> Floats:
+    """The correlation of scores with length, people's held fixed; NaN where nothing is left of one."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        left = (1 - score_people**2) * (1 - people_length**2)
+        partial = (score_length - score_people * people_length) / np.sqrt(left)
+    return np.where(left > 1e-9, np.clip(partial, -1.0, 1.0), np.nan)
+
+
+def _interval(drawn: Floats) -> Interval | None:
+    if not np.isfinite(drawn).any():
+        return None
+    low, high = np.nanquantile(drawn, (0.025, 0.975))
+    return float(low), float(high)
+
+
+def _number(value: Floats) -> float | None:
+    return float(value[0]) if np.isfinite(value[0]) else None
+
+
+@trust.table
+def _table(study: TrustStudy) -> Table:
+    columns = (
+        TableColumn("metric", "metric", "left", kind="name"),
+        TableColumn("agreement", "agreement", digits=3),
+        TableColumn("n", "outputs", priority=2),
+        TableColumn("length", "length", digits=3),
+        TableColumn("length_interval", "95% interval", digits=3, kind="interval", priority=1),
+        TableColumn("first", "first wins", digits=3),
+        TableColumn("agreed", "orders agree", digits=3, priority=1),
+        TableColumn("spread", "spread", digits=3),
+        TableColumn("missing", "missing"),
+    )
+    keys = [column.key for column in columns]
+    rows = tuple({key: getattr(metric, key) for key in keys} for metric in study.metrics)
+    notes = (
+        "length: partial correlation with the outputs' length, people's scores held fixed; above 0 rewards length.",
+        "first wins: of a pairwise judge, .5 is no position bias. spread: standard deviation of sampled answers.",
+    )
+    return Table(f"What moves the metrics of {study.board}", columns, rows, notes)
+
+
+@trust.words
+def _words(study: TrustStudy) -> list[str]:
+    return [sentence for metric in study.metrics for sentence in _sentences(metric)]
+
+
+def _sentences(metric: MetricTrust) -> Iterator[str]:
+    low, high = metric.length_interval or (0.0, 0.0)
+    if low > CLEAR or high < -CLEAR:
+        what = "longer" if low > 0 else "shorter"
+        yield f"{metric.metric} favours {what} outputs than people do (partial correlation {metric.length:.2f})."
+    if metric.first is not None and abs(metric.first - 0.5) > CLEAR:
+        place = "first" if metric.first > 0.5 else "second"
+        yield f"{metric.metric} prefers the text that is shown {place} (the first wins {metric.first:.0%})."
+    if metric.missing:
+        yield f"{metric.metric} has no score for {metric.missing:,} of {metric.outputs:,} outputs."

@@ -1,0 +1,94 @@
+"""What moves a metric beside quality is found where it was planted, and not found where it was not."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from judge_server import JudgeServer, Received, Reply, completion
+from small_boards import small_board
+
+import billboards as bb
+from billboards.analyses.trust import MetricTrust
+from billboards.board import Board, row_of
+from billboards.errors import NotEnoughData
+from billboards.metrics.judges.endpoint import shared_manners
+from billboards.metrics.judges.pace import shared_pace
+
+
+@pytest.fixture
+def server(judge_environment: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[JudgeServer]:
+    shared_pace.cache_clear()
+    shared_manners.cache_clear()
+    with JudgeServer() as opened:
+        monkeypatch.setenv("BILLBOARDS_JUDGE_URL", opened.url)
+        monkeypatch.setenv("BILLBOARDS_JUDGE_MODEL", "stand-in")
+        yield opened
+
+
+@pytest.fixture
+def board(tmp_path: Path) -> Board:
+    """Forty instances, three generators, outputs of many lengths."""
+    made = small_board(instances=40, generators=3)
+    draw = np.random.default_rng(7)
+    rows = tuple(
+        row_of(row.generator, made.instances, tuple(f"{row.name} " + "word " * draw.integers(1, 30) for _ in row.texts))
+        for row in made.rows
+        if row.generator is not None
+    )
+    return bb.save(replace(made, rows=rows, metrics=()), tmp_path / "made")
+
+
+def measured(board: Board) -> dict[str, MetricTrust]:
+    return {metric.metric: metric for metric in bb.trust(board, draws=200).value.metrics}
+
+
+def answering(received: Received) -> Reply:
+    """A judge that likes length, prefers what it is shown first, and has nothing to say about one output."""
+    system, texts = received.body["messages"][0]["content"], received.texts
+    if '"better"' in system:
+        return completion('{"better": "first"}')
+    if texts["output"].endswith(" word word ") and texts["output"].count("word") == 2:
+        return completion("?")
+    return completion(json.dumps({"score": min(100, len(texts["output"]) / 2)}))
+
+
+def test_planted_biases_are_found(board: Board, server: JudgeServer) -> None:
+    server.answer = answering
+    report = bb.score(board, ["judge-DA(abstain=0.5)", "judge-pair"])
+    assert report.failures == {}
+    found = measured(board)
+    long, pair = found["judge-DA(abstain=0.5)"], found["judge-pair"]
+    assert long.length is not None
+    assert long.length > 0.9
+    assert long.length_interval is not None
+    assert long.length_interval[0] > 0.9
+    assert long.missing == report.abstained.get("judge-DA(abstain=0.5)", (0, 0))[0]
+    assert (pair.first, pair.agreed, pair.spread) == (1.0, 0.0, None)
+    assert long.first is None
+    words = " ".join(bb.trust(board, draws=200).words)
+    assert "judge-DA(abstain=0.5) favours longer outputs than people do" in words
+    assert "judge-pair prefers the text that is shown first (the first wins 100%)." in words
+
+
+def test_the_spread_of_samples_is_kept(board: Board, server: JudgeServer) -> None:
+    server.answer = lambda received: completion("4")
+    bb.score(board, ["judge-GEval(samples=2)"])
+    assert measured(board)["judge-GEval(samples=2)"].spread == 0.0
+
+
+def test_a_metric_that_follows_people_has_no_length_bias(board: Board, server: JudgeServer) -> None:
+    bb.score(board, ["chrF"])
+    (metric,) = measured(board).values()
+    assert metric.missing == 0
+    assert metric.first is None
+    assert metric.n > 0
+
+
+def test_a_board_without_scores_says_so(board: Board) -> None:
+    with pytest.raises(NotEnoughData, match="has no scores yet"):
+        bb.trust(board)
