@@ -4,8 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from billboards.board.scoring import Progress
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as Bar
+
+#: The bars that are on the screen.
+_bars: list[Bar] = []
 
 
 @contextmanager
@@ -20,13 +27,34 @@ def scoring_progress() -> Iterator[Callable[[Progress], None]]:
         yield _nobody_watches
         return
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Bar(*columns, console=console, transient=True) as bar:
+    with Bar(*columns, console=console, transient=True) as bar, _listed(bar):
         task = bar.add_task("scoring", total=None, visible=False)
 
         def show(progress: Progress) -> None:
             bar.update(task, description=progress.cell, completed=progress.done, total=progress.total, visible=True)
 
         yield show
+
+
+@contextmanager
+def without_bar() -> Iterator[None]:
+    """No bar on the screen as long as this lasts, so that somebody can be asked something."""
+    for bar in _bars:
+        bar.stop()
+    try:
+        yield
+    finally:
+        for bar in _bars:
+            bar.start()
+
+
+@contextmanager
+def _listed(bar: Bar) -> Iterator[None]:
+    _bars.append(bar)
+    try:
+        yield
+    finally:
+        _bars.remove(bar)
 
 
 @contextmanager

@@ -147,13 +147,15 @@ def _score_board(arguments: Namespace) -> int:
 def _attendant() -> Attendant:
     """The person at the terminal, who is told what judges will take and may let them pass a cap."""
     from billboards.cli.output import note
+    from billboards.cli.progress import without_bar
     from billboards.metrics.judges.budget import Attendant
 
     def allow(question: str) -> bool:
         if not (sys.stdin.isatty() and sys.stderr.isatty()):
             return False
-        print(f"{question} [y/N] ", end="", file=sys.stderr, flush=True)
-        return sys.stdin.readline().strip().casefold() in ("y", "yes")
+        with without_bar():
+            print(f"{question} [y/N] ", end="", file=sys.stderr, flush=True)
+            return sys.stdin.readline().strip().casefold() in ("y", "yes")
 
     return Attendant(note, allow, f"billboards {shlex.join(sys.argv[1:])}")
 

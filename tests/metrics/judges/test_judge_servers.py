@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import pty
 import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -238,3 +240,26 @@ def test_the_command_line_refuses_with_the_command_that_allows_it(
     )
     assert server.received == []
     empty_purse()
+
+
+@pytest.mark.parametrize(("reply", "asked"), [("n", 0), ("y", 18)])
+def test_on_a_terminal_a_person_is_asked(reply: str, asked: int, tmp_path: Path, server: JudgeServer) -> None:
+    bb.save(small_board(instances=6, generators=3), tmp_path / "small")
+    here, there = pty.openpty()
+    command = [sys.executable, "-m", "billboards", "score", str(tmp_path / "small"), "--metric", "judge-DA"]
+    environment = {**os.environ, "BILLBOARDS_JUDGE_TOKENS": "100", "TERM": "xterm"}
+    child = subprocess.Popen(command, stdin=there, stdout=there, stderr=there, env=environment)
+    os.close(there)
+    shown = b""
+    while b"[y/N]" not in shown:
+        shown += os.read(here, 4096)
+    os.write(here, f"{reply}\n".encode())
+    try:
+        while more := os.read(here, 4096):
+            shown += more
+    except OSError:
+        pass  # the other end is closed
+    os.close(here)
+    assert child.wait() == (0 if asked else 1)
+    assert len(server.received) == asked
+    assert b"Ask all the same? [y/N]" in b" ".join(shown.split())
