@@ -23,6 +23,7 @@ CORPUS = sorted((Path(__file__).parent / "corpus").glob("*.case"))
 #: Readers by the first word of their names, and how many cases they share in the short form.
 GROUPS = {
     "import": 150,
+    "catalogue": 80,
     "judgments": 60,
     "board": 60,
     "outputs": 60,

@@ -20,6 +20,7 @@ READING = re.compile(
 FUZZED: Mapping[str, tuple[str, ...]] = {
     "analyses/audit/": ("kept", "study"),
     "board/card_facts.py": ("study",),
+    "catalogue/": ("catalogue",),
     "formats/": ("judgments",),
     "importers/": ("import",),
     "board/": ("board",),

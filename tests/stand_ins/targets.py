@@ -19,6 +19,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+from catalogue_targets import catalogue
 from importer_sources import MAKERS
 from judged_boards import KEY, bare_board, judged_board
 from kept_targets import kept
@@ -253,6 +254,7 @@ def all_targets(home: Path, stack: ExitStack) -> dict[str, Target]:
         board_folders,
         submissions,
         others,
+        catalogue,
         kept,
         sites,
         partial(outside, stack=stack),

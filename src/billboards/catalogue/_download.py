@@ -318,7 +318,7 @@ class _Transfer:
     def _remembered(self) -> dict[str, Any]:
         try:
             about = json.loads(self._about.read_text("utf-8"))
-        except (FileNotFoundError, ValueError):
+        except (FileNotFoundError, ValueError, RecursionError):
             return {}
         return about if isinstance(about, dict) else {}
 

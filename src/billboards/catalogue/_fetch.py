@@ -215,8 +215,9 @@ def _keep_list(source: Source, folder: Path, files: dict[str, Unpacked]) -> None
 
 def _kept_list(source: Source, folder: Path) -> list[File] | None:
     try:
-        return [File.model_validate(item) for item in json.loads(_list_file(source, folder).read_text("utf-8"))]
-    except (FileNotFoundError, ValueError):
+        listed = json.loads(_list_file(source, folder).read_text("utf-8"))
+        return [File.model_validate(item) for item in listed] if isinstance(listed, list) else None
+    except (FileNotFoundError, ValueError, RecursionError):
         return None
 
 
