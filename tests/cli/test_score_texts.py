@@ -53,7 +53,7 @@ def expected(outputs: list[str], *references: list[str]) -> float:
 def test_two_outputs_are_scored_and_compared(capsys: pytest.CaptureFixture[str]) -> None:
     assert score("--output", "a.txt", "b.txt", "--reference", "ref.txt", "--metric", "BLEU", "chrF", "TER") == 0
     printed = " ".join(capsys.readouterr().out.split())
-    for words in ("nrefs:1|bs:1000|seed:12345|case:mixed|eff:no|tok:13a|smooth:exp", "p (bootstrap)", "TER ↓"):
+    for words in ("nrefs:1|bs:1000|seed:12345|case:mixed|eff:no|tok:13a|smooth:exp", "p (bs)", "TER ↓"):
         assert words in printed
     assert "nrefs:1|ar:10000|seed:12345" in printed
 

@@ -22,8 +22,8 @@ def metric_table(report: TextReport, metric: MetricScores) -> Table:
         TableColumn("score", headed(metric.metric, higher_is_better=metric.higher_is_better), digits=digits),
         TableColumn("interval", "95% interval", digits=digits, kind="interval", visible=sure),
         TableColumn("difference", "difference", digits=digits, kind="change", visible=compared),
-        TableColumn("p_bootstrap", "p (bootstrap)", kind="p", visible=compared),
-        TableColumn("p_randomisation", "p (randomisation)", kind="p", visible=compared),
+        TableColumn("p_bootstrap", "p (bs)", kind="p", visible=compared),
+        TableColumn("p_randomisation", "p (ar)", kind="p", visible=compared),
     )
     rows = tuple(_row(each) for each in metric.scores)
     return Table(f"{metric.metric}: {metric.signature}", columns, rows, tuple(_notes(report, metric)), metric.metric)
@@ -38,8 +38,8 @@ def long_table(report: TextReport) -> Table:
         TableColumn("interval", "95% interval", kind="interval"),
         TableColumn("mean", "mean", visible=False),
         TableColumn("difference", "difference", kind="change"),
-        TableColumn("p_bootstrap", "p (bootstrap)", kind="p"),
-        TableColumn("p_randomisation", "p (randomisation)", kind="p"),
+        TableColumn("p_bootstrap", "p (bs)", kind="p"),
+        TableColumn("p_randomisation", "p (ar)", kind="p"),
         TableColumn("signature", "signature", "left", visible=False),
     )
     rows = (
@@ -89,8 +89,8 @@ def _notes(report: TextReport, metric: MetricScores) -> Iterator[str]:
         yield f"{metric.metric} has no scores of single outputs: nothing to resample."
         return
     yield (
-        f"p: whether a system differs from {report.baseline}; paired bootstrap ({report.draws:,} resamples) and "
-        f"approximate randomisation ({report.trials:,} trials), as sacreBLEU computes them."
+        f"p: whether a system differs from {report.baseline}; bs: paired bootstrap ({report.draws:,} resamples), "
+        f"ar: approximate randomisation ({report.trials:,} trials), as sacreBLEU computes them."
     )
     if metric is report.metrics[0]:
         yield f"Signature of the randomisation: {metric.randomisation_signature}"
