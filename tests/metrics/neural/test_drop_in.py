@@ -126,10 +126,10 @@ def test_a_board_in_a_language_is_rescaled_by_its_baseline(bert: str) -> None:
     from billboards.metrics.neural.bertscore import BERTScore
 
     scorer = BERTScore(model="bert-base-multilingual-cased", baseline="known")
-    assert scorer.for_language("zh").lang == "zh"
+    assert scorer.for_language("zh").language == "zh"
     assert scorer.for_language("zh").name == scorer.name
-    assert BERTScore(model=bert).for_language("zh").lang == ""
-    assert BERTScore(baseline="known").for_language("en").lang == ""
+    assert BERTScore(model=bert).for_language("zh").language == ""
+    assert BERTScore(baseline="known").for_language("en").language == ""
 
 
 def test_a_scorer_counts_weights_once_and_scores_often(bert: str, texts: Texts) -> None:

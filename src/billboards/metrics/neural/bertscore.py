@@ -51,8 +51,8 @@ class BERTScore(Metric):
     """Greedy matching of contextual embeddings; F1 ranks, P and R are kept beside it.
 
     `model` is `minilm`, a model's folder or the name of a hub model that was fetched before; `layer` its layer, by
-    default the recommended one. `baseline` rescales: `known` by a baseline that ships, for texts in the language `lang`
-    (by default the board's), else by the one in that file.
+    default the recommended one. `baseline` rescales: `known` by a baseline that ships, for texts in `language` (by
+    default the board's), else by the one in that file.
     """
 
     model: str = EMBEDDED
@@ -60,7 +60,7 @@ class BERTScore(Metric):
     idf: bool = False
     baseline: str = NO_BASELINE
     precision: str = "fp32"
-    lang: str = ""
+    language: str = ""
 
     # The best of each part is found in one pass; a single call also embeds each text once.
     multiple_references: ClassVar[Literal["own", "best"]] = "own"
@@ -86,7 +86,7 @@ class BERTScore(Metric):
 
     def language_options(self, language: Language) -> dict[str, object]:
         # Only a baseline depends on the language of the texts.
-        return {"lang": language.code} if self.baseline == KNOWN_BASELINE and self.model != EMBEDDED else {}
+        return {"language": language.code} if self.baseline == KNOWN_BASELINE and self.model != EMBEDDED else {}
 
     @property
     def takes_best_reference(self) -> bool:
@@ -112,6 +112,7 @@ class BERTScore(Metric):
             "idf": "yes" if self.idf else "no",
             "rescaled": "no" if rescaling is None else rescaling.digest(self.used_layer),
             "precision": checked_precision(self, self.precision),
+            **({"language": self.language} if self.language else {}),
             **self.versions(),
         }
         return "|".join((self.card.name, *(f"{key}:{value}" for key, value in parts.items())))
@@ -170,7 +171,7 @@ class BERTScore(Metric):
         if self.baseline == NO_BASELINE:
             return None
         if self.baseline == KNOWN_BASELINE:
-            return find_baseline(self.model, self.lang or None)
+            return find_baseline(self.model, self.language or None)
         return read_baseline(Path(self.baseline))
 
 

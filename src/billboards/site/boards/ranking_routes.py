@@ -193,7 +193,9 @@ def _head(snapshot: Snapshot, most: int | None = None) -> RankingHead:
 
 
 def _facts(look: Look, snapshot: Snapshot, document: dict[str, Any]) -> RankingFacts:
-    """A ranking with what this audience may not see taken out."""
+    """A ranking with what this audience may not see taken out, and what its board's card lacks now."""
     ranking = document["ranking"]
     masked = ranking if look.judged else document_of(look.masked(result_of(Ranking, ranking)))
+    if look.board.is_draft:
+        masked = {**masked, "draft": list(look.board.missing_facts)}
     return RankingFacts(**_head(snapshot).model_dump(), ranking=masked, overrating=document.get("overrating"))
