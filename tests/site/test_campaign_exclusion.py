@@ -45,11 +45,15 @@ def test_the_contrarian_is_excluded_by_the_model_and_the_items_are_judged_by_oth
     assert campaign_status(port.site, port.owner, campaign.id).done == 36
 
     without, with_all = both_results(port.site, port.owner, campaign.id)
-    best = {one.generator: one for one in without.estimates}["g0"]
-    mixed = {one.generator: one for one in with_all.estimates}["g0"]
-    assert best.instances == mixed.instances == 12
-    assert mixed.labels > best.labels == 12
-    assert best.mean == 100 > mixed.mean
+    clean = {estimate.generator: estimate for estimate in without.estimates}
+    mixed = {estimate.generator: estimate for estimate in with_all.estimates}
+    assert [clean[name].instances for name in clean] == [mixed[name].instances for name in clean] == [12, 12, 12]
+    # Whose outputs the contrarian was shown before the exclusion is a matter of chance.
+    more = {name: mixed[name].labels - 12 for name in clean}
+    assert {estimate.labels for estimate in clean.values()} == {12}
+    assert sum(more.values()) == sum(answer.is_right is None for answer in void) > 0
+    assert clean["g0"].mean == 100
+    assert (mixed["g0"].mean < 100) == (more["g0"] > 0)
     close_campaign(port.site, port.owner, campaign.id)
     work_until_done(port.site)
     assert set(live_board(port.site, "ferry").board.judgments.annotators) == {ann.participant.annotator.pseudonym}
