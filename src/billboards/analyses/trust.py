@@ -107,10 +107,12 @@ def _kept_parts(view: View, matrix: JudgedMatrix) -> dict[str, float]:
 
 
 def _part_names(cells: CellStore | None, shown: set[str]) -> Iterator[str]:
-    for key in () if cells is None else cells.columns():
-        for part in (FIRST, AGREED, SPREAD) if key.column.name in shown else ():
-            if part in cells.parts(key):  # type: ignore[union-attr]
-                yield f"{key.column.name}[{part}]"
+    if cells is None:
+        return
+    for key in cells.columns():
+        name = key.column.name
+        if name in shown:
+            yield from (f"{name}[{part}]" for part in (FIRST, AGREED, SPREAD) if part in cells.parts(key))
 
 
 def _lengths(board: Board) -> Floats:

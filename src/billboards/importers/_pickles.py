@@ -318,7 +318,8 @@ class _Reader:
         self.weigh(4 * len(raw) + 128)
         self.check_characters(raw, kind)
         flat = np.frombuffer(raw, kind.numpy)
-        numbers = (flat.astype(bool) if kind.code == "b1" else flat.copy()).reshape(shape, order=order)  # type: ignore[call-overload]
+        numbers: Any = flat.astype(bool) if kind.code == "b1" else flat.copy()
+        numbers = numbers.reshape(shape, order=order)
         return self.listed(numbers) if kind.code[0] in "US" else numbers
 
     def listed(self, texts: Any) -> Any:

@@ -5,13 +5,13 @@ The first question is that of judge-MQM, word for word, so that whoever has aske
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from billboards.metrics.base import Item, MetricCard
 from billboards.metrics.judges import templates
 from billboards.metrics.judges.asking import Asking, Parts, Question
-from billboards.metrics.judges.judge import FAILURES, LICENCE, NEEDS, TRAINING, TemplateJudge, quotable
+from billboards.metrics.judges.judge import COMMON, FAILURES, TemplateJudge, quotable
 from billboards.metrics.judges.parsing import COSTS, cost_of, read_error_list
 from billboards.metrics.judges.templates import Template
 
@@ -24,23 +24,18 @@ class ESA(TemplateJudge):
 
     steps: ClassVar[int] = 2
     usual_tokens: ClassVar[int] = 100
-    card: ClassVar[MetricCard] = MetricCard(
+    card: ClassVar[MetricCard] = replace(
+        COMMON,
         name="judge-ESA",
         summary="A language model's score of an output from 0 to 100 after it marked the errors in it, whose number is "
         "kept by severity",
         needs_references=False,
-        needs_input=True,
-        needs_part=NEEDS,
         range=(0.0, 100.0),
         parts=("score", *COSTS),
         turned_parts=tuple(COSTS),
-        deterministic=False,
-        training_data=TRAINING,
-        licence=LICENCE,
         paper="Kocmi et al. 2024, Error Span Annotation: A Balanced Approach for Human Evaluation of Machine "
         "Translation, WMT; the two steps are those of GEMBA-ESA, the prompts are our own",
         failures=f"{FAILURES} A wrong error in the first step misleads the second.",
-        slow=True,
     )
 
     @property

@@ -17,7 +17,7 @@ from billboards.errors import InvalidInput, MetricFailed
 from billboards.metrics.base import Item, MetricCard
 from billboards.metrics.judges import templates
 from billboards.metrics.judges.asking import Abstained, Asking, Parts, Question
-from billboards.metrics.judges.judge import FAILURES, LICENCE, NEEDS, TRAINING, Judge
+from billboards.metrics.judges.judge import COMMON, FAILURES, Judge
 from billboards.metrics.judges.parsing import HIGHEST, LOWEST, Unreadable, read_number
 from billboards.metrics.judges.responses import Answer
 from billboards.metrics.judges.templates import AGAIN_NUMBER
@@ -45,22 +45,17 @@ class GEval(Judge):
     logprobs: bool = False
 
     usual_tokens: ClassVar[int] = 5
-    card: ClassVar[MetricCard] = MetricCard(
+    card: ClassVar[MetricCard] = replace(
+        COMMON,
         name="judge-GEval",
         summary="Aspects that a language model rates from 1 to 5 by steps, each an expectation over sampled answers or "
         "over the probabilities of the numbers, and how far the answers spread",
         needs_references=False,
-        needs_input=True,
-        needs_part=NEEDS,
         range=(float(LOWEST), float(HIGHEST)),
         turned_parts=(SPREAD,),
-        deterministic=False,
-        training_data=TRAINING,
-        licence=LICENCE,
         paper="Liu et al. 2023, G-Eval: NLG Evaluation using GPT-4 with Better Human Alignment, EMNLP; aspects of "
         "Fabbri et al. 2021, SummEval, TACL; aspects' steps are our own, not written by the model",
         failures=f"{FAILURES} Few samples leave noise: the paper draws 20, here 5 are drawn by default.",
-        slow=True,
     )
 
     def __post_init__(self) -> None:

@@ -45,6 +45,18 @@ FAILURES = (
     "Texts leave the machine for the endpoint, and answers cost time and money. Outputs about which no answer can be "
     "read have no score."
 )
+#: What the cards of all judges say alike.
+COMMON = MetricCard(
+    name="judge",
+    summary="",
+    needs_input=True,
+    needs_part=NEEDS,
+    deterministic=False,
+    training_data=TRAINING,
+    licence=LICENCE,
+    failures=FAILURES,
+    slow=True,
+)
 log = logging.getLogger("billboards.judges")
 
 
@@ -240,19 +252,14 @@ def quotable(item: Item) -> tuple[str, ...]:
 class DirectAssessment(TemplateJudge):
     """A score from 0 to 100."""
 
-    card: ClassVar[MetricCard] = MetricCard(
+    card: ClassVar[MetricCard] = replace(
+        COMMON,
         name="judge-DA",
         summary="A language model's direct assessment of an output from 0 to 100, beside input and references",
-        needs_input=True,
-        needs_part=NEEDS,
         range=(0.0, 100.0),
-        deterministic=False,
-        training_data=TRAINING,
-        licence=LICENCE,
         paper="Kocmi and Federmann 2023, Large Language Models Are State-of-the-Art Evaluators of Translation Quality, "
         "EAMT (GEMBA-DA); the prompt is our own",
         failures=f"{FAILURES} Scores crowd on a few round numbers.",
-        slow=True,
     )
 
     def _template(self, kind: str, *, references: bool, source: bool) -> Template:
@@ -266,23 +273,18 @@ class MQM(TemplateJudge):
     references: bool = False
 
     usual_tokens: ClassVar[int] = 150
-    card: ClassVar[MetricCard] = MetricCard(
+    card: ClassVar[MetricCard] = replace(
+        COMMON,
         name="judge-MQM",
         summary="Errors that a language model finds in an output, weighed by severity (critical 25, major 5, minor 1) "
         "up to 25 and negated; how many there are of each severity is kept too",
         needs_references=False,
-        needs_input=True,
-        needs_part=NEEDS,
         range=(-MOST, 0.0),
         parts=("score", *COSTS),
         turned_parts=tuple(COSTS),
-        deterministic=False,
-        training_data=TRAINING,
-        licence=LICENCE,
         paper="Kocmi and Federmann 2023, GEMBA-MQM: Detecting Translation Quality Error Spans with GPT-4, WMT; weights "
         "of Freitag et al. 2021, TACL; the prompt is our own",
         failures=f"{FAILURES} Spans are taken as the model quotes them; long outputs reach -25 soon.",
-        slow=True,
     )
 
     def _template(self, kind: str, *, references: bool, source: bool) -> Template:
@@ -296,20 +298,15 @@ class Likert(TemplateJudge):
     references: bool = False
     aspects: str = "coherence+consistency+fluency+relevance"
 
-    card: ClassVar[MetricCard] = MetricCard(
+    card: ClassVar[MetricCard] = replace(
+        COMMON,
         name="judge-Likert",
         summary="Mean of the aspects that a language model rates from 1 to 5, each of which is kept too",
         needs_references=False,
-        needs_input=True,
-        needs_part=NEEDS,
         range=(float(LOWEST), float(HIGHEST)),
-        deterministic=False,
-        training_data=TRAINING,
-        licence=LICENCE,
         paper="Liu et al. 2023, G-Eval: NLG Evaluation using GPT-4 with Better Human Alignment, EMNLP; aspects of "
         "Fabbri et al. 2021, SummEval, TACL; the prompt is our own, and answers are not weighed by their probability",
         failures=f"{FAILURES} Five steps leave many ties; aspects that are asked for together influence one another.",
-        slow=True,
     )
 
     def __post_init__(self) -> None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence, Set
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, ClassVar
 
 from billboards.metrics.base import FILE, Item, MetricCard
 from billboards.metrics.judges.asking import Asking, Parts, Question
-from billboards.metrics.judges.judge import FAILURES, LICENCE, NEEDS, TRAINING, Judge, quotable
+from billboards.metrics.judges.judge import COMMON, FAILURES, Judge, quotable
 from billboards.metrics.judges.prompts import Prompt, open_prompt
 
 
@@ -19,26 +20,19 @@ class OwnPrompt(Judge):
     prompt: str = field(default="quality", metadata=FILE)
 
     usual_tokens: ClassVar[int] = 60
-    card: ClassVar[MetricCard] = MetricCard(
+    card: ClassVar[MetricCard] = replace(
+        COMMON,
         name="judge",
         summary="What a language model says to a prompt from a file: a number, several aspects, or errors",
-        needs_references=True,
-        needs_input=True,
-        needs_part=NEEDS,
         range=(0.0, 100.0),
-        deterministic=False,
-        training_data=TRAINING,
-        licence=LICENCE,
         paper="none of its own; the prompt automqm follows the idea of Fernandes et al. 2023, The Devil is in the "
         "Errors, WMT, in our own words",
         failures=f"{FAILURES} A prompt that says raw lets a text speak as if it were the prompt.",
-        slow=True,
     )
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        opened = open_prompt(self.prompt)
-        object.__setattr__(self, "_opened", opened)
+        opened = self.opened
         card = replace(
             type(self).card,
             needs_input="input" in opened.placeholders,
@@ -50,11 +44,10 @@ class OwnPrompt(Judge):
         )
         object.__setattr__(self, "card", card)
 
-    @property
+    @cached_property
     def opened(self) -> Prompt:
-        """What the file says."""
-        opened: Prompt = self._opened  # type: ignore[attr-defined]
-        return opened
+        """What the file says; it is read once."""
+        return open_prompt(self.prompt)
 
     @property
     def digest(self) -> str:

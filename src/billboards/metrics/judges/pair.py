@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 from billboards.metrics.base import Item, MetricCard
 from billboards.metrics.judges import templates
 from billboards.metrics.judges.asking import Asking, Parts, Question
-from billboards.metrics.judges.judge import FAILURES, LICENCE, NEEDS, TRAINING, Judge, quotable
+from billboards.metrics.judges.judge import COMMON, FAILURES, Judge, quotable
 from billboards.metrics.judges.templates import Template
 
 
@@ -27,22 +27,17 @@ class Pair(Judge):
     kind: str = "text"
     input: bool = True
 
-    card: ClassVar[MetricCard] = MetricCard(
+    card: ClassVar[MetricCard] = replace(
+        COMMON,
         name="judge-pair",
         summary="The share of comparisons with its references that an output wins under a language model, shown in "
         "both orders, a tie counting half; how often the first text wins, and whether both orders agree, are kept too",
-        needs_input=True,
-        needs_part=NEEDS,
         range=(0.0, 1.0),
         parts=("won", "first", "agreed"),
-        deterministic=False,
-        training_data=TRAINING,
-        licence=LICENCE,
         paper="Zheng et al. 2023, Judging LLM-as-a-Judge with MT-Bench and Chatbot Arena, NeurIPS (pairwise "
         "comparison, position bias); the prompt is our own",
         failures=f"{FAILURES} The score says how an output compares with its references: where they are weak it is "
         "high. Two orders cancel a preference for the first or second text in the score, at the price of ties.",
-        slow=True,
     )
 
     def __post_init__(self) -> None:

@@ -13,17 +13,7 @@ from billboards.errors import InvalidInput, MissingPart, UnknownName
 from billboards.metrics.base import Batch, Floats, Metric, MetricCard
 from billboards.metrics.judges.endpoint import need_httpx
 from billboards.metrics.judges.esa import ESA
-from billboards.metrics.judges.judge import (
-    FAILURES,
-    LICENCE,
-    MQM,
-    NEEDS,
-    REVISION,
-    TRAINING,
-    DirectAssessment,
-    Likert,
-    TemplateJudge,
-)
+from billboards.metrics.judges.judge import COMMON, FAILURES, MQM, REVISION, DirectAssessment, Likert, TemplateJudge
 from billboards.metrics.judges.settings import MODEL
 
 JUDGES: dict[str, type[TemplateJudge]] = {"DA": DirectAssessment, "MQM": MQM, "Likert": Likert, "ESA": ESA}
@@ -48,20 +38,15 @@ class Panel(Metric):
     scores_together: ClassVar[bool] = True
     may_abstain: ClassVar[bool] = True
     travels: ClassVar[bool] = False
-    card: ClassVar[MetricCard] = MetricCard(
+    card: ClassVar[MetricCard] = replace(
+        COMMON,
         name="judge-panel",
         summary="The mean over several language models that are asked the same; each one's score is kept too",
-        needs_input=True,
-        needs_part=NEEDS,
         range=(0.0, 100.0),
-        deterministic=False,
-        training_data=TRAINING,
-        licence=LICENCE,
         paper="Verga et al. 2024, Replacing Judges with Juries: Evaluating LLM Generations with a Panel of Diverse "
         "Models, arXiv:2404.18796; the prompts are our own",
         failures=f"{FAILURES} Models of one family err alike, and their mean with them. A member that abstains from an "
         "output is left out there, so that means are over different members.",
-        slow=True,
     )
 
     def __post_init__(self) -> None:
