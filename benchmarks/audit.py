@@ -48,7 +48,7 @@ def measure(board: Board, instances: int, k: int, most: int) -> None:
 
     board = replace(board, instances=board.instances[:instances], rows=(), home=None)
     metric = bb.metric("source-cosine")
-    metric.score(bb.Batch(["warm"], [], ["up"]))
+    metric.score_batch(bb.Batch(["warm"], [], ["up"]))
     bench = Bench(board, MemoryCells())
     # The plain loop first: what the batched one leaves in memory would help it.
     start = time.perf_counter()

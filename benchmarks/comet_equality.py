@@ -104,9 +104,9 @@ def write(folder: Path, real: list[str]) -> None:
     scores = {}
     for place in (*(str(folder / name) for name in TINY), *real):
         try:
-            found = Comet(place).score(Batch(outputs, [[text] for text in references], inputs))
+            found = Comet(place).score_batch(Batch(outputs, [[text] for text in references], inputs))
         except InvalidInput:
-            found = CometQE(place).score(Batch(outputs, (), inputs))
+            found = CometQE(place).score_batch(Batch(outputs, (), inputs))
         scores[place] = found.tolist()
     kept = {"inputs": inputs, "outputs": outputs, "references": references, "scores": scores}
     (folder / "ours.json").write_text(json.dumps(kept))

@@ -155,7 +155,7 @@ def stream(count: int) -> None:
         texts = [_sentence(draw, 25) for _ in range(min(10_000, count - start))]
         batch = Batch(texts[::-1], [[text] for text in texts])
         for one in metrics:
-            one.score(batch)
+            one.score_batch(batch)
 
 
 def measure_length() -> None:

@@ -231,7 +231,7 @@ def compare_released(findings: Findings, name: str, board: bb.Board, step: int) 
     metric = METEOR(early_nltk=name == "wmt20-zh-en")
     (column,) = (column for column in board.imported if column.name == "METEOR")
     batches = {row: every(batch, step) for row, batch in batches_of(board) if row in column.values}
-    gaps = np.concatenate([abs(metric.score(part) - column.values[row][::step]) for row, part in batches.items()])
+    gaps = np.concatenate([abs(metric.score_batch(part) - column.values[row][::step]) for row, part in batches.items()])
     apart = gaps > TOLERANCE
     said = f"{metric.name} as released"
     print(f"{name:16}{said:44}{apart.size:8}  {apart.sum()} differ, the most by {gaps.max():.1e}")

@@ -92,7 +92,7 @@ class Differences:
 
 def compare(name: str, outputs: Sequence[str], references: Sequence[Sequence[str]], found: Differences) -> None:
     """Sentence scores of ours and of the peer."""
-    ours = metric(name).score(Batch(outputs, references))
+    ours = metric(name).score_batch(Batch(outputs, references))
     assert not isinstance(ours, dict)
     for own, output, texts in zip(ours, outputs, references, strict=True):
         theirs = PAIRS[name].sentence_score(output, list(texts)).score
@@ -198,7 +198,7 @@ def compare_released(every: int) -> bool:
     equal = True
     for board, name in ((board, name) for board in REFERENCES for name in ("TER", "CharacTER")):
         outputs, references = BOARDS[board](data)
-        ours = metric(name).score(Batch(outputs[::every], references[::every]))
+        ours = metric(name).score_batch(Batch(outputs[::every], references[::every]))
         assert not isinstance(ours, dict)
         found = Differences()
         for own, theirs in zip(ours, released(data, board, name)[::every], strict=True):

@@ -17,7 +17,7 @@ class WordRecall(bb.Metric):
     lowercase: bool = True
     card: ClassVar[bb.MetricCard] = bb.MetricCard(name="word-recall", range=(0.0, 1.0))
 
-    def score(self, batch: bb.Batch) -> Floats:
+    def score_batch(self, batch: bb.Batch) -> Floats:
         return score_each(batch, lambda item: max(self._recall(item.output, text) for text in item.references))
 
     def _recall(self, output: str, reference: str) -> float:

@@ -30,7 +30,7 @@ class TypeTokenRatio(Metric):
     def versions(self) -> dict[str, str]:
         return {"type-token-ratio": "0.1"}
 
-    def score(self, batch: Batch) -> Floats:
+    def score_batch(self, batch: Batch) -> Floats:
         return score_each(batch, lambda item: self._ratio(item.output))
 
     def _ratio(self, output: str) -> float:

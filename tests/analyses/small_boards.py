@@ -29,7 +29,7 @@ class Overlap(Metric):
 
     card: ClassVar[MetricCard] = MetricCard(name="overlap")
 
-    def score(self, batch: Batch) -> Floats:
+    def score_batch(self, batch: Batch) -> Floats:
         shared = [
             max(len(set(output.split()) & set(reference.split())) for reference in references)
             for output, references in zip(batch.outputs, batch.references, strict=True)
@@ -43,7 +43,7 @@ class Errors(Metric):
 
     card: ClassVar[MetricCard] = MetricCard(name="errors", higher_is_better=False)
 
-    def score(self, batch: Batch) -> Mapping[str, Floats]:
+    def score_batch(self, batch: Batch) -> Mapping[str, Floats]:
         wrong = [
             len(set(output.split()) - set(" ".join(references).split()))
             for output, references in zip(batch.outputs, batch.references, strict=True)
@@ -58,7 +58,7 @@ class Characters(Metric):
     card: ClassVar[MetricCard] = MetricCard(name="characters", needs_references=False, is_statistic=True)
     needs_corpus: ClassVar[bool] = True
 
-    def score(self, batch: Batch) -> Floats:
+    def score_batch(self, batch: Batch) -> Floats:
         return np.array([len(output) for output in batch.outputs], float)
 
 
@@ -68,7 +68,7 @@ class Broken(Metric):
 
     card: ClassVar[MetricCard] = MetricCard(name="broken")
 
-    def score(self, batch: Batch) -> Floats:
+    def score_batch(self, batch: Batch) -> Floats:
         if any("bad" in output for output in batch.outputs):
             raise RuntimeError("I can't read this")
         return np.zeros(len(batch))

@@ -61,9 +61,9 @@ def test_vanilla_f_is_bertscore_and_with_idf_that_of_bertscore_with_idf(batch: b
     (found,) = score_variants(BERTScore(), [batch])
     assert found.shape == (6, 3, 7)
     greedy = MATCHINGS.index("F")
-    np.testing.assert_allclose(found[0, greedy], BERTScore().score(batch)["F1"], atol=1e-5)
+    np.testing.assert_allclose(found[0, greedy], BERTScore().score_batch(batch)["F1"], atol=1e-5)
     weighted = found[SETTINGS.index(Setting(idf=True)), greedy]
-    np.testing.assert_allclose(weighted, BERTScore(idf=True).score(batch)["F1"], atol=1e-5)
+    np.testing.assert_allclose(weighted, BERTScore(idf=True).score_batch(batch)["F1"], atol=1e-5)
 
 
 def test_the_last_setting_is_moverscore(batch: bb.Batch) -> None:
@@ -71,7 +71,7 @@ def test_the_last_setting_is_moverscore(batch: bb.Batch) -> None:
     for found, one in zip(score_variants(BERTScore(), [batch, other]), (batch, other), strict=True):
         for n in (1, 2):
             scores = found[-1, MATCHINGS.index(f"WMD{n}")]
-            np.testing.assert_allclose(scores, MoverScore(ngram=n).score(one), atol=1e-5)
+            np.testing.assert_allclose(scores, MoverScore(ngram=n).score_batch(one), atol=1e-5)
 
 
 def test_every_variant_has_the_correlation_that_its_scores_have(board: bb.Board) -> None:

@@ -26,7 +26,7 @@ class OverlapAll(Metric):
     card: ClassVar[MetricCard] = MetricCard(name="overlap-all")
     multiple_references: ClassVar[Literal["own", "best"]] = "own"
 
-    def score(self, batch: Batch) -> Floats:
+    def score_batch(self, batch: Batch) -> Floats:
         pairs = zip(batch.outputs, batch.references, strict=True)
         return np.array([len(set(o.split()) & set(" ".join(r).split())) for o, r in pairs], float)
 

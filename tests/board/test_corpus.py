@@ -123,7 +123,9 @@ def test_positions_outside_the_board_are_refused() -> None:
 def test_other_metrics_have_the_mean_and_lower_is_better_is_shown_as_users_know_it() -> None:
     board = text_board()
     cells, (overlap, errors, ter) = scored(board, Overlap(), Errors(), metric("TER"))
-    sentences = Errors().score(Batch(list(map(str, board.rows[0].texts)), board.reference_texts(("A", "B"))))["count"]
+    sentences = Errors().score_batch(Batch(list(map(str, board.rows[0].texts)), board.reference_texts(("A", "B"))))[
+        "count"
+    ]
     value = errors.values["g0"]
     assert value.value == value.sentence_mean == pytest.approx(sentences.mean())
     assert (overlap.kind, overlap.higher_is_better, errors.higher_is_better) == ("mean", True, False)

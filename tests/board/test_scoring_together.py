@@ -29,14 +29,14 @@ class Together(Metric):
     needs_corpus: ClassVar[bool] = True
     card: ClassVar[MetricCard] = MetricCard(name="together", needs_references=False)
 
-    def score(self, batch: Batch) -> Floats:
+    def score_batch(self, batch: Batch) -> Floats:
         return np.array([len(text) for text in batch.outputs], float)
 
     def score_rows(self, batches: Sequence[Batch]) -> list[Floats]:
         CALLS.append([len(batch) for batch in batches])
         if self.wrong == "raises":
             raise RuntimeError("no memory")
-        return [self.score(batch) * (np.nan if self.wrong == "nan" else 1) for batch in batches]
+        return [self.score_batch(batch) * (np.nan if self.wrong == "nan" else 1) for batch in batches]
 
 
 @pytest.fixture

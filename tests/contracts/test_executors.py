@@ -25,7 +25,7 @@ class Letters(Metric):
 
     card: ClassVar[MetricCard] = MetricCard(name="letters", needs_references=False)
 
-    def score(self, batch: Batch) -> Floats:
+    def score_batch(self, batch: Batch) -> Floats:
         if "die" in batch.outputs:
             os._exit(9)
         if "raise" in batch.outputs:

@@ -147,7 +147,7 @@ def test_it_runs_behind_the_walls_that_every_pack_runs_behind(pack: Path, expect
         pytest.skip(f"packages of this Python lie in a closed folder: {closed[0]}")
     # What `pack build` would have installed is at hand here: torch and transformers of these tests.
     program = replace(open_program(pack), environment=Environment(packages, "of the tests", (), ""))
-    assert program.score(Batch(OUTPUTS, REFERENCES)).tolist() == pytest.approx(expected, abs=1e-5)
+    assert program.score_batch(Batch(OUTPUTS, REFERENCES)).tolist() == pytest.approx(expected, abs=1e-5)
 
 
 def test_files_are_read_and_written_as_a_pack_is_given_them(

@@ -73,13 +73,13 @@ def learned_numbers() -> list[dict[str, Any]]:
     """Scores under the metrics on the embedded sentence model."""
     told = [0, 1, 2, 4, 5]
     batch = bb.Batch([OUTPUTS[k] for k in told], [REFERENCES[k] for k in told], [INPUTS[k] for k in told], "en")
-    return [{"spec": spec, "scores": _scores(bb.metric(spec).score(batch))} for spec in LEARNED]
+    return [{"spec": spec, "scores": _scores(bb.metric(spec).score_batch(batch))} for spec in LEARNED]
 
 
 def _numbers(spec: str, batch: bb.Batch, language: str) -> dict[str, Any]:
     metric = bb.metric(spec)
     document: dict[str, Any] = {"spec": spec, "language": language, "signature": metric.signature}
-    document["scores"] = _scores(metric.score(batch))
+    document["scores"] = _scores(metric.score_batch(batch))
     if isinstance(metric, SummedMetric):
         document["corpus"] = metric.corpus_score(batch)
     return document

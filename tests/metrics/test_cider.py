@@ -38,7 +38,7 @@ def random_batch(words: int, seed: int = 1) -> Batch:
 @pytest.mark.parametrize("words", [3, 50, 1000])
 def test_cider_d_is_pycocoevalcaps_cider(words: int) -> None:
     batch = random_batch(words)
-    np.testing.assert_allclose(CIDErD(tokenizer="split").score(batch), theirs(batch), rtol=0, atol=1e-9)
+    np.testing.assert_allclose(CIDErD(tokenizer="split").score_batch(batch), theirs(batch), rtol=0, atol=1e-9)
 
 
 def test_captions_are_scored_as_by_pycocoevalcap_from_their_words(shared_data: Path) -> None:
@@ -47,7 +47,9 @@ def test_captions_are_scored_as_by_pycocoevalcap_from_their_words(shared_data: P
     references = [captions[k + 1 : k + 5] for k in range(0, len(captions), 5)]
     cut = [[" ".join(caption_words(text)) for text in texts] for texts in references]
     prepared = Batch([" ".join(caption_words(text)) for text in captions[::5]], cut)
-    np.testing.assert_allclose(CIDErD().score(Batch(captions[::5], references)), theirs(prepared), rtol=0, atol=1e-9)
+    np.testing.assert_allclose(
+        CIDErD().score_batch(Batch(captions[::5], references)), theirs(prepared), rtol=0, atol=1e-9
+    )
 
 
 def test_the_plain_cider_is_the_same_where_nothing_repeats_and_length_is_free() -> None:
@@ -56,7 +58,7 @@ def test_the_plain_cider_is_the_same_where_nothing_repeats_and_length_is_free() 
     words = [f"w{k}" for k in range(12)]
     texts = [[" ".join(draw.sample(words, draw.randrange(9))) for _ in range(4)] for _ in range(100)]
     batch = Batch([one[0] for one in texts], [one[1:] for one in texts])
-    np.testing.assert_allclose(CIDEr(tokenizer="split").score(batch), theirs(batch, 1e9), rtol=0, atol=1e-9)
+    np.testing.assert_allclose(CIDEr(tokenizer="split").score_batch(batch), theirs(batch, 1e9), rtol=0, atol=1e-9)
 
 
 def test_scores_are_those_worked_out_by_hand() -> None:
@@ -65,18 +67,18 @@ def test_scores_are_those_worked_out_by_hand() -> None:
     # Instance 1: one word and one pair agree in full, nothing is longer: (1 + 1 + 0 + 0) / 4 · 10.
     # Instance 2: words: (0, 2) against (0, 1): cosine 1; pairs: a dog, dog dog against a dog: 1 / sqrt 2.
     plain = 10 * (1 + 1 / math.sqrt(2)) / 4
-    assert CIDEr(tokenizer="split").score(batch) == pytest.approx([5.0, plain])
+    assert CIDEr(tokenizer="split").score_batch(batch) == pytest.approx([5.0, plain])
     # Clipped: min(2, 1) · 1 / (2 · 1) of the words; one pair more than the reference.
     clipped = 10 * (1 / 2 + 1 / math.sqrt(2)) / 4 * math.exp(-1 / 72)
-    assert CIDErD(tokenizer="split").score(batch) == pytest.approx([5.0, clipped])
+    assert CIDErD(tokenizer="split").score_batch(batch) == pytest.approx([5.0, clipped])
 
 
 def test_a_corpus_of_one_instance_weighs_nothing() -> None:
-    assert list(CIDErD().score(Batch(["a cat"], [["a cat"]]))) == [0.0]
+    assert list(CIDErD().score_batch(Batch(["a cat"], [["a cat"]]))) == [0.0]
 
 
 def test_every_reference_counts_alike() -> None:
     others = (["x"], [["y"]])
-    both = CIDErD().score(Batch(["a cat", *others[0]], [["a cat", "no hit"], *others[1]]))
-    one = CIDErD().score(Batch(["a cat", *others[0]], [["a cat"], *others[1]]))
+    both = CIDErD().score_batch(Batch(["a cat", *others[0]], [["a cat", "no hit"], *others[1]]))
+    one = CIDErD().score_batch(Batch(["a cat", *others[0]], [["a cat"], *others[1]]))
     assert both[0] == pytest.approx(one[0] / 2)

@@ -92,6 +92,6 @@ def test_corpus_scores_of_made_up_corpora_are_sacrebleus(name: str) -> None:
 
 def test_bleu_of_a_corpus_does_not_take_the_effective_order_of_sentences() -> None:
     batch = Batch(["the cat", "a dog"], [["the cat"], ["a dog"]])
-    assert list(metric("BLEU").score(batch)) == pytest.approx([100.0, 100.0])
+    assert list(metric("BLEU").score_batch(batch)) == pytest.approx([100.0, 100.0])
     assert metric("BLEU").corpus_score(batch) == BLEU().corpus_score(batch.outputs, [["the cat", "a dog"]]).score == 0.0
     assert metric("BLEU(corpus_effective_order=True)").corpus_score(batch) == pytest.approx(100.0)

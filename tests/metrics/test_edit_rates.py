@@ -19,7 +19,7 @@ CAT = "the cat sat on the mat"
 
 
 def score_one(name: str, output: str, *references: str) -> float:
-    found = metric(name).score(Batch([output], [references]))
+    found = metric(name).score_batch(Batch([output], [references]))
     assert isinstance(found, np.ndarray)
     return float(found[0])
 
@@ -97,7 +97,7 @@ def test_error_rates_of_a_corpus_sum_edits_and_lengths() -> None:
     batch = Batch(["a", "a b c d"], [["b"], ["a b c d"]])
     scorer = metric("WER")
     assert isinstance(scorer, SummedMetric)
-    assert list(scorer.score(batch)) == [100.0, 0.0]
+    assert list(scorer.score_batch(batch)) == [100.0, 0.0]
     assert scorer.corpus_score(batch) == 20.0
 
 

@@ -75,7 +75,7 @@ def score(matches: int, words: int, reference_words: int, chunks: int) -> float:
     ],
 )
 def test_a_score_is_the_one_worked_out_by_hand(output: str, references: list[str], expected: float) -> None:
-    assert METEOR().score(Batch([output], [references])) == pytest.approx([expected], abs=1e-12)
+    assert METEOR().score_batch(Batch([output], [references])) == pytest.approx([expected], abs=1e-12)
 
 
 def test_scores_are_those_of_nltk(reader: Any) -> None:
@@ -94,18 +94,18 @@ def test_scores_are_those_of_nltk(reader: Any) -> None:
         meteor_score([r.split() for r in texts], output.split(), wordnet=reader)
         for output, texts in zip(outputs, references, strict=True)
     ]
-    assert METEOR().score(Batch(outputs, references)) == pytest.approx(expected, abs=1e-12)
+    assert METEOR().score_batch(Batch(outputs, references)) == pytest.approx(expected, abs=1e-12)
 
 
 def test_nltk_before_3_6_3_offered_words_matched_by_stem_once_more() -> None:
     """nltk's issue 2729: likes and like matched twice there."""
     batch = Batch(["I likes pizza"], [["I really like pizza"]])
-    assert METEOR().score(batch) == pytest.approx([0.655], abs=5e-4)
+    assert METEOR().score_batch(batch) == pytest.approx([0.655], abs=5e-4)
 
 
 @pytest.mark.parametrize(("output", "reference"), [("rugs", "rug"), ("large", "big")])
 def test_early_nltk_counts_a_word_in_two_stages(output: str, reference: str) -> None:
-    once, twice = (METEOR(early_nltk=t).score(Batch([output], [[reference]]))[0] for t in (False, True))
+    once, twice = (METEOR(early_nltk=t).score_batch(Batch([output], [[reference]]))[0] for t in (False, True))
     assert once < twice
 
 
@@ -118,8 +118,8 @@ def test_early_nltk_looked_for_base_forms_until_it_found_one() -> None:
 
 
 def test_words_of_other_scripts_are_parted_from_marks_on_request() -> None:
-    assert list(METEOR().score(Batch(["кошка!"], [["кошка"]]))) == [0.0]
-    assert METEOR(tokenizer="unicode").score(Batch(["Кошка!"], [["кошка"]])) == pytest.approx([0.5])
+    assert list(METEOR().score_batch(Batch(["кошка!"], [["кошка"]]))) == [0.0]
+    assert METEOR(tokenizer="unicode").score_batch(Batch(["Кошка!"], [["кошка"]])) == pytest.approx([0.5])
     with pytest.raises(UnknownName, match="known: characters, nltk, split, unicode"):
         metric("METEOR(tokenizer=x)")
 
@@ -175,11 +175,11 @@ def test_a_wordnet_that_is_absent_or_incomplete_is_said_with_what_to_do(
     (tmp_path / "index.noun").touch()
     monkeypatch.setenv("BILLBOARDS_WORDNET", str(tmp_path))
     with pytest.raises(MissingPart, match=r"no complete WordNet: data\.noun, noun\.exc, .* wordnet-base"):
-        METEOR().score(Batch(["a"], [["a"]]))
+        METEOR().score_batch(Batch(["a"], [["a"]]))
     monkeypatch.delenv("BILLBOARDS_WORDNET")
     monkeypatch.setattr("billboards.metrics.wordnet.USUAL_PLACE", tmp_path / "nowhere")
     with pytest.raises(MissingPart, match=r"needs WordNet, .* or set BILLBOARDS_WORDNET"):
-        METEOR().score(Batch(["a"], [["a"]]))
+        METEOR().score_batch(Batch(["a"], [["a"]]))
 
 
 @pytest.fixture
@@ -212,9 +212,9 @@ def no_punkt(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def test_words_of_nltk_give_the_score_that_evaluate_gives() -> None:
     batch = Batch(["It is late."], [["It is late"]])
     # "It is late" matches as one chunk of three among four words; split at blanks, "late." matches nothing.
-    assert METEOR(tokenizer="nltk").score(batch) == pytest.approx([score(3, 4, 3, 1)])
-    assert METEOR(tokenizer="nltk").score(batch)[0] == pytest.approx(0.950, abs=5e-4)
-    assert METEOR().score(batch) == pytest.approx([score(2, 3, 3, 1)])
+    assert METEOR(tokenizer="nltk").score_batch(batch) == pytest.approx([score(3, 4, 3, 1)])
+    assert METEOR(tokenizer="nltk").score_batch(batch)[0] == pytest.approx(0.950, abs=5e-4)
+    assert METEOR().score_batch(batch) == pytest.approx([score(2, 3, 3, 1)])
 
 
 @pytest.mark.usefixtures("no_punkt")

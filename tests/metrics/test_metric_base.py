@@ -32,7 +32,7 @@ class Fixed(Metric):
     answer: tuple[float, ...] = ()
     card: ClassVar[MetricCard] = MetricCard(name="fixed", needs_references=False)
 
-    def score(self, batch: Batch) -> Floats:
+    def score_batch(self, batch: Batch) -> Floats:
         return np.array(self.answer)
 
 
@@ -43,7 +43,7 @@ class Parts(Metric):
     broken: bool = False
     card: ClassVar[MetricCard] = MetricCard(name="parts", needs_references=False)
 
-    def score(self, batch: Batch) -> Mapping[str, Floats]:
+    def score_batch(self, batch: Batch) -> Mapping[str, Floats]:
         ones = np.ones(len(batch))
         return {"f1": ones, "precision": ones * (np.inf if self.broken else 2)}
 
@@ -54,7 +54,7 @@ class Silent(Metric):
 
     card: ClassVar[MetricCard] = MetricCard(name="silent", needs_references=False)
 
-    def score(self, batch: Batch) -> Mapping[str, Floats]:
+    def score_batch(self, batch: Batch) -> Mapping[str, Floats]:
         return {}
 
 
@@ -64,7 +64,7 @@ class Needy(Metric):
 
     card: ClassVar[MetricCard] = MetricCard(name="needy", needs_input=True)
 
-    def score(self, batch: Batch) -> Floats:
+    def score_batch(self, batch: Batch) -> Floats:
         return np.zeros(len(batch))
 
 

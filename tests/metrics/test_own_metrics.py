@@ -83,10 +83,10 @@ def test_whatever_names_a_metric_gives_one(mine: Path) -> None:
 
 def test_a_function_is_given_what_its_parameters_name() -> None:
     batch = bb.Batch(["a b c", "b"], [["a c"], ["b"]], ["x", "b"])
-    assert bb.metric(words).score(batch).tolist() == [3.0, 1.0]  # type: ignore[union-attr]
-    assert bb.metric(shared).score(batch).tolist() == [2.0, 1.0]  # type: ignore[union-attr]
-    assert bb.metric(copied).score(batch).tolist() == [0.0, 1.0]  # type: ignore[union-attr]
-    assert bb.metric(twice).score(batch).tolist() == [10.0, 2.0]  # type: ignore[union-attr]
+    assert bb.metric(words).score_batch(batch).tolist() == [3.0, 1.0]  # type: ignore[union-attr]
+    assert bb.metric(shared).score_batch(batch).tolist() == [2.0, 1.0]  # type: ignore[union-attr]
+    assert bb.metric(copied).score_batch(batch).tolist() == [0.0, 1.0]  # type: ignore[union-attr]
+    assert bb.metric(twice).score_batch(batch).tolist() == [10.0, 2.0]  # type: ignore[union-attr]
     cards = [bb.metric(function).card for function in (words, shared, copied)]
     assert [card.needs_references for card in cards] == [False, True, True]
     assert [card.needs_input for card in cards] == [False, False, True]

@@ -67,7 +67,7 @@ def test_unknown_parts_are_named_with_those_there_are() -> None:
     with pytest.raises(UnknownName, match="no part of ROUGE-L named 'recal'; did you mean recall"):
         metric("ROUGE-L[recal]")
     with pytest.raises(MetricFailed, match="BLEU has no part 'x'; it has only one score"):
-        metric("BLEU[x]").score(BATCH)
+        metric("BLEU[x]").score_batch(BATCH)
     with pytest.raises(InvalidInput, match="names no part"):
         metric("BLEU[]")
 
@@ -95,9 +95,9 @@ class Counted(Metric):
     card: ClassVar[MetricCard] = MetricCard(name="counted", parts=("shared", "wrong"), turned_parts=("wrong",))
     runs: ClassVar[list[int]] = []
 
-    def score(self, batch: Batch) -> Mapping[str, Floats]:
+    def score_batch(self, batch: Batch) -> Mapping[str, Floats]:
         self.runs.append(len(batch))
-        return {"shared": Overlap().score(batch), "wrong": Errors().score(batch)["count"]}
+        return {"shared": Overlap().score_batch(batch), "wrong": Errors().score_batch(batch)["count"]}
 
 
 def test_a_part_of_a_scored_metric_is_scored_without_running_it_again() -> None:
@@ -116,7 +116,7 @@ def test_a_part_of_a_scored_metric_is_scored_without_running_it_again() -> None:
         [text or "" for text in board.rows[own].texts], [[r.text for r in i.references] for i in board.instances]
     )
     # Wrong words are fewer where the score is better, so they are turned for themselves.
-    np.testing.assert_array_equal(scores.of("counted[wrong]")[own], -Errors().score(batch)["count"])
+    np.testing.assert_array_equal(scores.of("counted[wrong]")[own], -Errors().score_batch(batch)["count"])
 
 
 def test_a_part_alone_is_scored_with_its_metric() -> None:

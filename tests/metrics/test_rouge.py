@@ -21,7 +21,7 @@ KINDS = (*"123456789", "L", "Lsum")
 
 
 def f_measures(name: str, outputs: list[str], references: list[list[str]]) -> Floats:
-    found = metric(name).score(Batch(outputs, references))
+    found = metric(name).score_batch(Batch(outputs, references))
     assert isinstance(found, dict)
     scores: Floats = found["fmeasure"]
     return scores
@@ -100,7 +100,7 @@ def test_scores_are_exactly_those_of_rouge_score(kind: str, options: dict[str, o
     own = SimpleNamespace(tokenize=unicode_words) if options.get("tokenizer") else None
     scorer = RougeScorer([f"rouge{kind}"], use_stemmer="stemmer" in options, tokenizer=own)
     expected = [scorer.score_multi(item.references, item.output)[f"rouge{kind}"] for item in batch.items()]
-    found = metric(f"ROUGE-{kind}", **options).score(batch)
+    found = metric(f"ROUGE-{kind}", **options).score_batch(batch)
     assert isinstance(found, dict)
     assert list(found) == ["fmeasure", "precision", "recall"]
     for part, scores in found.items():
@@ -112,7 +112,7 @@ def test_the_mean_is_over_every_reference(kind: str) -> None:
     batch = random_texts(6)
     scorer = RougeScorer([f"rouge{kind}"])
     singles = [[scorer.score(r, item.output)[f"rouge{kind}"] for r in item.references] for item in batch.items()]
-    found = metric(f"ROUGE-{kind}", references="mean").score(batch)
+    found = metric(f"ROUGE-{kind}", references="mean").score_batch(batch)
     assert isinstance(found, dict)
     for part, scores in found.items():
         assert list(scores) == pytest.approx([np.mean([getattr(s, part) for s in each]) for each in singles], abs=1e-12)

@@ -22,7 +22,7 @@ CAT = "the cat sat on the mat"
 
 
 def score_one(scorer: Metric, output: str, *references: str) -> float:
-    found = scorer.score(Batch([output], [references]))
+    found = scorer.score_batch(Batch([output], [references]))
     assert isinstance(found, np.ndarray)
     return float(found[0])
 
@@ -123,7 +123,7 @@ def test_scores_and_signature_are_those_of_sacrebleu(name: str, scorer: SacreBLE
     expected = [scorer.sentence_score(o, pool).score for o, pool in zip(outputs, pools, strict=True)]
     ours = metric(name)
     assert isinstance(ours, SacreMetric)
-    assert list(ours.score(Batch(outputs, pools))) == pytest.approx(expected, abs=1e-9)
+    assert list(ours.score_batch(Batch(outputs, pools))) == pytest.approx(expected, abs=1e-9)
     theirs = f"{scorer.sentence_score('a', ['a']).name}|{scorer.get_signature().format()}"
     assert ours.sacrebleu_signature(references=1) == theirs
     assert ours.signature == theirs.replace("nrefs:1|", "") + "|kernel:1"
@@ -222,7 +222,7 @@ def test_ter_is_lower_for_better_and_says_so() -> None:
 def test_ter_prepares_references_twice_as_sacrebleu_does() -> None:
     output, reference = "In the 1970's it was", "In the 1970's, it was good"
     peer = SacreTER(normalized=True, no_punct=True).sentence_score(output, [reference])
-    found = metric("TER(normalized=True,no_punct=True)").score(Batch([output], [[reference]]))
+    found = metric("TER(normalized=True,no_punct=True)").score_batch(Batch([output], [[reference]]))
     assert peer.ref_length == len(["in", "the", "1970", "'s", "it", "was", "good"])
     assert np.asarray(found).tolist() == [peer.score]
 

@@ -39,9 +39,9 @@ OUTPUTS = [
 def test_the_papers_sentences_have_their_published_scores(definition: str, published: list[float]) -> None:
     batch = Batch(OUTPUTS, [REFERENCES] * 3, [INPUT] * 3)
     for tokenizer in ("split", "13a"):
-        found = SARI(definition=definition, tokenizer=tokenizer).score(batch)
+        found = SARI(definition=definition, tokenizer=tokenizer).score_batch(batch)
         assert found["SARI"] == pytest.approx(published, abs=1e-5)
-    assert SARI().score(batch)["SARI"] == pytest.approx(
+    assert SARI().score_batch(batch)["SARI"] == pytest.approx(
         [26.82782411698074, 58.89995423074248, 50.71608864657479], 1e-14
     )
 
@@ -67,7 +67,7 @@ def test_the_papers_sentences_have_their_published_scores(definition: str, publi
 def test_operations_are_those_worked_out_by_hand(
     source: str, output: str, references: list[str], keep: float, delete: float, add: float
 ) -> None:
-    found = SARI(tokenizer="split").score(Batch([output], [references], [source]))
+    found = SARI(tokenizer="split").score_batch(Batch([output], [references], [source]))
     assert [found[part][0] for part in ("keep", "delete", "add")] == pytest.approx(
         [100 * keep, 100 * delete, 100 * add]
     )
@@ -116,7 +116,7 @@ def test_random_texts_score_as_by_counting(definition: str) -> None:
         return " ".join(draw.choices("a b c d e f 猫 é".split(), k=draw.randrange(25)))  # noqa: SIM905
 
     texts = [(text(), text(), [text() for _ in range(draw.randint(1, 5))]) for _ in range(300)]
-    found = SARI(tokenizer="split", definition=definition).score(
+    found = SARI(tokenizer="split", definition=definition).score_batch(
         Batch([output for _, output, _ in texts], [refs for *_, refs in texts], [source for source, *_ in texts])
     )
     expected = [by_counting(*one, corrected=definition == "corrected") for one in texts]
@@ -128,15 +128,15 @@ def test_random_texts_score_as_by_counting(definition: str) -> None:
 @given(st.lists(st.text(st.one_of(st.characters(), st.sampled_from("ab \n")), max_size=30), min_size=3, max_size=5))
 def test_any_text_at_all_scores_as_by_counting(texts: list[str]) -> None:
     source, output, *references = (text.lower() for text in texts)
-    found = SARI(tokenizer="split").score(Batch([output], [references], [source]))
+    found = SARI(tokenizer="split").score_batch(Batch([output], [references], [source]))
     expected = by_counting(source, output, references, corrected=False)
     assert [found[part][0] for part in ("keep", "delete", "add")] == pytest.approx(expected, abs=1e-11)
 
 
 def test_nothing_to_do_is_a_success_once_corrected() -> None:
     batch = Batch(["a b c d"], [["a b c d"]], ["a b c d"])
-    assert SARI(definition="corrected").score(batch)["SARI"] == pytest.approx([100.0])
-    assert SARI().score(batch)["SARI"] == pytest.approx([100 / 3])
+    assert SARI(definition="corrected").score_batch(batch)["SARI"] == pytest.approx([100.0])
+    assert SARI().score_batch(batch)["SARI"] == pytest.approx([100 / 3])
 
 
 @pytest.mark.parametrize(
@@ -155,14 +155,14 @@ def test_nothing_to_do_is_a_success_once_corrected() -> None:
 def test_a_text_without_words_has_the_empty_word_once_corrected(
     source: str, output: str, references: list[str], expected: float
 ) -> None:
-    found = SARI(definition="corrected").score(Batch([output], [references], [source]))
+    found = SARI(definition="corrected").score_batch(Batch([output], [references], [source]))
     assert found["SARI"] == pytest.approx([expected])
     assert "revision:2" in SARI(definition="corrected").signature
 
 
 def test_marks_are_parted_from_words_before_they_are_counted() -> None:
     batch = Batch(["Cats sit."], [["Cats sit."]], ["Cats sit ."])
-    assert SARI().score(batch)["keep"][0] > SARI(tokenizer="split").score(batch)["keep"][0]
+    assert SARI().score_batch(batch)["keep"][0] > SARI(tokenizer="split").score_batch(batch)["keep"][0]
 
 
 def test_a_definition_that_is_not_there_is_refused() -> None:

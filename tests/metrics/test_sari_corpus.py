@@ -89,7 +89,7 @@ def test_random_corpora_score_as_by_counting() -> None:
 def test_a_sentence_has_the_score_of_a_corpus_of_its_own() -> None:
     batch = Batch(["a b c", "d"], [["a c"], ["d e"]], ["a b", "d"])
     alone = [CorpusSARI().corpus_score(batch.part(k, k + 1)) for k in range(2)]
-    assert list(CorpusSARI().score(batch)) == pytest.approx(alone)
+    assert list(CorpusSARI().score_batch(batch)) == pytest.approx(alone)
     assert CorpusSARI().corpus_score(batch) != pytest.approx(sum(alone) / 2)
 
 

@@ -16,13 +16,13 @@ BATCH = Batch(["a cat", "a dog", ""], [["a cat", "one mouse"], ["a cat"], ["é"]
 
 def test_scores_come_back_in_the_order_of_the_outputs(spice_jar: Path) -> None:
     # The stand-in answers in reverse: 2 · 2 / (2 + 4), 2 · 1 / (2 + 2), nothing.
-    assert SPICE().score(BATCH) == pytest.approx([2 / 3, 1 / 2, 0.0])
+    assert SPICE().score_batch(BATCH) == pytest.approx([2 / 3, 1 / 2, 0.0])
 
 
 def test_nothing_is_left_behind(spice_jar: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     before = sorted(tmp_path.iterdir())
-    SPICE().score(BATCH)
+    SPICE().score_batch(BATCH)
     assert sorted(tmp_path.iterdir()) == before
 
 
@@ -52,19 +52,19 @@ def test_a_program_that_misbehaves_fails_the_metric_and_says_how(
         monkeypatch.setattr(spice, "LOADING", 1)
         monkeypatch.setattr(spice, "PER_OUTPUT", 0)
     with pytest.raises(MetricFailed, match=message):
-        SPICE().score(BATCH)
+        SPICE().score_batch(BATCH)
 
 
 def test_a_program_that_is_not_there_is_said_with_what_to_do(spice_jar: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     spice_jar.unlink()
     with pytest.raises(MissingPart, match=r"spice-1\.0\.jar is no file: get SPICE-1\.0"):
-        SPICE().score(BATCH)
+        SPICE().score_batch(BATCH)
     monkeypatch.delenv("BILLBOARDS_SPICE")
     with pytest.raises(MissingPart, match="BILLBOARDS_SPICE is not set"):
-        SPICE().score(BATCH)
+        SPICE().score_batch(BATCH)
 
 
 def test_java_that_is_not_there_is_said_too(spice_jar: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(spice_jar.parent))
     with pytest.raises(MissingPart, match="no program `java`"):
-        SPICE().score(BATCH)
+        SPICE().score_batch(BATCH)

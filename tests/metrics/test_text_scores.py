@@ -96,7 +96,7 @@ def test_texts_that_lack_a_reference_have_sacrebleus_numbers() -> None:
 def test_one_result_holds_corpus_sentences_parts_and_signature() -> None:
     outputs, references = corpus("en", 30, 1, 0.2), [[text] for text in corpus("en", 30, 2, 0.1)]
     scores = score_outputs(bb.metric("rouge-l"), outputs, references)
-    parts = bb.metric("ROUGE-L").score(Batch(outputs, references))
+    parts = bb.metric("ROUGE-L").score_batch(Batch(outputs, references))
     assert isinstance(parts, dict)
     assert list(scores.parts) == list(parts)
     np.testing.assert_array_equal(scores.sentences, next(iter(parts.values())))

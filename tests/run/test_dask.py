@@ -46,7 +46,7 @@ class Heavy(Metric):
         loads.append(os.getpid())
         return len(loads)
 
-    def score(self, batch: Batch) -> Floats:
+    def score_batch(self, batch: Batch) -> Floats:
         return np.full(len(batch), float(self.model))
 
 
@@ -57,7 +57,7 @@ class Slow(Metric):
     card: ClassVar[MetricCard] = MetricCard(name="slow", slow=True)
     seconds: float = 0.05
 
-    def score(self, batch: Batch) -> Floats:
+    def score_batch(self, batch: Batch) -> Floats:
         if "die" in batch.outputs:
             os._exit(9)
         time.sleep(self.seconds)
@@ -72,7 +72,7 @@ class Together(Metric):
     card: ClassVar[MetricCard] = MetricCard(name="together")
     scores_together: ClassVar[bool] = True
 
-    def score(self, batch: Batch) -> Floats:
+    def score_batch(self, batch: Batch) -> Floats:
         return self.score_rows([batch])[0]
 
     def score_rows(self, batches: Sequence[Batch]) -> list[Floats]:
@@ -95,7 +95,7 @@ class Staying(Metric):
     card: ClassVar[MetricCard] = MetricCard(name="staying", needs_references=False)
     travels: ClassVar[bool] = False
 
-    def score(self, batch: Batch) -> Floats:
+    def score_batch(self, batch: Batch) -> Floats:
         return np.full(len(batch), float(os.getpid()))
 
 
@@ -108,7 +108,7 @@ class Elsewhere(Metric):
     def versions(self) -> Mapping[str, str]:
         return {"process": str(os.getpid())}
 
-    def score(self, batch: Batch) -> Floats:
+    def score_batch(self, batch: Batch) -> Floats:
         return np.zeros(len(batch))
 
 

@@ -128,7 +128,7 @@ def test_a_metric_imports_what_it_requires_and_what_that_requires(tmp_path: Path
         "import letters\ndef score(outputs, references, inputs): return [letters.count(o) for o in outputs]\n"
     )
     metric = ProgramMetric(MetricCard(name="vowels", needs_references=False), folder, "metric.py", environment)
-    assert metric.score(Batch(["banana", "rhythm"])).tolist() == [3.0, 0.0]
+    assert metric.score_batch(Batch(["banana", "rhythm"])).tolist() == [3.0, 0.0]
     without = run_program(ProgramMetric(metric.card, folder, "metric.py"), Batch(["banana"]))
     assert "name every package in requirements.txt; its last words: ModuleNotFoundError" in str(without.problem)
     assert metric.signature != ProgramMetric(metric.card, folder, "metric.py").signature

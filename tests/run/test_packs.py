@@ -88,7 +88,7 @@ def test_its_scores_come_from_the_package_it_required(tmp_path: Path, wheels: Pa
     built = build_pack(folder, wheels=wheels)
     assert built.environment is not None
     program = open_pack(str(folder))
-    assert program.score(Batch(["a", "four"])).tolist() == [2.0, 8.0]
+    assert program.score_batch(Batch(["a", "four"])).tolist() == [2.0, 8.0]
     assert f"|environment:{built.environment.digest[:32]}|" in program.signature
     assert not program.trusted
 
@@ -178,7 +178,7 @@ def test_a_trial_that_fails_ends_with_1_and_the_reason(
     assert main(["pack", "check", "doubled", str(board.home)]) == 1
     assert "name every package in requirements.txt" in capsys.readouterr().err
     with pytest.raises(MetricFailed, match="name every package"):
-        open_pack("doubled").score(Batch(["a"]))
+        open_pack("doubled").score_batch(Batch(["a"]))
 
 
 def test_a_record_that_is_damaged_is_named(home: Path) -> None:

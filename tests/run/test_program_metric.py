@@ -65,7 +65,7 @@ def test_a_python_function_is_given_texts_and_returns_numbers(folder: Path) -> N
         "    assert (references, inputs) == ([['a', 'b'], ['c'], ['d']], ['x', 'y', 'z'])\n"
         "    yield from (0.1 + 0.2, 1, -2e-300)\n",
     )
-    assert metric.score(BATCH).tobytes() == np.array([0.1 + 0.2, 1, -2e-300]).tobytes()
+    assert metric.score_batch(BATCH).tobytes() == np.array([0.1 + 0.2, 1, -2e-300]).tobytes()
 
 
 def test_a_python_file_may_import_its_neighbours(folder: Path) -> None:
@@ -73,7 +73,7 @@ def test_a_python_file_may_import_its_neighbours(folder: Path) -> None:
     metric = python(
         folder, "from neighbour import length\ndef score(outputs, references, inputs): return map(length, outputs)\n"
     )
-    assert metric.score(BATCH).tolist() == [3, 6, 4]
+    assert metric.score_batch(BATCH).tolist() == [3, 6, 4]
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_a_python_file_may_import_its_neighbours(folder: Path) -> None:
 )
 def test_a_function_that_breaks_the_contract_is_told_in_its_own_terms(code: str, words: str, folder: Path) -> None:
     with pytest.raises(MetricFailed) as caught:
-        python(folder, code).score(BATCH)
+        python(folder, code).score_batch(BATCH)
     assert str(caught.value).startswith("own: ")
     assert words in str(caught.value)
 
@@ -142,7 +142,7 @@ def test_a_folder_is_opened_by_its_manifest(folder: Path) -> None:
     )
     metric = open_program(folder)
     assert metric.name == "Own"
-    assert metric.score(BATCH).tolist() == [0, 0, 0]
+    assert metric.score_batch(BATCH).tolist() == [0, 0, 0]
 
 
 def test_a_file_that_is_closed_to_others_is_named(folder: Path) -> None:
@@ -171,4 +171,4 @@ def test_without_quoting_a_program_cannot_tell_what_it_was_given(script: str, wo
 
 def test_there_must_be_something_to_score(folder: Path) -> None:
     with pytest.raises(MetricFailed, match="there is no output to score"):
-        python(folder, "").score(Batch([]))
+        python(folder, "").score_batch(Batch([]))

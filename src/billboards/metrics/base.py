@@ -17,13 +17,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import Field, dataclass, fields, replace
 from functools import cache
 from types import MappingProxyType
-from typing import Any, ClassVar, Literal, NamedTuple, Protocol, Self, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Protocol, Self, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from billboards.errors import InvalidInput, MetricFailed
 from billboards.metrics.languages import Language, language_of
+
+if TYPE_CHECKING:
+    from billboards.metrics.texts import Nesting, TextScores
 
 Floats = NDArray[np.float64]
 #: What a corpus value is computed from: one row of numbers for each output.
@@ -178,17 +181,52 @@ class Metric(ABC):
             object.__setattr__(self, fact, frozenset(options))
         return self
 
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        # Before version 0.2 what is now `score_batch` was called `score`.
+        if "score" in vars(cls):
+            cls.score_batch = vars(cls)["score"]  # type: ignore[method-assign]  # under its new name
+            del cls.score
+
+    def score(
+        self,
+        outputs: str | Iterable[str] | Batch,
+        references: str | Iterable[str | Iterable[str | None] | None] | None = None,
+        sources: str | Iterable[str] | None = None,
+        *,
+        language: str | None = None,
+        nesting: Nesting | None = None,
+    ) -> TextScores:
+        """The scores of some texts, without a board.
+
+        outputs: the text of one output, or those of several.
+        references: one text for each output; or several, as a list for each output or as a list for each reference
+            (sacreBLEU's way).
+        sources: the inputs, for metrics that read them.
+        language: the language of the outputs, which chooses how some metrics cut them, as in "zh".
+        nesting: how the references are nested, "output" (a list for each output) or "reference" (a list for each
+            reference); only where both fit and it can't be seen from the texts.
+
+        Example:
+
+            scores = bb.metric("bleu").score(["It is late."], ["It's late."])
+            print(scores.corpus, scores.sentences, scores.interval(), scores.signature)
+        """
+        from billboards.metrics.texts import score_given
+
+        return score_given(self, outputs, references, sources, language=language, nesting=nesting)
+
     @abstractmethod
-    def score(self, batch: Batch) -> Floats | Mapping[str, Floats]:
-        """One score per output, or several named parts of which the first is primary."""
+    def score_batch(self, batch: Batch) -> Floats | Mapping[str, Floats]:
+        """One score per output, or several named parts of which the first is primary: what a metric must define."""
 
     def score_rows(self, batches: Sequence[Batch]) -> Sequence[Floats | Mapping[str, Floats]]:
         """The scores of several generators, each as if it were alone."""
-        return [self.score(batch) for batch in batches]
+        return [self.score_batch(batch) for batch in batches]
 
     def score_counted(self, batch: Batch) -> tuple[Floats | Mapping[str, Floats], Counts | None]:
         """The scores, and what corpus values are computed from where the mean of scores is not enough."""
-        return self.score(batch), None
+        return self.score_batch(batch), None
 
     def corpus_score(self, batch: Batch) -> float:
         """The value of all outputs together; of a metric that is not defined on a corpus, the mean of their scores."""
@@ -241,7 +279,7 @@ class SystemMetric(Metric):
     def score_system(self, batch: Batch) -> float:
         """The score of all outputs of a generator together; there is at least one."""
 
-    def score(self, batch: Batch) -> Floats:
+    def score_batch(self, batch: Batch) -> Floats:
         """No output has a score of its own."""
         return np.full(len(batch), np.nan)
 
@@ -254,7 +292,7 @@ class SystemMetric(Metric):
         return value
 
     def score_counted(self, batch: Batch) -> tuple[Floats, Counts | None]:
-        return self.score(batch), np.array([[self.corpus_score(batch), len(batch)]]) if len(batch) else None
+        return self.score_batch(batch), np.array([[self.corpus_score(batch), len(batch)]]) if len(batch) else None
 
 
 @runtime_checkable
@@ -274,7 +312,7 @@ def score_each(batch: Batch, score: Callable[[Item], float]) -> Floats:
 def score_checked(metric: Metric, batch: Batch) -> dict[str, Floats]:
     """A metric's parts, the primary one first, with the contract enforced: needs met, right count, finite numbers."""
     _check_needs(metric, batch)
-    return _check_scores(metric, batch, metric.score(batch))
+    return _check_scores(metric, batch, metric.score_batch(batch))
 
 
 def score_counted_checked(metric: Metric, batch: Batch) -> tuple[dict[str, Floats], Counts | None]:

@@ -105,7 +105,7 @@ class ConsensusMetric(Metric):
     def versions(self) -> dict[str, str]:
         return {"revision": "1"}
 
-    def score(self, batch: Batch) -> Floats:
+    def score_batch(self, batch: Batch) -> Floats:
         items = items_of(batch)
         pairs = pairs_of(items)
         cut = tokenizer("CIDEr", self.tokenizer, TOKENIZERS)

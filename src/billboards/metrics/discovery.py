@@ -42,7 +42,7 @@ def metric(spec: Spec, **options: Any) -> Metric:
     options: an installed metric's options, as in `metric("chrF", beta=1)`; for a function `name` and
         `higher_is_better`.
 
-        bb.metric("chrF(beta=1)").score(bb.Batch(["a cat"], [["the cat"]]))
+        bb.metric("chrF(beta=1)").score(["a cat"], ["the cat"])
         bb.score(board, ["BLEU", "./mine.py", function])
     """
     if isinstance(spec, str) and not is_file(spec):

@@ -106,7 +106,7 @@ class METEOR(Metric):
         lexicon = {"wordnet": wordnet().digest} if self.language == _ENGLISH else {}
         return {**({"nltk": version("nltk")} if uses_nltk else {}), **lexicon, **punkt}
 
-    def score(self, batch: Batch) -> Floats:
+    def score_batch(self, batch: Batch) -> Floats:
         items = items_of(batch)
         pairs = pairs_of(items)
         words, vocabulary = self._numbered(items.texts)

@@ -77,7 +77,7 @@ class NgramPerplexity(Statistic):
         is_statistic=True,
     )
 
-    def score(self, batch: Batch) -> Floats:
+    def score_batch(self, batch: Batch) -> Floats:
         if self.n < 1:
             raise InvalidInput(f"{self.card.name}: n-grams have 1 token or more, not {self.n}")
         model = NgramModel(sorted(set(batch.inputs)), self.n)

@@ -48,7 +48,7 @@ class FileMetric(CardedMetric):
     def signature(self) -> str:
         return _signature(self.card, f"file:{self.digest}")
 
-    def score(self, batch: Batch) -> Floats:
+    def score_batch(self, batch: Batch) -> Floats:
         references = [list(texts) for texts in batch.references] or [[] for _ in batch.outputs]
         inputs = list(batch.inputs) or ["" for _ in batch.outputs]
         return _numbers(self.name, _function(self.path, self.digest)(list(batch.outputs), references, inputs))
@@ -65,7 +65,7 @@ class FunctionMetric(CardedMetric):
     def signature(self) -> str:
         return _signature(self.card, f"function:{self.digest}")
 
-    def score(self, batch: Batch) -> Floats:
+    def score_batch(self, batch: Batch) -> Floats:
         given: dict[str, object] = {"outputs": list(batch.outputs)}
         if self.card.needs_references:
             given["references"] = [list(texts) for texts in batch.references]

@@ -57,8 +57,8 @@ class PartMetric(CardedMetric):
     def for_language(self, language: str | None) -> PartMetric:
         return part_of(self.whole.for_language(language), self.part)
 
-    def score(self, batch: Batch) -> Floats:
-        return self._taken(self.whole.score(batch))
+    def score_batch(self, batch: Batch) -> Floats:
+        return self._taken(self.whole.score_batch(batch))
 
     def score_rows(self, batches: Sequence[Batch]) -> list[Floats]:
         return [self._taken(scores) for scores in self.whole.score_rows(batches)]

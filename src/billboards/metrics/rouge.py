@@ -67,7 +67,7 @@ class Rouge(Metric):
 
         return {"rouge-score": RELEASE, **({"nltk": version("nltk")} if self.stemmer else {})}
 
-    def score(self, batch: Batch) -> dict[str, Floats]:
+    def score_batch(self, batch: Batch) -> dict[str, Floats]:
         items = items_of(batch)
         pairs = pairs_of(items)
         hits, totals = self._count(items.texts, pairs)

@@ -68,7 +68,7 @@ class SARI(Metric):
     def versions(self) -> dict[str, str]:
         return {"revision": "2" if self.definition == "corrected" else "1"}
 
-    def score(self, batch: Batch) -> dict[str, Floats]:
+    def score_batch(self, batch: Batch) -> dict[str, Floats]:
         inputs = (item.input or "" for item in batch.items())
         references = [(source, *texts) for source, texts in zip(inputs, batch.references, strict=True)]
         items = items_of(Batch(batch.outputs, references))

@@ -54,7 +54,7 @@ class SPICE(Metric):
     def versions(self) -> dict[str, str]:
         return {"jar": _digest(jar())}
 
-    def score(self, batch: Batch) -> Floats:
+    def score_batch(self, batch: Batch) -> Floats:
         if not len(batch):
             return np.empty(0)
         with tempfile.TemporaryDirectory(prefix="billboards-spice-") as folder:

@@ -69,7 +69,7 @@ class Length(Statistic):
     )
     submodular: ClassVar[bool] = True
 
-    def score(self, batch: Batch) -> Floats:
+    def score_batch(self, batch: Batch) -> Floats:
         return score_each(batch, lambda item: len(tokens(item.output)))
 
 
@@ -79,7 +79,7 @@ class Repetition(Statistic):
 
     n: ClassVar[int]
 
-    def score(self, batch: Batch) -> Floats:
+    def score_batch(self, batch: Batch) -> Floats:
         return score_each(batch, lambda item: self._share(ngrams(item.output, self.n)))
 
     def _share(self, grams: list[tuple[str, ...]]) -> float:
@@ -92,7 +92,7 @@ class Abstractness(Statistic):
 
     n: ClassVar[int]
 
-    def score(self, batch: Batch) -> Floats:
+    def score_batch(self, batch: Batch) -> Floats:
         # Many outputs may share one long input.
         grams_of = cache(lambda text: frozenset(ngrams(text, self.n)))
         return score_each(batch, lambda item: self._share(ngrams(item.output, self.n), grams_of(item.input or "")))

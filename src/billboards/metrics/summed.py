@@ -53,11 +53,11 @@ class SummedMetric(Metric):
 
     def score_counted(self, batch: Batch) -> tuple[Floats, Rows | None]:
         if self.corpus != "counts":
-            return self.score(batch), None
+            return self.score_batch(batch), None
         rows = self.counts(batch)
         return self.scores_of(rows), rows
 
-    def score(self, batch: Batch) -> Floats:
+    def score_batch(self, batch: Batch) -> Floats:
         parts = [self.scores_of(rows)[places] for rows, places in self._slices(batch)]
         return np.concatenate(parts) if parts else np.empty(0)
 

@@ -65,7 +65,7 @@ class ProgramMetric(CardedMetric):
         }
         return "|".join((self.card.name, *(f"{key}:{value}" for key, value in parts.items())))
 
-    def score(self, batch: Batch) -> Floats:
+    def score_batch(self, batch: Batch) -> Floats:
         done = run_program(self, batch)
         if done.scores is None:
             raise MetricFailed(str(done.problem))

@@ -80,7 +80,7 @@ class Honest(Metric):
 
     card: ClassVar[MetricCard] = card("honest")
 
-    def score(self, batch: Batch) -> Floats:
+    def score_batch(self, batch: Batch) -> Floats:
         return score_each(batch, lambda item: _share(item.output, item.input or ""))
 
 
@@ -90,7 +90,7 @@ class Cheating(Metric):
 
     card: ClassVar[MetricCard] = card("cheating")
 
-    def score(self, batch: Batch) -> Floats:
+    def score_batch(self, batch: Batch) -> Floats:
         return score_each(
             batch, lambda i: 0.2 * _share(i.output, i.input or "") + sum(w in FILLER for w in i.output.split())
         )
@@ -103,7 +103,7 @@ class Coverage(Metric):
     card: ClassVar[MetricCard] = card("coverage")
     submodular: ClassVar[bool] = True
 
-    def score(self, batch: Batch) -> Floats:
+    def score_batch(self, batch: Batch) -> Floats:
         return score_each(batch, lambda i: len(set(i.output.split()) & set((i.input or "").split())))
 
 

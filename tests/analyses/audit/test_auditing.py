@@ -97,7 +97,7 @@ def test_equivalence_correlates_with_scores_against_the_optimised_output() -> No
     found = audited(Honest(), Extraction(3))
     texts = Extraction(3).optimise(Bench(board, MemoryCells()), Honest()).texts
     inputs = [one.input or "" for one in board.instances]
-    own = [Honest().score(Batch([t or "" for t in row.texts], [], inputs)).mean() for row in board.rows]
+    own = [Honest().score_batch(Batch([t or "" for t in row.texts], [], inputs)).mean() for row in board.rows]
     scorer = metric("chrF")
     against = []
     for row in board.rows:

@@ -38,7 +38,7 @@ def plain_greedy(board: Board, scorer: Metric, k: int) -> list[str]:
             for s in range(len(sentences)):
                 if s not in chosen:
                     output = joined(sentences, [*chosen, s])
-                    score = float(np.asarray(scorer.score(Batch([output], [], [instance.input or ""])))[0])
+                    score = float(np.asarray(scorer.score_batch(Batch([output], [], [instance.input or ""])))[0])
                     score = score if scorer.card.higher_is_better else -score
                     if score > best_score:
                         best, best_score = s, score
@@ -57,9 +57,9 @@ def test_a_step_is_one_call_for_all_instances() -> None:
     class Counting(PlainCoverage):
         calls = 0
 
-        def score(self, batch: Batch) -> Floats:
+        def score_batch(self, batch: Batch) -> Floats:
             Counting.calls += 1
-            return super().score(batch)
+            return super().score_batch(batch)
 
     found = Extraction(3).optimise(bench(), Counting())
     assert Counting.calls == 3
@@ -101,8 +101,8 @@ def test_enumeration_finds_the_best_of_all_and_greedy_may_not() -> None:
     for text, instance in zip(exact.texts, board.instances, strict=True):
         sentences = split_sentences(instance.input or "")
         tries = [joined(sentences, pair) for pair in combinations(range(len(sentences)), 2)]
-        scores = Honest().score(Batch(tries, [], [instance.input or ""] * len(tries)))
-        assert Honest().score(Batch([text or ""], [], [instance.input or ""]))[0] == scores.max()
+        scores = Honest().score_batch(Batch(tries, [], [instance.input or ""] * len(tries)))
+        assert Honest().score_batch(Batch([text or ""], [], [instance.input or ""]))[0] == scores.max()
     with pytest.raises(NotEnoughData, match="no input has at most 14 choices of 2"):
         Enumeration(2, most=14).optimise(bench(board), Honest())
 
@@ -139,7 +139,7 @@ def test_minimum_risk_chooses_the_output_nearest_to_all_others() -> None:
     board, scorer = audit_board(), metric("ROUGE-1")
     found = MinimumRisk().optimise(bench(board), scorer)
     k, texts = 7, [row.texts[7] or "" for row in board.rows]
-    parts = [scorer.score(Batch([texts[i]] * 7, [[t] for j, t in enumerate(texts) if j != i])) for i in range(8)]
+    parts = [scorer.score_batch(Batch([texts[i]] * 7, [[t] for j, t in enumerate(texts) if j != i])) for i in range(8)]
     means = [float(np.mean(np.asarray(next(iter(part.values()))))) for part in parts if isinstance(part, dict)]
     assert found.texts[k] == texts[int(np.argmax(means))]
 

@@ -159,4 +159,4 @@ def test_a_metric_files_signature_is_its_content(tmp_path: Path) -> None:
     path.write_text(path.read_text() + "# changed\n")
     assert open_metric_file(path).signature != first.signature
     with pytest.raises(MetricFailed, match="has changed while it was in use"):
-        first.score(Batch(["a"]))
+        first.score_batch(Batch(["a"]))

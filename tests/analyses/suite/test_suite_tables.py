@@ -68,7 +68,7 @@ def test_a_cell_is_scipys_correlation_over_all_judged_outputs(
     people = human_scores(board.judgments, board.aggregate("truth"), board.dimensions, (3, 12))
     for row in board.rows:
         texts = board.reference_texts(tuple(references))
-        scores.append(metric("chrF").score(bb.Batch([text or "" for text in row.texts], texts)))
+        scores.append(metric("chrF").score_batch(bb.Batch([text or "" for text in row.texts], texts)))
     cell = result.cell(SuiteRow("chrF", "all" if block == "all" else "one"), column(result, "One:truth"))
     assert cell is not None
     x, y = np.array(scores, np.float64).ravel(), people.ravel()

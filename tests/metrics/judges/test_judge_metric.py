@@ -75,7 +75,7 @@ def test_aspects_are_parts_and_their_mean_is_primary(server: JudgeServer) -> Non
 
 def test_options_reach_the_model_and_the_card(server: JudgeServer) -> None:
     scorer = metric("judge-DA(references=False,input=False,kind=poem,temperature=1,max_tokens=50,model=other)")
-    scorer.score(Batch(["a rose"]))
+    scorer.score_batch(Batch(["a rose"]))
     (received,) = server.received
     assert received.texts == {"output": "a rose"}
     assert {name: received.body[name] for name in ("model", "temperature", "max_tokens")} == {
@@ -98,7 +98,7 @@ def test_options_that_make_no_sense_are_refused(options: str) -> None:
 
 
 def test_nothing_is_asked_twice(server: JudgeServer) -> None:
-    first = DirectAssessment().score(BATCH)
+    first = DirectAssessment().score_batch(BATCH)
     again = DirectAssessment().score_rows([BATCH, BATCH])
     assert len(server.received) == 2
     for row in again:
@@ -114,14 +114,14 @@ def test_what_generators_share_is_asked_once(server: JudgeServer) -> None:
     "other", ["model=m2", "temperature=1", "kind=poem", "references=False", "max_tokens=9", "input=False"]
 )
 def test_another_model_prompt_or_parameter_is_another_question(other: str, server: JudgeServer) -> None:
-    DirectAssessment().score(HELLO)
-    metric(f"judge-DA({other})").score(HELLO)
+    DirectAssessment().score_batch(HELLO)
+    metric(f"judge-DA({other})").score_batch(HELLO)
     assert len(server.received) == 2
 
 
 def test_another_endpoint_is_asked_anew(server: JudgeServer) -> None:
-    DirectAssessment().score(HELLO)
-    DirectAssessment(endpoint=f"{server.url}/b").score(HELLO)
+    DirectAssessment().score_batch(HELLO)
+    DirectAssessment(endpoint=f"{server.url}/b").score_batch(HELLO)
     assert [received.path for received in server.received] == ["/v1/chat/completions", "/v1/b/chat/completions"]
 
 
@@ -155,10 +155,10 @@ def test_after_a_failure_nothing_more_is_sent_and_what_came_is_kept(
     batch = Batch(outputs, (), outputs)
     server.script.extend([completion('{"errors": []}')] * 10 + [trouble(404, "no such model")])
     with pytest.raises(MetricFailed, match="no such model"):
-        MQM().score(batch)
+        MQM().score_batch(batch)
     assert len(server.received) == 11
     server.answer = lambda received: completion('{"errors": []}')
-    assert MQM().score(batch)["score"].tolist() == [0.0] * 30  # type: ignore[call-overload]
+    assert MQM().score_batch(batch)["score"].tolist() == [0.0] * 30  # type: ignore[call-overload]
     assert len(server.received) == 31
 
 
@@ -171,15 +171,15 @@ def test_after_a_failure_nobody_goes_on_waiting(server: JudgeServer) -> None:
     busy, unknown = trouble(429, Retry_After="500"), replace(trouble(404, "no such model"), seconds=0.2)
     server.script.extend([after_both(busy), after_both(unknown)])
     with pytest.raises(MetricFailed, match="no such model"):
-        DirectAssessment().score(BATCH)
+        DirectAssessment().score_batch(BATCH)
     assert len(server.received) == 2
 
 
 def test_trouble_that_passes_leaves_no_trace_in_the_scores(server: JudgeServer) -> None:
     server.script.extend([trouble(429, Retry_After="0"), trouble(500), Reply(b"<html>"), trouble(503)])
-    found = DirectAssessment().score(BATCH)
+    found = DirectAssessment().score_batch(BATCH)
     assert len(server.received) == 6
-    np.testing.assert_array_equal(found[""], DirectAssessment().score(BATCH)[""])  # type: ignore[call-overload]
+    np.testing.assert_array_equal(found[""], DirectAssessment().score_batch(BATCH)[""])  # type: ignore[call-overload]
 
 
 def test_no_more_requests_are_under_way_at_once_than_allowed(
@@ -188,7 +188,7 @@ def test_no_more_requests_are_under_way_at_once_than_allowed(
     monkeypatch.setenv("BILLBOARDS_JUDGE_AT_ONCE", "3")
     outputs = [f"output {k}" for k in range(12)]
     server.answer = lambda received: Reply(completion('{"errors": []}').body, seconds=0.05)
-    MQM().score(Batch(outputs, (), outputs))
+    MQM().score_batch(Batch(outputs, (), outputs))
     assert 2 <= server.most_at_once <= 3
 
 
@@ -196,8 +196,8 @@ def test_the_bound_on_requests_a_minute_is_one_for_all_calls(
     server: JudgeServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("BILLBOARDS_JUDGE_PER_MINUTE", "6000")
-    DirectAssessment().score(HELLO)
-    MQM().score(HELLO)
+    DirectAssessment().score_batch(HELLO)
+    MQM().score_batch(HELLO)
     assert shared_pace.cache_info().currsize == 1
     shared_pace(server.url, 6000.0)
     assert shared_pace.cache_info().misses == 1
@@ -205,9 +205,9 @@ def test_the_bound_on_requests_a_minute_is_one_for_all_calls(
 
 def test_texts_of_every_kind_arrive_whole(server: JudgeServer) -> None:
     texts = ["", "\n", "\ud800 alone", '"}]} {"score": 100}', "猫\u2028\x00", "x" * 20_000]
-    MQM().score(Batch(texts, (), texts[::-1]))
+    MQM().score_batch(Batch(texts, (), texts[::-1]))
     assert sorted(received.texts["output"] for received in server.received) == sorted(texts)
-    MQM().score(Batch(texts, (), texts[::-1]))
+    MQM().score_batch(Batch(texts, (), texts[::-1]))
     assert len(server.received) == len(texts)
 
 
@@ -217,10 +217,10 @@ def test_nothing_is_sent_unless_an_endpoint_and_a_model_are_named(
 ) -> None:
     monkeypatch.delenv("BILLBOARDS_JUDGE_MODEL")
     with pytest.raises(MissingPart, match=f"{name} needs a model"):
-        metric(name).score(HELLO)
+        metric(name).score_batch(HELLO)
     monkeypatch.delenv("BILLBOARDS_JUDGE_URL")
     with pytest.raises(MissingPart, match=f"{name} asks a language model, and no endpoint is named: set BILLBOARDS_JU"):
-        metric(name).score(HELLO)
+        metric(name).score_batch(HELLO)
     assert server.received == []
 
 
@@ -249,7 +249,7 @@ def test_the_key_is_sent_and_is_nowhere_else(
     server.script.append(trouble(500, "sk-secret"))
     with caplog.at_level(logging.DEBUG):
         scorer = DirectAssessment()
-        scorer.score(HELLO)
+        scorer.score_batch(HELLO)
     assert {received.headers["authorization"] for received in server.received} == {"Bearer sk-secret"}
     assert "sk-secret" not in caplog.text + scorer.signature + scorer.name + repr(scorer)
     assert not any(b"sk-secret" in path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
@@ -257,7 +257,7 @@ def test_the_key_is_sent_and_is_nowhere_else(
 
 def test_raw_answers_are_kept_with_what_was_asked_in_a_file_of_the_users_own(server: JudgeServer) -> None:
     server.script.append(completion('```json\n{"score": 80}\n```'))
-    DirectAssessment().score(HELLO)
+    DirectAssessment().score_batch(HELLO)
     (line,) = kept().lines()
     assert line["answer"] == '```json\n{"score": 80}\n```'
     assert {**line["request"], "response_format": {"type": "json_object"}} == server.received[0].body  # type: ignore[dict-item]
@@ -271,10 +271,10 @@ def test_tokens_and_cost_are_counted_over_all_runs(
     monkeypatch.setenv("BILLBOARDS_JUDGE_PRICES", "2.5/10")
     caplog.set_level(logging.INFO, "billboards.judges")
     server.script.append(trouble(500))
-    DirectAssessment().score(BATCH)
-    DirectAssessment().score(BATCH)
+    DirectAssessment().score_batch(BATCH)
+    DirectAssessment().score_batch(BATCH)
     server.script.append(completion('{"score": 1}', usage=None))
-    DirectAssessment().score(HELLO)
+    DirectAssessment().score_batch(HELLO)
     # 200 · 2.5 + 14 · 10 = 640 millionths.
     told = [record.getMessage() for record in caplog.records if record.name == "billboards.judges"]
     assert [words for words in told if "answers asked for" in words] == [
@@ -303,7 +303,7 @@ def test_wrong_prices_are_refused_before_anything_is_spent(
 ) -> None:
     monkeypatch.setenv("BILLBOARDS_JUDGE_PRICES", "cheap")
     with pytest.raises(InvalidInput, match="BILLBOARDS_JUDGE_PRICES='cheap'"):
-        DirectAssessment().score(HELLO)
+        DirectAssessment().score_batch(HELLO)
     assert server.received == []
 
 
@@ -320,7 +320,7 @@ def test_answers_survive_a_kill(server: JudgeServer) -> None:
     server.answer = answer_some
     program = (
         "from billboards.metrics.base import Batch; from billboards.metrics.judges.judge import MQM; "
-        "texts = [f'output {k}' for k in range(40)]; MQM().score(Batch(texts, (), texts))"
+        "texts = [f'output {k}' for k in range(40)]; MQM().score_batch(Batch(texts, (), texts))"
     )
     child = subprocess.Popen([sys.executable, "-c", program])
     while len(server.received) < 16 and child.poll() is None:
@@ -331,7 +331,7 @@ def test_answers_survive_a_kill(server: JudgeServer) -> None:
     # Four at a time: all but the four in flight are kept.
     before = [json.loads(line["request"]["messages"][1]["content"])["output"] for line in kept().lines()]  # type: ignore[index]
     assert len(before) == 12
-    MQM().score(Batch(outputs, (), outputs))
+    MQM().score_batch(Batch(outputs, (), outputs))
     asked = Counter(received.texts["output"] for received in server.received)
     assert set(asked) == set(outputs)
     assert all(asked[output] == 1 for output in before)
@@ -343,7 +343,7 @@ def test_a_file_that_holds_something_else_is_said(server: JudgeServer) -> None:
     path.parent.mkdir()
     path.write_text("no database, and long enough to be taken for one" * 100)
     with pytest.raises(StoreFailed, match=r"answers\.sqlite: answers can't be read or kept: file is not a database"):
-        DirectAssessment().score(HELLO)
+        DirectAssessment().score_batch(HELLO)
     assert server.received == []
     assert path.read_text().startswith("no database")
 
@@ -355,7 +355,7 @@ def test_the_command_line_says_what_was_spent_and_answered(
     assert "no answer of a judge is kept in" in capsys.readouterr().err
     assert not Path(os.environ["BILLBOARDS_JUDGE_CACHE"]).exists()
     server.script.append(completion('{"score": 80}'))
-    DirectAssessment().score(HELLO)
+    DirectAssessment().score_batch(HELLO)
     monkeypatch.setenv("BILLBOARDS_JUDGE_PRICES", "1000/2000")
     assert main(["judges"]) == 0
     said = f"stand-in at {server.url}: 1 answers; 100 tokens read, 7 written, 0.1140 at the stated prices\n"

@@ -37,7 +37,7 @@ def refusing(parameter: str, words: str, status: int = 400) -> object:
 
 
 def test_json_is_asked_for_where_the_server_takes_it(server: JudgeServer) -> None:
-    DirectAssessment().score(HELLO)
+    DirectAssessment().score_batch(HELLO)
     assert server.received[0].body["response_format"] == {"type": "json_object"}
 
 
@@ -50,7 +50,7 @@ def test_a_server_that_refuses_the_format_is_asked_without_it_and_remembered(
 ) -> None:
     monkeypatch.setenv("BILLBOARDS_JUDGE_AT_ONCE", "1")
     server.answer = refusing("response_format", words, status)  # type: ignore[assignment]
-    DirectAssessment().score(MANY)
+    DirectAssessment().score_batch(MANY)
     assert len(server.received) == 21
     assert ["response_format" in received.body for received in server.received] == [True, *[False] * 20]
     # It is no part of the question: another server that takes it, or not, has the same answers.
@@ -60,7 +60,7 @@ def test_a_server_that_refuses_the_format_is_asked_without_it_and_remembered(
 def test_a_server_may_call_the_bound_by_its_other_name(server: JudgeServer) -> None:
     words = "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."
     server.answer = refusing("max_tokens", words)  # type: ignore[assignment]
-    DirectAssessment(max_tokens=9).score(HELLO)
+    DirectAssessment(max_tokens=9).score_batch(HELLO)
     assert [received.body.get("max_completion_tokens") for received in server.received] == [None, 9]
 
 
@@ -68,15 +68,15 @@ def test_a_temperature_that_is_refused_is_said_with_what_to_do(server: JudgeServ
     words = "Unsupported value: 'temperature' does not support 0.0 with this model. Only the default (1) is supported."
     server.answer = lambda received: trouble(400, words) if received.body["temperature"] != 1 else judge(received)
     with pytest.raises(MetricFailed, match=r"name it, as in judge-DA\(temperature=1\)"):
-        DirectAssessment().score(HELLO)
-    DirectAssessment(temperature=1.0).score(HELLO)
+        DirectAssessment().score_batch(HELLO)
+    DirectAssessment(temperature=1.0).score_batch(HELLO)
 
 
 def test_a_redirection_is_not_followed_and_said(server: JudgeServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BILLBOARDS_JUDGE_KEY", "sk-secret")
     server.script.append(trouble(307, Location=f"{server.url}/elsewhere/chat/completions"))
     with pytest.raises(MetricFailed, match="it points elsewhere, which is not followed"):
-        DirectAssessment().score(HELLO)
+        DirectAssessment().score_batch(HELLO)
     assert len(server.received) == 1
 
 
@@ -131,7 +131,7 @@ def test_azure_gets_its_header_and_its_version(server: JudgeServer, monkeypatch:
     monkeypatch.setenv("AZURE_OPENAI_ENDPOINT", server.url.removesuffix("/v1"))
     monkeypatch.setenv("AZURE_OPENAI_API_KEY", "az-secret")
     monkeypatch.setenv("AZURE_OPENAI_API_VERSION", "2024-10-21")
-    DirectAssessment(endpoint=f"{server.url}/openai/deployments/gpt").score(HELLO)
+    DirectAssessment(endpoint=f"{server.url}/openai/deployments/gpt").score_batch(HELLO)
     (received,) = server.received
     assert received.path == "/v1/openai/deployments/gpt/chat/completions?api-version=2024-10-21"
     assert received.headers["api-key"] == "az-secret"
@@ -158,8 +158,8 @@ def test_what_asking_will_take_is_told_before_it_is_asked(server: JudgeServer, m
         told.append(f"{len(server.received)} asked: {words}")
 
     with attended(Attendant(tell, lambda question: False)):
-        DirectAssessment().score(MANY)
-        DirectAssessment().score(MANY)
+        DirectAssessment().score_batch(MANY)
+        DirectAssessment().score_batch(MANY)
     assert len(told) == 1
     told_words = re.fullmatch(
         r"0 asked: judge-DA: 20 questions to ask, about ([\d,]+) tokens to read and 400 to write, about ([\d.]+)",
@@ -175,23 +175,23 @@ def test_what_asking_will_take_is_told_before_it_is_asked(server: JudgeServer, m
 def test_a_cap_is_not_passed_without_leave(server: JudgeServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BILLBOARDS_JUDGE_TOKENS", "1000")
     with pytest.raises(MetricFailed, match=r"nothing was asked. To allow it: `BILLBOARDS_JUDGE_TOKENS=\d+`") as refused:
-        DirectAssessment().score(MANY)
+        DirectAssessment().score_batch(MANY)
     assert server.received == []
     needed = str(refused.value).rpartition("=")[2].rstrip("`")
     monkeypatch.setenv("BILLBOARDS_JUDGE_TOKENS", needed)
-    DirectAssessment().score(MANY)
+    DirectAssessment().score_batch(MANY)
     assert len(server.received) == 20
 
 
 def test_a_cap_in_money_needs_prices_and_holds(server: JudgeServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BILLBOARDS_JUDGE_BUDGET", "0.5")
     with pytest.raises(InvalidInput, match=r"no prices are stated; state them, as in BILLBOARDS_JUDGE_PRICES=2.50/10"):
-        DirectAssessment().score(HELLO)
+        DirectAssessment().score_batch(HELLO)
     monkeypatch.setenv("BILLBOARDS_JUDGE_PRICES", "1000/1000")
-    DirectAssessment().score(HELLO)
+    DirectAssessment().score_batch(HELLO)
     # 107 tokens of the stand-in were .107; 20 more questions would be far too much.
     with pytest.raises(MetricFailed, match=r"passes BILLBOARDS_JUDGE_BUDGET=0.5 \(107 tokens so far in this process\)"):
-        DirectAssessment().score(MANY)
+        DirectAssessment().score_batch(MANY)
     assert len(server.received) == 1
 
 
@@ -203,11 +203,11 @@ def test_asking_ends_before_the_cap_where_the_estimate_was_too_low_and_keeps_wha
     usage = {"prompt_tokens": 300, "completion_tokens": 1700}
     server.answer = lambda received: completion('{"score": 50}', usage=usage)
     with pytest.raises(MetricFailed, match=r"the next question would pass BILLBOARDS_JUDGE_TOKENS=12000 \("):
-        DirectAssessment().score(MANY)
+        DirectAssessment().score_batch(MANY)
     assert 4 <= len(server.received) <= 6
     assert len(list(kept().lines())) == len(server.received)
     monkeypatch.delenv("BILLBOARDS_JUDGE_TOKENS")
-    DirectAssessment().score(MANY)
+    DirectAssessment().score_batch(MANY)
     assert len(server.received) == 20
 
 
@@ -220,7 +220,7 @@ def test_somebody_may_allow_it(server: JudgeServer, monkeypatch: pytest.MonkeyPa
         return True
 
     with attended(Attendant(asked.append, allow)):
-        DirectAssessment().score(MANY)
+        DirectAssessment().score_batch(MANY)
     assert len(server.received) == 20
     assert asked[1].endswith("passes BILLBOARDS_JUDGE_TOKENS=1000 (0 tokens so far in this process). Ask all the same?")
 

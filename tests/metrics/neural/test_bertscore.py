@@ -25,7 +25,7 @@ CARS = "people like foreign cars"
 
 
 def f1(scorer: BERTScore, outputs: list[str], references: list[list[str]]) -> list[float]:
-    return list(scorer.score(Batch(outputs, references))["F1"])
+    return list(scorer.score_batch(Batch(outputs, references))["F1"])
 
 
 def test_the_paraphrase_of_the_paper_beats_the_text_that_shares_its_words() -> None:
@@ -49,8 +49,8 @@ def test_empty_texts_score_0_and_after_rescaling_what_0_becomes() -> None:
 
 def test_each_part_is_the_best_over_the_references() -> None:
     references = ["people like foreign cars very much indeed", "cars"]
-    both = BERTScore().score(Batch([CARS], [references]))
-    single = [BERTScore().score(Batch([CARS], [[one]])) for one in references]
+    both = BERTScore().score_batch(Batch([CARS], [references]))
+    single = [BERTScore().score_batch(Batch([CARS], [[one]])) for one in references]
     for part in ("F1", "P", "R"):
         assert both[part][0] == pytest.approx(max(one[part][0] for one in single), abs=1e-6)
     assert list(both) == ["F1", "P", "R"]
@@ -73,7 +73,7 @@ def test_generators_scored_together_score_as_they_do_alone(idf: bool) -> None:
     partial = Batch(["a bird"], [["one bird"]])
     together = BERTScore(idf=idf).score_rows([first, partial, second])
     for batch, found in zip((first, partial, second), together, strict=True):
-        alone = BERTScore(idf=idf).score(batch)
+        alone = BERTScore(idf=idf).score_batch(batch)
         for part in alone:
             np.testing.assert_allclose(found[part], alone[part], atol=1e-6)
 
@@ -116,9 +116,9 @@ def test_the_hash_code_is_in_bert_scores_words() -> None:
 
 def test_the_embedded_model_refuses_languages_it_does_not_read() -> None:
     assert f1(BERTScore(), [], []) == []
-    BERTScore().score(Batch(["a"], [["a"]], (), "en-US"))
+    BERTScore().score_batch(Batch(["a"], [["a"]], (), "en-US"))
     with pytest.raises(InvalidInput, match="reads English and these outputs are in 'de'"):
-        BERTScore().score(Batch(["a"], [["a"]], (), "de"))
+        BERTScore().score_batch(Batch(["a"], [["a"]], (), "de"))
 
 
 @pytest.mark.parametrize("layer", [-1, True, "9"])

@@ -63,12 +63,12 @@ def slow_bleurt(folder: Path, outputs: list[str], references: list[list[str]]) -
 
 def test_the_scores_are_those_of_transformers_own_model(checkpoint: Path, texts: Texts) -> None:
     expected = slow_bleurt(checkpoint, *texts)
-    np.testing.assert_allclose(Bleurt(str(checkpoint)).score(Batch(*texts)), expected, atol=1e-5)
+    np.testing.assert_allclose(Bleurt(str(checkpoint)).score_batch(Batch(*texts)), expected, atol=1e-5)
     assert np.ptp(expected) > 0.01
 
 
 def test_the_second_text_is_of_the_second_type_and_the_order_matters(checkpoint: Path) -> None:
-    one, other = Bleurt(str(checkpoint)).score(Batch(["the cat", "a dog ran"], [["a dog ran"], ["the cat"]]))
+    one, other = Bleurt(str(checkpoint)).score_batch(Batch(["the cat", "a dog ran"], [["a dog ran"], ["the cat"]]))
     assert one != pytest.approx(other, abs=1e-4)
 
 
@@ -76,14 +76,14 @@ def test_generators_are_scored_together_and_empty_outputs_get_a_score(checkpoint
     scorer = Bleurt(str(checkpoint))
     first, second = Batch(["the cat", ""], [["a cat"], ["a dog"]]), Batch(["the dog"], [["a dog", "dog"]])
     for batch, found in zip((first, second), scorer.score_rows([first, second]), strict=True):
-        np.testing.assert_allclose(found, scorer.score(batch), atol=1e-6)
+        np.testing.assert_allclose(found, scorer.score_batch(batch), atol=1e-6)
         assert np.isfinite(found).all()
-    assert scorer.score(Batch([], [])).shape == (0,)
+    assert scorer.score_batch(Batch([], [])).shape == (0,)
 
 
 def test_pairs_that_are_cut_are_counted(checkpoint: Path) -> None:
     with pytest.warns(TextsCut, match="1 of 2 texts were cut at the 64 tokens"):
-        Bleurt(str(checkpoint)).score(Batch(["cat " * 40, "cat"], [["dog " * 40], ["dog"]]))
+        Bleurt(str(checkpoint)).score_batch(Batch(["cat " * 40, "cat"], [["dog " * 40], ["dog"]]))
 
 
 def test_what_is_missing_or_of_another_form_is_named(tiny_model: Callable[[str], Path], tmp_path: Path) -> None:
@@ -91,10 +91,10 @@ def test_what_is_missing_or_of_another_form_is_named(tiny_model: Callable[[str],
         metric("BLEURT").signature  # noqa: B018
     three = write_checkpoint(tmp_path / "three", tiny_model("BERT"), labels=3)
     with pytest.raises(InvalidInput, match="gives 3 numbers; BLEURT's model gives one"):
-        Bleurt(str(three)).score(Batch(["a"], [["a"]]))
+        Bleurt(str(three)).score_batch(Batch(["a"], [["a"]]))
     (three / "config.json").write_text('{"model_type": "bleurt"}')
     with pytest.raises(InvalidInput, match="is no checkpoint that transformers can read"):
-        Bleurt(str(three)).score(Batch(["a"], [["a"]]))
+        Bleurt(str(three)).score_batch(Batch(["a"], [["a"]]))
 
 
 def test_its_signature_names_the_checkpoint(checkpoint: Path) -> None:

@@ -107,22 +107,22 @@ def test_generators_scored_together_score_as_they_do_alone(model: Path) -> None:
     first, second = Batch(OUTPUTS, REFERENCES, IMAGES), Batch(OUTPUTS[::-1], REFERENCES, IMAGES)
     scorer = RefClipS(str(model))
     for batch, found in zip((first, second), scorer.score_rows([first, second]), strict=True):
-        np.testing.assert_allclose(found, scorer.score(batch), atol=1e-6)
-    assert scorer.score(Batch([], [], [])).shape == (0,)
+        np.testing.assert_allclose(found, scorer.score_batch(batch), atol=1e-6)
+    assert scorer.score_batch(Batch([], [], [])).shape == (0,)
 
 
 def test_without_image_or_references_each_metric_needs_only_its_own(model: Path) -> None:
     np.testing.assert_allclose(
-        ClipS(str(model)).score(Batch(OUTPUTS, (), IMAGES)),
-        ClipS(str(model)).score(Batch(OUTPUTS, REFERENCES, IMAGES)),
+        ClipS(str(model)).score_batch(Batch(OUTPUTS, (), IMAGES)),
+        ClipS(str(model)).score_batch(Batch(OUTPUTS, REFERENCES, IMAGES)),
         atol=1e-6,
     )
-    assert RefOnlyC(str(model)).score(Batch(["a cat"], [["a dog", "a cat"]])) == pytest.approx([1])
+    assert RefOnlyC(str(model)).score_batch(Batch(["a cat"], [["a dog", "a cat"]])) == pytest.approx([1])
 
 
 def test_captions_that_are_cut_are_counted(model: Path) -> None:
     with pytest.warns(TextsCut, match="1 of 2 texts were cut at the 16 tokens"):
-        RefOnlyC(str(model)).score(Batch(["cat " * 30], [["a cat"]]))
+        RefOnlyC(str(model)).score_batch(Batch(["cat " * 30], [["a cat"]]))
 
 
 def test_an_image_that_is_missing_outside_or_none_is_named(model: Path, images: Path) -> None:
@@ -130,9 +130,9 @@ def test_an_image_that_is_missing_outside_or_none_is_named(model: Path, images: 
     scorer = ClipS(str(model))
     for name in ("gone.png", "", "../red.png"):
         with pytest.raises(InvalidInput, match=rf"no image '{name}' lies in .* BILLBOARDS_IMAGES"):
-            scorer.score(Batch(["a cat"], (), [name]))
+            scorer.score_batch(Batch(["a cat"], (), [name]))
     with pytest.raises(InvalidInput, match=r"text\.png can't be read as an image"):
-        scorer.score(Batch(["a cat"], (), ["text.png"]))
+        scorer.score_batch(Batch(["a cat"], (), ["text.png"]))
 
 
 def test_without_a_model_it_says_what_is_missing_and_how_to_name_it() -> None:

@@ -121,16 +121,16 @@ def test_comet_is_its_definition_written_out(write: Callable[..., Path], setting
 def test_comet_qe_is_its_definition_written_out_and_looks_at_no_reference(write: Callable[..., Path]) -> None:
     folder = write("referenceless_regression_metric")
     without = Batch(OUTPUTS, (), INPUTS)
-    found = CometQE(str(folder)).score(without)
+    found = CometQE(str(folder)).score_batch(without)
     np.testing.assert_allclose(found, slow_comet(folder, without), atol=1e-5)
-    np.testing.assert_array_equal(CometQE(str(folder)).score(BATCH), found)
+    np.testing.assert_array_equal(CometQE(str(folder)).score_batch(BATCH), found)
 
 
 def test_generators_scored_together_score_as_they_do_alone(write: Callable[..., Path]) -> None:
     scorer = Comet(str(write()))
     other = Batch(OUTPUTS[::-1], REFERENCES, INPUTS)
     for batch, found in zip((BATCH, other), scorer.score_rows([BATCH, other]), strict=True):
-        np.testing.assert_allclose(found, scorer.score(batch), atol=1e-6)
+        np.testing.assert_allclose(found, scorer.score_batch(batch), atol=1e-6)
 
 
 def test_sparsemax_reaches_zero_and_sums_to_one() -> None:
@@ -168,7 +168,7 @@ def test_a_checkpoint_that_holds_more_than_tensors_is_not_read(write: Callable[.
     folder = write()
     torch.save({"state_dict": {}, "callback": Path("anything")}, folder / "checkpoints" / "model.ckpt")
     with pytest.raises(InvalidInput, match="it holds more than tensors, or is damaged"):
-        Comet(str(folder)).score(BATCH)
+        Comet(str(folder)).score_batch(BATCH)
 
 
 def test_weights_that_do_not_fit_the_model_are_named(write: Callable[..., Path]) -> None:
@@ -177,7 +177,7 @@ def test_weights_that_do_not_fit_the_model_are_named(write: Callable[..., Path])
     del state["state_dict"]["encoder.model.encoder.layer.0.output.dense.weight"]
     torch.save(state, folder / "checkpoints" / "model.ckpt")
     with pytest.raises(InvalidInput, match=r"1 weights differ, first encoder\.layer\.0\.output\.dense\.weight"):
-        Comet(str(folder)).score(BATCH)
+        Comet(str(folder)).score_batch(BATCH)
 
 
 def test_the_signature_changes_with_the_weights(write: Callable[..., Path]) -> None:

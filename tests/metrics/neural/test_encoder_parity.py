@@ -156,5 +156,5 @@ def test_the_metric_and_the_engine_give_one_score(minilm: Path) -> None:
     from billboards.metrics.base import Batch
 
     outputs: Sequence[str] = REAL[0]
-    found = BERTScore(layer=6).score(Batch(outputs, REAL[1]))
+    found = BERTScore(layer=6).score_batch(Batch(outputs, REAL[1]))
     np.testing.assert_array_equal(np.stack([found[part] for part in ("P", "R", "F1")], -1), ours(minilm, 6, REAL))

@@ -196,9 +196,9 @@ def test_a_model_of_several_languages_is_told_which(tmp_path: Path) -> None:
     # Both directions of one language.
     assert score_checked(PrismRef(folder, language="de_DE"), Batch(["a"], [["a"]]))[""] < 0
     with pytest.raises(InvalidInput, match="reads several languages; name them"):
-        PrismSrc(folder).score(batch)
+        PrismSrc(folder).score_batch(batch)
     with pytest.raises(InvalidInput, match="knows no language 'fr' or 'de_DE'"):
-        PrismSrc(folder, source_language="fr", language="de_DE").score(batch)
+        PrismSrc(folder, source_language="fr", language="de_DE").score_batch(batch)
 
 
 def tokenizer_of(folder: str) -> Any:
@@ -209,7 +209,7 @@ def tokenizer_of(folder: str) -> Any:
 
 def test_a_model_of_one_language_is_not_told_which(made: Callable[[str], str]) -> None:
     with pytest.raises(InvalidInput, match="is not told languages; name none"):
-        BARTScore(made("BART"), language="de_DE").score(BATCH)
+        BARTScore(made("BART"), language="de_DE").score_batch(BATCH)
 
 
 def test_perplexity_is_the_exponent_of_the_models_own_loss(made: Callable[[str], str]) -> None:
@@ -287,15 +287,15 @@ def test_rows_scored_together_are_scored_as_if_alone(made: Callable[[str], str])
     metric, batches = BARTScore(made("BART")), [BATCH.part(0, 2), BATCH.part(2, 5), BATCH.part(0, 0)]
     together = metric.score_rows(batches)
     assert [len(scores) for scores in together] == [2, 3, 0]
-    alone: list[NDArray[np.float64]] = [metric.score(batch) for batch in batches]
+    alone: list[NDArray[np.float64]] = [metric.score_batch(batch) for batch in batches]
     np.testing.assert_allclose(np.concatenate(together), np.concatenate(alone), atol=1e-5)
 
 
 def test_a_text_longer_than_the_model_reads_is_cut_and_counted(made: Callable[[str], str]) -> None:
     long = "the cat " * 10
     with pytest.warns(TextsCut, match="1 of 2 texts were cut"):
-        cut = Perplexity(made("GPT-2")).score(Batch([long]))
-    assert cut.tolist() == pytest.approx(Perplexity(made("GPT-2")).score(Batch(["the cat " * 6])).tolist())
+        cut = Perplexity(made("GPT-2")).score_batch(Batch([long]))
+    assert cut.tolist() == pytest.approx(Perplexity(made("GPT-2")).score_batch(Batch(["the cat " * 6])).tolist())
 
 
 @pytest.mark.parametrize("kind", [PrismRef, PrismSrc, BARTScore, BARTScoreSrc, Perplexity])
@@ -308,17 +308,17 @@ def test_a_model_of_the_wrong_kind_is_refused(made: Callable[[str], str], tmp_pa
     import transformers
 
     with pytest.raises(InvalidInput, match="is a gpt2 model, which reads no other text"):
-        PrismSrc(made("GPT-2")).score(Batch(["a"], inputs=["a"]))
+        PrismSrc(made("GPT-2")).score_batch(Batch(["a"], inputs=["a"]))
     with pytest.raises(InvalidInput, match="BartForConditionalGeneration, which is no causal model"):
-        Perplexity(made("BART")).score(Batch(["a"]))
+        Perplexity(made("BART")).score_batch(Batch(["a"]))
     transformers.T5EncoderModel(config("T5")).save_pretrained(tmp_path)
     # A folder that promises more than it holds.
     config("T5").save_pretrained(tmp_path)
     tokenizer("T5").save_pretrained(tmp_path)
     with pytest.raises(InvalidInput, match=r"lacks \d+ weights of a model that writes"):
-        PrismSrc(str(tmp_path)).score(Batch(["a"], inputs=["a"]))
+        PrismSrc(str(tmp_path)).score_batch(Batch(["a"], inputs=["a"]))
     with pytest.raises(InvalidInput, match="direction 'up' is none of precision, recall, F"):
-        BARTScore(made("BART"), direction="up").score(BATCH)
+        BARTScore(made("BART"), direction="up").score_batch(BATCH)
 
 
 def test_the_signature_names_weights_direction_and_versions(made: Callable[[str], str]) -> None:
@@ -330,9 +330,9 @@ def test_the_signature_names_weights_direction_and_versions(made: Callable[[str]
 
 def test_half_the_precision_is_near_and_another_column(made: Callable[[str], str]) -> None:
     full, half = Perplexity(made("GPT-2")), Perplexity(made("GPT-2"), precision="bf16")
-    found = half.score(Batch(OUTPUTS))
-    assert found.tolist() == pytest.approx(full.score(Batch(OUTPUTS)).tolist(), rel=0.05)
-    assert found.tolist() != full.score(Batch(OUTPUTS)).tolist()
+    found = half.score_batch(Batch(OUTPUTS))
+    assert found.tolist() == pytest.approx(full.score_batch(Batch(OUTPUTS)).tolist(), rel=0.05)
+    assert found.tolist() != full.score_batch(Batch(OUTPUTS)).tolist()
     assert half.signature == full.signature.replace("fp32", "bf16")
 
 
@@ -349,8 +349,10 @@ def test_what_a_model_writes_itself_is_likelier_than_what_others_wrote(made: Cal
     inputs = ["the dog ran", "a very small cat", "mat"]
     beams = scorer.decode(inputs, beams=4, longest=8)
     assert [len(own) for own in beams] == [4, 4, 4]
-    best = [scorer.score(Batch(list(own), [], [given] * 4)).max() for own, given in zip(beams, inputs, strict=True)]
-    others = scorer.score(Batch(["the cat sat on a mat", "a dog ran away", "under the mat"], [], inputs))
+    best = [
+        scorer.score_batch(Batch(list(own), [], [given] * 4)).max() for own, given in zip(beams, inputs, strict=True)
+    ]
+    others = scorer.score_batch(Batch(["the cat sat on a mat", "a dog ran away", "under the mat"], [], inputs))
     assert (np.array(best) > others).all()
 
 
@@ -358,5 +360,5 @@ def test_a_causal_model_writes_the_same_whatever_the_input(made: Callable[[str],
     scorer = Perplexity(model=made("GPT-2"))
     first, second = scorer.decode(["the dog", "a cat"], beams=3, longest=6)
     assert first == second
-    own = scorer.score(Batch(list(first)))
-    assert own.min() < scorer.score(Batch(["the cat sat on a mat"]))[0]
+    own = scorer.score_batch(Batch(list(first)))
+    assert own.min() < scorer.score_batch(Batch(["the cat sat on a mat"]))[0]

@@ -89,14 +89,14 @@ def test_the_scores_are_those_of_the_paper_written_out(
     outputs, references = texts[0][:8], texts[1][:8]
     scorer = MoverScore(str(tiny_model(architecture)), **options)
     expected = slow_moverscore(tiny_model(architecture), scorer, outputs, references)
-    np.testing.assert_allclose(scorer.score(Batch(outputs, references)), expected, atol=2e-5)
+    np.testing.assert_allclose(scorer.score_batch(Batch(outputs, references)), expected, atol=2e-5)
 
 
 def test_the_embedded_model_gives_the_scores_of_the_paper_written_out() -> None:
     outputs = ["Consumers prefer imported cars.", "people like visiting places abroad", "Unbelievably, it rained!"]
     references = [["people like foreign cars"], ["people like foreign cars"], ["It was raining.", "Rain fell."]]
     expected = slow_moverscore(locate("minilm").folder, MoverScore(), outputs, references)
-    found = MoverScore().score(Batch(outputs, references))
+    found = MoverScore().score_batch(Batch(outputs, references))
     np.testing.assert_allclose(found, expected, atol=2e-5)
     assert found[0] > found[1]
 
@@ -104,13 +104,13 @@ def test_the_embedded_model_gives_the_scores_of_the_paper_written_out() -> None:
 def test_the_same_words_score_1_and_an_empty_text_is_at_a_right_angle() -> None:
     batch = Batch(["a cat", "", "a cat", "..."], [["a cat"], ["a cat"], [" "], ["..."]])
     nothing = 1 - math.sqrt(2)
-    assert MoverScore(idf=False).score(batch) == pytest.approx([1, nothing, nothing, 1], abs=1e-3)
-    assert MoverScore(idf=False, squared=True).score(batch) == pytest.approx([1, -1, -1, 1], abs=1e-5)
+    assert MoverScore(idf=False).score_batch(batch) == pytest.approx([1, nothing, nothing, 1], abs=1e-3)
+    assert MoverScore(idf=False, squared=True).score_batch(batch) == pytest.approx([1, -1, -1, 1], abs=1e-5)
 
 
 def test_with_one_text_idf_leaves_all_words_alike_and_the_score_finite() -> None:
     batch = Batch(["a black cat"], [["a white dog"]])
-    assert MoverScore().score(batch) == pytest.approx(MoverScore(idf=False).score(batch), abs=1e-9)
+    assert MoverScore().score_batch(batch) == pytest.approx(MoverScore(idf=False).score_batch(batch), abs=1e-9)
 
 
 @pytest.mark.parametrize("idf", [False, True])
@@ -120,10 +120,10 @@ def test_generators_scored_together_score_as_they_do_alone(idf: bool) -> None:
     partial = Batch(["a bird"], [["one bird"]])
     together = MoverScore(idf=idf).score_rows([first, partial, second])
     for batch, found in zip((first, partial, second), together, strict=True):
-        np.testing.assert_allclose(found, MoverScore(idf=idf).score(batch), atol=1e-6)
+        np.testing.assert_allclose(found, MoverScore(idf=idf).score_batch(batch), atol=1e-6)
 
 
 def test_options_are_read_from_a_name_and_checked() -> None:
     assert metric("MoverScore(ngram=2,idf=False)") == MoverScore(ngram=2, idf=False)
     with pytest.raises(InvalidInput, match="MoverScore: ngram must be 1 or more, found 0"):
-        MoverScore(ngram=0).score(Batch(["a"], [["a"]]))
+        MoverScore(ngram=0).score_batch(Batch(["a"], [["a"]]))

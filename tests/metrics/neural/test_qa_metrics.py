@@ -195,7 +195,7 @@ def test_a_weighter_says_how_much_a_question_matters(made: Made) -> None:
     answered = [1 - answer(made("reader"), question, output).no_answer for question, _ in asked]
     expected = sum(w * a for w, a in zip(weights, answered, strict=True)) / sum(weights)
     scorer = QuestEval(**asking(made), weighter=str(made("weighter")), used="cat")
-    assert scorer.score(Batch([output], inputs=[given]))["R"] == pytest.approx(expected, abs=1e-5)
+    assert scorer.score_batch(Batch([output], inputs=[given]))["R"] == pytest.approx(expected, abs=1e-5)
     assert np.ptp(weights) > 0
     assert "|weighter:weighter|weighter-weights:" in scorer.signature
 
@@ -213,7 +213,7 @@ def test_a_model_that_writes_answers_is_asked_in_its_own_way(made: Made) -> None
             return math.exp(-float(model(input_ids=asked, labels=labels).loss) * labels.shape[1])
 
     scorer = QuestEval(**{**asking(made), "qa": str(made("answerer"))}, no_answer=none)
-    found = scorer.score(Batch([output, ""], inputs=[given, given]))
+    found = scorer.score_batch(Batch([output, ""], inputs=[given, given]))
     expected = mean([1 - no_answer(question) for question, _ in questions(made("writer"), given)])
     assert found["R"].tolist() == pytest.approx([expected, 0], abs=1e-5)
     said = [
@@ -231,8 +231,8 @@ def test_answers_may_be_compared_by_bertscore(made: Made) -> None:
         (answer(made("reader"), question, INPUTS[0]), right)
         for question, right in questions(made("writer"), OUTPUTS[0])
     ]
-    alone = [float(metric("BERTScore").score(Batch([a.text], [[right]]))["F1"][0]) for a, right in pairs]  # type: ignore[call-overload]
-    assert scorer.score(batch)["P"] == pytest.approx(
+    alone = [float(metric("BERTScore").score_batch(Batch([a.text], [[right]]))["F1"][0]) for a, right in pairs]  # type: ignore[call-overload]
+    assert scorer.score_batch(batch)["P"] == pytest.approx(
         mean([s * a.is_given for s, (a, _) in zip(alone, pairs, strict=True)]), abs=1e-5
     )
     assert "|embeddings:" in scorer.signature
@@ -256,7 +256,7 @@ def test_generators_are_scored_together_as_each_alone_and_in_any_order(made: Mad
         rows = [needed(scorer, batch) for batch in (BATCH, other, BATCH.part(2, 5))]
         together, again = scorer.score_rows(rows), scorer.score_rows(rows)
         for row, found, second in zip(rows, together, again, strict=True):
-            alone = scorer.score(row)
+            alone = scorer.score_batch(row)
             for part in alone:
                 np.testing.assert_allclose(found[part], alone[part], atol=1e-5)
                 np.testing.assert_array_equal(found[part], second[part])
@@ -268,7 +268,7 @@ def test_generators_are_scored_together_as_each_alone_and_in_any_order(made: Mad
 
 def test_texts_longer_than_a_window_are_read_whole(made: Made) -> None:
     given, output = "Alice met Bob .", "the cat sat . " * 40 + "Alice met Bob ."
-    wide = SummaQA(str(made("reader")), window=40, overlap=8).score(Batch([output], inputs=[given]))
+    wide = SummaQA(str(made("reader")), window=40, overlap=8).score_batch(Batch([output], inputs=[given]))
     question = [f"{b}MASKED{a}" for b, _, a in (c.context(whole=False) for c in select_by_rule(given))]
     found = [by_search(made("reader"), q, output, limit=40, overlap=8, longest=30) for q in question]
     assert wide["confidence"] == pytest.approx(mean([one.confidence for one in found]), abs=1e-5)
@@ -276,23 +276,23 @@ def test_texts_longer_than_a_window_are_read_whole(made: Made) -> None:
 
 def test_a_model_may_mark_what_is_asked_for(made: Made) -> None:
     tagged = SummaQA(str(made("reader")), entities=str(made("tagger")), labels="PER+NUM")
-    found = tagged.score(Batch(OUTPUTS, inputs=INPUTS))
+    found = tagged.score_batch(Batch(OUTPUTS, inputs=INPUTS))
     # The rule found nothing in the fourth input.
     assert np.isfinite(found["F1"]).all()
     assert "|entities:tagger|entities-weights:" in tagged.signature
     # The sentence is too long for the tagger, and its questions take more than half of a reader's window.
     with pytest.warns(TextsCut) as said:
-        tagged.score(Batch(["Alice"], inputs=["Alice met Bob " * 40]))
+        tagged.score_batch(Batch(["Alice"], inputs=["Alice met Bob " * 40]))
     assert ["1 of 1 texts were cut at the 64 tokens" in str(one.message) for one in said] == [True, False]
     assert "texts were cut at the 32 tokens" in str(said[1].message)
     with pytest.raises(InvalidInput, match="labels=PER are those of a model; name one"):
-        SummaQA(str(made("reader")), labels="PER").score(BATCH)
+        SummaQA(str(made("reader")), labels="PER").score_batch(BATCH)
 
 
 def test_a_prompt_that_is_cut_is_counted(made: Made) -> None:
     scorer = QAEval(**{**asking(made), "scope": "text"})
     with pytest.warns(TextsCut, match="1 of 1 texts were cut at the 48 tokens"):
-        scorer.score(Batch(["cat"], [["the cat sat . " * 20 + "Bob left ."]]))
+        scorer.score_batch(Batch(["cat"], [["the cat sat . " * 20 + "Bob left ."]]))
 
 
 @pytest.mark.parametrize("name", ["SummaQA", "QAEval", "QuestEval", "QuestEval-ref", "QuestEval-both"])

@@ -49,21 +49,21 @@ def test_the_scores_are_those_of_transformers_own_model(
 ) -> None:
     folder = tiny_model(architecture)
     expected = slow_cosines(folder, *texts)
-    np.testing.assert_allclose(SentenceCosine(str(folder)).score(Batch(*texts)), expected, atol=1e-5)
+    np.testing.assert_allclose(SentenceCosine(str(folder)).score_batch(Batch(*texts)), expected, atol=1e-5)
     monkeypatch.setattr(sentences, "PART", 3)
-    np.testing.assert_allclose(SentenceCosine(str(folder)).score(Batch(*texts)), expected, atol=1e-5)
+    np.testing.assert_allclose(SentenceCosine(str(folder)).score_batch(Batch(*texts)), expected, atol=1e-5)
 
 
 def test_the_embedded_model_gives_the_cosines_of_transformers_and_knows_a_paraphrase() -> None:
     outputs = ["consumers prefer imported cars", "people like visiting places abroad"]
     references = [["people like foreign cars"]] * 2
-    found = SentenceCosine().score(Batch(outputs, references))
+    found = SentenceCosine().score_batch(Batch(outputs, references))
     np.testing.assert_allclose(found, slow_cosines(locate("minilm").folder, outputs, references), atol=1e-5)
     assert found[0] > found[1]
 
 
 def test_the_same_text_scores_1_and_an_empty_one_0() -> None:
-    found = SentenceCosine().score(Batch(["a cat", "", "a cat"], [["a cat"], ["a cat"], [" "]]))
+    found = SentenceCosine().score_batch(Batch(["a cat", "", "a cat"], [["a cat"], ["a cat"], [" "]]))
     assert found == pytest.approx([1, 0, 0], abs=1e-6)
 
 
@@ -80,12 +80,14 @@ def test_generators_scored_together_score_as_they_do_alone() -> None:
     first = Batch(["a cat sat", "dogs run"], [["the cat sat down"], ["dogs are running", "a dog runs"]])
     second = Batch(["a bird"], [["one bird"]])
     for batch, found in zip((first, second), SentenceCosine().score_rows([first, second]), strict=True):
-        np.testing.assert_allclose(found, SentenceCosine().score(batch), atol=1e-6)
+        np.testing.assert_allclose(found, SentenceCosine().score_batch(batch), atol=1e-6)
 
 
 def test_half_precision_is_near_single_precision() -> None:
     batch = Batch(["a cat sat on the mat"], [["the cat is on a mat"]])
-    assert SentenceCosine(precision="bf16").score(batch) == pytest.approx(SentenceCosine().score(batch), abs=0.01)
+    assert SentenceCosine(precision="bf16").score_batch(batch) == pytest.approx(
+        SentenceCosine().score_batch(batch), abs=0.01
+    )
 
 
 def test_its_signature_names_model_weights_and_precision() -> None:
@@ -95,8 +97,8 @@ def test_its_signature_names_model_weights_and_precision() -> None:
 
 def test_what_it_can_not_read_is_refused_or_counted() -> None:
     with pytest.raises(InvalidInput, match=r"sentence-cosine's embedded model reads English .* 'de'"):
-        SentenceCosine().score(Batch(["a"], [["a"]], (), "de"))
+        SentenceCosine().score_batch(Batch(["a"], [["a"]], (), "de"))
     with pytest.raises(InvalidInput, match="sentence-cosine: precision 'fp8'"):
         SentenceCosine(precision="fp8").signature  # noqa: B018
     with pytest.warns(TextsCut, match="1 of 2 texts were cut at the 512 tokens"):
-        SentenceCosine().score(Batch(["cat " * 600], [["a cat"]]))
+        SentenceCosine().score_batch(Batch(["cat " * 600], [["a cat"]]))

@@ -122,7 +122,7 @@ class Judge(Metric):
         parts |= used | {"prompt": self.digest, "revision": REVISION}
         return "|".join((self.card.name, *(f"{key}:{value}" for key, value in parts.items())))
 
-    def score(self, batch: Batch) -> Floats | Mapping[str, Floats]:
+    def score_batch(self, batch: Batch) -> Floats | Mapping[str, Floats]:
         return self.score_rows([batch])[0]
 
     def score_rows(self, batches: Sequence[Batch]) -> list[Floats | Mapping[str, Floats]]:

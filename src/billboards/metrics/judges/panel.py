@@ -85,7 +85,7 @@ class Panel(Metric):
         parts |= used | {"prompt": members[0].digest, "revision": REVISION}
         return "|".join((self.card.name, *(f"{key}:{value}" for key, value in parts.items())))
 
-    def score(self, batch: Batch) -> Mapping[str, Floats]:
+    def score_batch(self, batch: Batch) -> Mapping[str, Floats]:
         return self.score_rows([batch])[0]
 
     def score_rows(self, batches: Sequence[Batch]) -> list[Mapping[str, Floats]]:

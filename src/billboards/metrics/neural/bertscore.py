@@ -127,7 +127,7 @@ class BERTScore(Metric):
     def versions(self) -> Mapping[str, str]:
         return {"transformers": installed_version("transformers"), "revision": REVISION}
 
-    def score(self, batch: Batch) -> Mapping[str, Floats]:
+    def score_batch(self, batch: Batch) -> Mapping[str, Floats]:
         return self.score_rows([batch])[0]
 
     def score_rows(self, batches: Sequence[Batch]) -> list[Mapping[str, Floats]]:

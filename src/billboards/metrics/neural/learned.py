@@ -64,7 +64,7 @@ class Learned(Metric):
     def versions(self) -> Mapping[str, str]:
         return {"transformers": installed_version("transformers"), "revision": self.revision}
 
-    def score(self, batch: Batch) -> Floats:
+    def score_batch(self, batch: Batch) -> Floats:
         return self.score_rows([batch])[0]
 
     @abstractmethod

@@ -130,7 +130,7 @@ class QuestionMetric(Metric):
         named = {option: locate(getattr(self, option)) for option in self.needed}
         return named if self.entities == RULE else {**named, "entities": locate(self.entities)}
 
-    def score(self, batch: Batch) -> Mapping[str, Floats]:
+    def score_batch(self, batch: Batch) -> Mapping[str, Floats]:
         return self.score_rows([batch])[0]
 
     def score_rows(self, batches: Sequence[Batch]) -> list[Mapping[str, Floats]]:
@@ -474,7 +474,7 @@ class QuestEvalFamily(GeneratedQuestions):
         if self.similarity == F1:
             return distinct | {pair: overlap_f1(pair[0].text, pair[1]) for pair in given}
         batch = Batch([answer.text for answer, _ in given], [[right] for _, right in given])
-        scores = BERTScore(precision=self.precision).score(batch)["F1"] if given else np.empty(0)
+        scores = BERTScore(precision=self.precision).score_batch(batch)["F1"] if given else np.empty(0)
         return distinct | dict(zip(given, np.clip(scores, 0, 1).tolist(), strict=True))
 
     def _answering(self) -> Answering:
