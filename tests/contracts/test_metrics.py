@@ -38,6 +38,8 @@ OTHER_TEXT = {
     "models": "judge-a+judge-b",
     "judge": "MQM",
 }
+#: The same, where an option of this name takes other values in one metric than elsewhere.
+OTHER_TEXT_OF = {("NIST", "definition"): "nltk"}
 #: Another valid value for each option whose scale ends before one more.
 OTHER_SHARE = {"abstain": 0.5}
 #: Long enough for runs of nine words.
@@ -134,14 +136,16 @@ def batch() -> Batch:
     return Batch(copy.deepcopy(OUTPUTS), copy.deepcopy(REFERENCES), copy.deepcopy(INPUTS), "en")
 
 
-def other(option: str, value: object) -> Any:
-    """A value of an option that is not this one."""
+def other(name: str, option: str, value: object) -> Any:
+    """A value of a metric's option that is not this one."""
     if isinstance(value, bool):
         return not value
     if isinstance(value, int | float):
         return OTHER_SHARE.get(option, value + 1)
     if option == "endpoint":
         return f"{os.environ['BILLBOARDS_JUDGE_URL']}/elsewhere"
+    if (name, option) in OTHER_TEXT_OF:
+        return OTHER_TEXT_OF[name, option]
     if option not in OTHER_TEXT:
         pytest.fail(f"option {option} takes text: name another valid value in OTHER_TEXT")
     return OTHER_TEXT[option]
@@ -150,7 +154,7 @@ def other(option: str, value: object) -> Any:
 def variants(scorer: Metric) -> list[Metric]:
     """The metric with each of its options changed, one at a time."""
     options = {f.name: getattr(scorer, f.name) for f in fields(scorer) if f.init}
-    return [replace(scorer, **{name: other(name, value)}) for name, value in options.items()]
+    return [replace(scorer, **{option: other(scorer.card.name, option, value)}) for option, value in options.items()]
 
 
 def test_a_metric_is_a_frozen_dataclass(scorer: Metric) -> None:

@@ -1,7 +1,9 @@
-"""WER, CER, CharacTER and EED: numbers worked out by hand, and their plain definitions beside the kernels."""
+"""WER, CER, PER, CDER, CharacTER, EED: numbers worked out by hand, and plain definitions beside the kernels."""
 
 from __future__ import annotations
 
+import random
+from collections import Counter
 from itertools import product
 
 import numpy as np
@@ -40,6 +42,31 @@ def score_one(name: str, output: str, *references: str) -> float:
         ("WER", "", ["a b"], 100.0),
         ("WER", "a b", [""], 100.0),
         ("WER", "", [""], 0.0),
+        # order does not matter
+        ("PER", "on the mat the cat sat", [CAT], 0.0),
+        # one word too many of seven, against six; "dog" for "cat" beside it
+        ("PER", "the the dog sat on the mat", [CAT], 100 * 2 / 6),
+        # three words are missing, and one is wrong
+        ("PER", "the dog", [CAT], 100 * 5 / 6),
+        ("PER", "a b", ["a c", "b a c"], 100 / 3),
+        ("PER", "", ["a b"], 100.0),
+        ("PER", "a b", [""], 100.0),
+        ("PER", "", [""], 0.0),
+        ("PER(lowercase=True)", "The Cat", ["cat the"], 0.0),
+        ("PER(tokenizer=characters)", "坐猫", ["猫坐"], 0.0),
+        ("CDER", CAT, [CAT], 0.0),
+        # the path begins with a jump to "the cat sat", jumps to "on the mat" and from there to the output's end
+        ("CDER", "on the mat the cat sat", [CAT], 100 * 3 / 6),
+        ("CDER", "the dog sat on mat", [CAT], 100 * 2 / 6),
+        # any number of words is passed over by one jump
+        ("CDER", "a x x x x b", ["a b"], 100 / 2),
+        ("CDER", "a b x x x x", ["a b"], 100 / 2),
+        # words are used again: a jump back after "a b"
+        ("CDER", "a b", ["a b a b"], 100 / 4),
+        ("CDER", "", ["a b"], 100.0),
+        ("CDER", "a b", [""], 100.0),
+        ("CDER", "", [""], 0.0),
+        ("CDER", "a b", ["c d", "a c d e"], 75.0),
         ("CER", "kitten", ["sitting"], 100 * 3 / 7),
         ("CER", "a b", ["ab"], 50.0),
         ("CER(whitespace=False)", "a b", ["ab"], 0.0),
@@ -108,6 +135,64 @@ def levenshtein(a: list[str], b: list[str]) -> int:
         for j, y in enumerate(b, 1):
             row.append(min(above[j] + 1, row[-1] + 1, above[j - 1] + (x != y)))
     return row[-1]
+
+
+def jump_distance(output: list[str], reference: list[str]) -> int:
+    """The cheapest path through the grid of places (Leusch et al. 2006), every edge tried: Dijkstra's search."""
+    costs, ends = {(0, 0): 0}, set[tuple[int, int]]()
+    while (len(output), len(reference)) not in ends:
+        i, k = min(costs.keys() - ends, key=lambda place: costs[place])
+        ends.add((i, k))
+        steps = [((j, k), 1) for j in range(len(output) + 1)] + [((i, k + 1), 1)]
+        if i < len(output) and k < len(reference):
+            steps.append(((i + 1, k + 1), int(output[i] != reference[k])))
+        for place, cost in steps:
+            if place[1] <= len(reference) and costs[i, k] + cost < costs.get(place, 10**9):
+                costs[place] = costs[i, k] + cost
+    return costs[len(output), len(reference)]
+
+
+def jump_table(output: list[str], reference: list[str]) -> int:
+    """The same by the paper's recursion, row by row."""
+    row = [0, *(1 for _ in output)]
+    for word in reference:
+        above, row = row, []
+        for i in range(len(output) + 1):
+            ways = [above[i] + 1, *([row[-1] + 1, above[i - 1] + (output[i - 1] != word)] if i else [])]
+            row.append(min(ways))
+        row = [min(cost, min(row) + 1) for cost in row]
+    return row[-1]
+
+
+symbols = st.lists(st.sampled_from("abc"), max_size=9)
+
+
+@settings(max_examples=200, deadline=None)
+@given(symbols, symbols)
+def test_cder_is_the_cheapest_path_of_edits_and_jumps(output: list[str], reference: list[str]) -> None:
+    expected = jump_distance(output, reference)
+    assert jump_table(output, reference) == expected
+    rate = 100 * expected / len(reference) if reference else 100.0 * (expected > 0)
+    assert score_one("CDER", " ".join(output), " ".join(reference)) == pytest.approx(rate, abs=1e-12)
+
+
+@pytest.mark.parametrize("words", [1, 2, 30, 400])
+def test_cder_of_texts_longer_than_a_word_of_bits_is_that_of_the_plain_table(words: int) -> None:
+    draw = random.Random(words)
+    vocabulary = [f"w{k}" for k in range(words)]
+    for _ in range(12):
+        output, reference = ([draw.choice(vocabulary) for _ in range(draw.randint(60, 200))] for _ in range(2))
+        rate = 100 * jump_table(output, reference) / len(reference)
+        assert score_one("CDER", " ".join(output), " ".join(reference)) == pytest.approx(rate, abs=1e-12)
+
+
+@settings(max_examples=100, deadline=None)
+@given(symbols, symbols)
+def test_per_counts_the_words_that_the_longer_text_has_alone(output: list[str], reference: list[str]) -> None:
+    missing, extra = Counter(reference) - Counter(output), Counter(output) - Counter(reference)
+    errors = max(missing.total(), extra.total())
+    rate = 100 * errors / len(reference) if reference else 100.0 * (errors > 0)
+    assert score_one("PER", " ".join(output), " ".join(reference)) == pytest.approx(rate, abs=1e-12)
 
 
 def shifted_like(words: list[str], reference: list[str]) -> list[str]:

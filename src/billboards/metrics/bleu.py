@@ -68,17 +68,10 @@ class BLEU(SacreMetric):
     )
 
     def language_options(self, language: Language) -> dict[str, object]:
-        """sacreBLEU's own choice for a target language; characters for other scripts without spaces."""
-        if language.code == "ko" and language.script != "Latn":
-            return {"tokenize": "ko-mecab"}
-        if language.script in HAN:
-            return {"tokenize": "ja-mecab" if language.code == "ja" else "zh"}
-        return {"tokenize": "char"} if language.unspaced else {}
+        return tokenize_for(language)
 
     def language_doubt(self, language: Language) -> str | None:
-        if language.unspaced and self.tokenize in _SPACED:
-            return f"leaves texts in {language.code} uncut (tokenize={self.tokenize}), so that nearly every score is 0"
-        return super().language_doubt(language)
+        return left_uncut(language, self.tokenize) or super().language_doubt(language)
 
     def scorer(self) -> Scorer:
         from sacrebleu.metrics import bleu
@@ -108,7 +101,7 @@ class BLEU(SacreMetric):
 
     def statistics(self, items: Items) -> Rows:
         self._check()
-        words = self._words([text.lower() for text in items.texts] if self.lowercase else items.texts)
+        words = words_of([text.lower() for text in items.texts] if self.lowercase else items.texts, self.tokenize)
         rows = np.empty((len(items), 2 + 2 * self.max_ngram_order), np.int64)
         given = (words.ids.view(np.uint32), words.offsets, items.outputs, items.references, items.bounds)
         in_parts(lambda start, stop: _statistics(*given, start, stop, self.max_ngram_order, rows), len(items))
@@ -126,14 +119,6 @@ class BLEU(SacreMetric):
         how = (_SMOOTHINGS[method], value, int(effective_order))
         _scores(np.ascontiguousarray(rows, np.int64), self.max_ngram_order, *how, scores)
         return scores
-
-    def _words(self, texts: Sequence[str]) -> Words:
-        if self.tokenize == "13a":
-            return split_words(pack(texts), "13a")
-        if self.tokenize == "char":
-            return _letters(remove_spaces(pack(texts)))
-        tokenize = tokenizer(self.tokenize)
-        return split_words(pack([tokenize(text.rstrip()) for text in texts]))
 
     def _check(self) -> None:
         tokenizer(self.tokenize)
@@ -154,6 +139,32 @@ class BLEU(SacreMetric):
         if method not in ("floor", "add-k") or not written.endswith("]") or not 0 <= value < float("inf"):
             raise InvalidInput(f"BLEU: smooth={self.smooth} is neither floor[value] nor add-k[value], as in floor[0.1]")
         return method, value
+
+
+def tokenize_for(language: Language) -> dict[str, object]:
+    """sacreBLEU's own choice for a target language, as an option; characters for other scripts without spaces."""
+    if language.code == "ko" and language.script != "Latn":
+        return {"tokenize": "ko-mecab"}
+    if language.script in HAN:
+        return {"tokenize": "ja-mecab" if language.code == "ja" else "zh"}
+    return {"tokenize": "char"} if language.unspaced else {}
+
+
+def left_uncut(language: Language, tokenize: str) -> str | None:
+    """What is wrong where a tokenizer leaves a script without spaces in one piece."""
+    if language.unspaced and tokenize in _SPACED:
+        return f"leaves texts in {language.code} uncut (tokenize={tokenize}), so that nearly every score is 0"
+    return None
+
+
+def words_of(texts: Sequence[str], tokenize: str) -> Words:
+    """The words of texts, numbered, by the tokenizer of this name."""
+    if tokenize == "13a":
+        return split_words(pack(texts), "13a")
+    if tokenize == "char":
+        return _letters(remove_spaces(pack(texts)))
+    cut = tokenizer(tokenize)
+    return split_words(pack([cut(text.rstrip()) for text in texts]))
 
 
 def _letters(texts: Texts) -> Words:

@@ -7,7 +7,7 @@ difference in length; it is what the COCO evaluation prints under the name CIDEr
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -53,6 +53,8 @@ class Vectors:
     counts: Ints
     bounds: Ints
     distinct: int
+    #: For each n-gram the number of the one without its last word; all 0 for single words.
+    shorter: Ints
 
     @property
     def grams(self) -> Ints:
@@ -66,21 +68,26 @@ class Vectors:
         return first + np.arange(len(owners)), owners
 
 
-def vectors(words: Words) -> Iterator[Vectors]:
-    """The n-grams of every text, order by order; an n-gram is numbered by the one before it and its last word."""
+def vectors(words: Words, orders: Sequence[int] = ORDERS) -> Iterator[Vectors]:
+    """The n-grams of every text, order by order; an n-gram is numbered by the one before it and its last word.
+
+    words: the texts.
+    orders: the orders, from 1 on without a gap.
+    """
     text_of = np.repeat(np.arange(len(words)), np.diff(words.offsets))
     last = words.offsets[text_of + 1]
     at, ids, distinct = np.arange(len(words.ids)), words.ids.astype(np.int64), max(words.distinct, 1)
-    for n in ORDERS:
+    shorter = np.zeros(distinct, np.int64)
+    for n in orders:
         if n > 1:
             inside = at + n <= last[at]
             longer = ids[inside] * max(words.distinct, 1) + words.ids[at[inside] + n - 1]
             at = at[inside]
             gram_keys, ids = np.unique(longer, return_inverse=True)
-            distinct = max(len(gram_keys), 1)
+            distinct, shorter = max(len(gram_keys), 1), gram_keys // max(words.distinct, 1)
         keys, counts = np.unique(text_of[at] * distinct + ids, return_counts=True)
         bounds = np.searchsorted(keys, np.arange(len(words) + 1) * distinct)
-        yield Vectors(keys, counts, bounds, distinct)
+        yield Vectors(keys, counts, bounds, distinct, shorter)
 
 
 @dataclass(frozen=True)

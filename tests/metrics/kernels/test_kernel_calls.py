@@ -29,6 +29,7 @@ KERNELS = [
     chrf._scores,
     ter._statistics,
     error_rates._statistics,
+    error_rates._jump_statistics,
     character._scores,
     eed._scores,
     overlap._shared_ngrams,

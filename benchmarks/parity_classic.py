@@ -1,0 +1,124 @@
+"""Metrics that people still report, beside peers: how many cases were compared, and the largest difference.
+
+    python benchmarks/parity_classic.py
+
+Peers that are not installed (mauve-text, gensim) are left out and said so; the plain transcriptions of the published
+formulas are those of the tests.
+"""
+
+from __future__ import annotations
+
+import random
+import runpy
+from collections import Counter
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from billboards.metrics.base import Batch, Metric
+from billboards.metrics.discovery import metric
+
+TESTS = Path(__file__).resolve().parents[1] / "tests" / "metrics"
+Row = tuple[str, str, int, float]
+WORDS = ["the", "a", "cat", "dog", "sat", "on", "mat", "and", "ran", "of", "to", "is", "Café", "1,000", "."]
+Corpus = tuple[list[list[str]], list[list[list[str]]]]
+
+
+def oracles(test: str) -> dict[str, Any]:
+    """The plain transcriptions in a file of tests, by name."""
+    return runpy.run_path(str(TESTS / test))
+
+
+def corpora(count: int, seed: int, *, references: int = 3, longest: int = 18) -> list[Corpus]:
+    """Small corpora of random texts, some of them empty, with up to so many references."""
+    draw = random.Random(seed)
+
+    def text() -> list[str]:
+        return draw.choices(WORDS, k=draw.randint(0, longest))
+
+    made = []
+    for _ in range(count):
+        size = draw.randint(1, 12)
+        texts = [[text() for _ in range(draw.randint(1, references))] for _ in range(size)]
+        made.append(([text() for _ in range(size)], texts))
+    return made
+
+
+def batch_of(corpus: Corpus) -> Batch:
+    outputs, references = corpus
+    return Batch([" ".join(words) for words in outputs], [[" ".join(text) for text in texts] for texts in references])
+
+
+def compared(own: Metric, corpora: Sequence[Corpus], peer: Callable[[Corpus], float]) -> tuple[int, float]:
+    """How many corpora have a value under both, and the largest difference; a peer may fail by dividing by nothing."""
+    cases, largest = 0, 0.0
+    for corpus in corpora:
+        try:
+            expected = peer(corpus)
+        except ZeroDivisionError:
+            continue
+        cases, largest = cases + 1, max(largest, abs(own.corpus_score(batch_of(corpus)) - expected))
+    return cases, largest
+
+
+def nist_rows() -> list[Row]:
+    import nltk
+    from nltk.translate.nist_score import corpus_nist
+
+    written = oracles("test_nist.py")
+    mteval, is_tied = written["mteval"], written["is_tied"]
+    some = corpora(600, 1)
+    clear = [corpus for corpus in some if not is_tied(*corpus)]
+    own, nltks = metric("NIST(tokenize=none)"), metric("NIST(tokenize=none,definition=nltk)")
+    return [
+        ("NIST", "mteval-v13a's formulas, written out", *compared(own, some, lambda corpus: mteval(*corpus))),
+        (
+            "NIST(definition=nltk)",
+            f"nltk {nltk.__version__} corpus_nist, where it has a number and rounding doesn't choose the reference",
+            *compared(nltks, clear, lambda corpus: corpus_nist(corpus[1], corpus[0])),
+        ),
+    ]
+
+
+def error_rate_rows() -> list[Row]:
+    written = oracles("test_edit_rates.py")
+
+    def words_apart(output: list[str], reference: list[str]) -> int:
+        shared = (Counter(output) & Counter(reference)).total()
+        return max(len(output), len(reference)) - shared
+
+    def rate(edits: Callable[[list[str], list[str]], int]) -> Callable[[Corpus], float]:
+        def of_corpus(corpus: Corpus) -> float:
+            chosen = []
+            for output, texts in zip(*corpus, strict=True):
+                pairs = [(edits(output, text), len(text)) for text in texts]
+                chosen.append(min(pairs, key=lambda pair: pair[0] / pair[1] if pair[1] else float(pair[0] > 0)))
+            total, length = np.sum(chosen, axis=0)
+            return float(100 * total / length if length else 100.0 * (total > 0))
+
+        return of_corpus
+
+    some = corpora(600, 2)
+    plain = "its definition, written out"
+    return [
+        ("WER", plain, *compared(metric("WER"), some, rate(written["levenshtein"]))),
+        ("PER", plain, *compared(metric("PER"), some, rate(words_apart))),
+        ("CDER", "the paper's recursion, written out", *compared(metric("CDER"), some, rate(written["jump_table"]))),
+    ]
+
+
+def rows() -> list[Row]:
+    """Metric, peer, cases, largest difference."""
+    return [*nist_rows(), *error_rate_rows()]
+
+
+def main() -> None:
+    print(f"{'metric':<28} {'cases':>6} {'largest difference':>19}  peer")
+    for name, peer, cases, difference in rows():
+        print(f"{name:<28} {cases:>6} {difference:>19.1e}  {peer}")
+
+
+if __name__ == "__main__":
+    main()
