@@ -127,8 +127,8 @@ def add_metrics(parser: ArgumentParser) -> None:
         "--metric",
         action="append",
         metavar="NAME",
-        help="a metric, options in brackets as in 'chrF(beta=1)', a part as in 'ROUGE-L[recall]', pack:NAME, or a "
-        "Python file of your own; may be repeated (default: the board's)",
+        help="a metric, options in brackets as in 'chrF(beta=1)', a part as in 'ROUGE-L[recall]', pack:NAME, "
+        "evaluate:NAME, or a Python file of your own; may be repeated (default: the board's)",
     )
 
 

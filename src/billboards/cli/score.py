@@ -37,8 +37,8 @@ def add_arguments(parser: ArgumentParser) -> None:
         action="extend",
         nargs="+",
         metavar="NAME",
-        help="metrics, options in brackets as in 'chrF(beta=1)', a part as in 'ROUGE-L[recall]', pack:NAME, or a "
-        "Python file of your own; may be repeated (default: the board's; for text files BLEU and chrF)",
+        help="metrics, options in brackets as in 'chrF(beta=1)', a part as in 'ROUGE-L[recall]', pack:NAME, "
+        "evaluate:NAME, or a Python file of your own; may be repeated (default: the board's; for texts BLEU and chrF)",
     )
     boards = parser.add_argument_group("a board")
     boards.add_argument(

@@ -1,9 +1,10 @@
 """Metrics by name, file or function: the one place where what somebody writes becomes a metric.
 
-`metric` takes a name with options (`chrF(beta=1)`, in any case) or a part (`ROUGE-L[recall]`), `pack:NAME`, a Python
-file (`./mine.py`), a Python function, or a metric that is made already. Names are those of this package and of any
-other that declares the entry point `billboards.metrics`, whose name is the metric's and whose value is the class. An
-option takes values of its default's type, so that `lowercase=no` is refused and not taken for yes.
+`metric` takes a name with options (`chrF(beta=1)`, in any case) or a part (`ROUGE-L[recall]`), `pack:NAME`,
+`evaluate:NAME`, a Python file (`./mine.py`), a Python function, or a metric that is made already. Names are those of
+this package and of any other that declares the entry point `billboards.metrics`, whose name is the metric's and whose
+value is the class. An option takes values of its default's type, so that `lowercase=no` is refused and not taken for
+yes.
 
 What comes with data may be anybody's: `board_metric` reads a name that stands in a board's file, and runs no file that
 lies beside it; `installed_metric` reads names of installed metrics only.
@@ -23,35 +24,42 @@ from typing import Any
 from billboards.errors import InvalidInput, MissingPart, UnknownName
 from billboards.metrics.base import Metric
 from billboards.metrics.parts import part_of, split_part
+from billboards.metrics.spelling import cut_name, cut_options, read_value
 
 #: Whatever a metric may be named by.
 Spec = str | Path | Metric | type[Metric] | Callable[..., Sequence[float]]
 
 GROUP = "billboards.metrics"
 #: What reads `PREFIX:WHAT`, by where it stands: packs stand in a room above this one, which is entered when asked for.
-READERS = {"pack": EntryPoint("pack", "billboards.run.packs:open_pack", "billboards.metric_readers")}
+READERS = {
+    "pack": EntryPoint("pack", "billboards.run.packs:open_pack", "billboards.metric_readers"),
+    "evaluate": EntryPoint("evaluate", "billboards.metrics.hf_evaluate:open_evaluate", "billboards.metric_readers"),
+}
+#: Readers of what takes options.
+_TAKE_OPTIONS = frozenset({"evaluate"})
 
 
 def metric(spec: Spec, **options: Any) -> Metric:
     """The metric that is meant by a name, a file or a function.
 
     spec: an installed name, with options or without, in any case: "BLEU", "chrF(beta=1)", "bertscore"; a part of its
-        scores: "ROUGE-L[recall]"; "pack:NAME" or "pack:FOLDER" of a pack that was built; a Python file with
-        `score(outputs, references, inputs)`: "./mine.py"; a function that takes `outputs`, and `references`
+        scores: "ROUGE-L[recall]"; "pack:NAME" or "pack:FOLDER" of a pack that was built; "evaluate:NAME" of a module
+        of Hugging Face's evaluate that was fetched before, or "evaluate:./FOLDER" of one that lies here; a Python
+        file with `score(outputs, references, inputs)`: "./mine.py"; a function that takes `outputs`, and `references`
         or `inputs` where it needs them, and returns a number for each output; or a metric, which is given back.
-    options: an installed metric's options, as in `metric("chrF", beta=1)`; for a function `name` and
-        `higher_is_better`.
+    options: an installed metric's options, as in `metric("chrF", beta=1)`; those of `compute` for a module of
+        evaluate; for a function `name` and `higher_is_better`.
 
         bb.metric("chrF(beta=1)").score(["a cat"], ["the cat"])
         bb.score(board, ["BLEU", "./mine.py", function])
     """
-    if isinstance(spec, str) and not is_file(spec):
-        reader, colon, what = spec.partition(":")
-        if not (colon and reader in READERS):
-            return _installed_metric(spec, options)
-        _refuse_options(spec, options)
-        opened: Metric = READERS[reader].load()(what)
+    if isinstance(spec, str) and (reader := _reader(spec)) is not None:
+        if reader not in _TAKE_OPTIONS:
+            _refuse_options(spec, options)
+        opened: Metric = READERS[reader].load()(spec.partition(":")[2].strip(), **options)
         return opened
+    if isinstance(spec, str) and not is_file(spec):
+        return _installed_metric(spec, options)
     if isinstance(spec, str | Path):
         from billboards.metrics.own import open_metric_file
 
@@ -84,12 +92,22 @@ def metrics_named(specs: Spec | Iterable[Spec], language: str | None = None) -> 
 
 
 def board_metric(spec: str, language: str | None) -> Metric:
-    """A metric that a board's file names: an installed one or a pack; never a file, for a board may be anybody's."""
-    if is_file(spec):
-        raise InvalidInput(f"{spec}: a board's file can't name a Python file; name it yourself, with --metric {spec}")
-    if spec.partition(":")[0] in READERS:
+    """A metric that a board's file names: an installed one, a pack or a module fetched before; never a file."""
+    refuse_files(spec)
+    if _reader(spec) is not None:
         return metric_for(language, spec)
     return installed_metric(spec).for_language(language)
+
+
+def refuse_files(spec: str) -> None:
+    """A board may be anybody's: what its file names is no file to be run."""
+    if is_file(spec):
+        raise InvalidInput(f"{spec}: a board's file can't name a Python file; name it yourself, with --metric {spec}")
+    if _reader(spec) == "evaluate":
+        from billboards.metrics.hf_evaluate import names_path
+
+        if names_path(spec.partition(":")[2]):
+            raise InvalidInput(f"{spec}: a board's file can't name a path; name it yourself, with --metric '{spec}'")
 
 
 def installed_metric(spec: str, **options: Any) -> Metric:
@@ -99,7 +117,7 @@ def installed_metric(spec: str, **options: Any) -> Metric:
 
 def _installed_metric(spec: str, options: Mapping[str, Any], *, names_files: bool = True) -> Metric:
     whole, part = split_part(spec)
-    name, written = _cut(whole)
+    name, written = cut_name(whole)
     wanted = metric_class(name)
     takes = _options(wanted)
     given = {**_written_options(spec, written, takes), **options}
@@ -111,7 +129,14 @@ def _installed_metric(spec: str, options: Mapping[str, Any], *, names_files: boo
 
 def is_file(spec: object) -> bool:
     """Whether a metric is named by a Python file."""
-    return isinstance(spec, Path) or (isinstance(spec, str) and spec.endswith(".py"))
+    return isinstance(spec, Path) or (isinstance(spec, str) and spec.endswith(".py") and _reader(spec) is None)
+
+
+def _reader(spec: str) -> str | None:
+    """What reads a name, where it is written PREFIX:WHAT."""
+    reader, colon, _ = spec.partition(":")
+    reader = reader.strip().casefold()
+    return reader if colon and reader in READERS else None
 
 
 def canonical(spec: str) -> str:
@@ -192,14 +217,6 @@ def _check_unique(name: str) -> None:
         raise InvalidInput(f"{len(points)} packages offer a metric named {name}: {packages}; keep one of them")
 
 
-def _cut(spec: str) -> tuple[str, str]:
-    """A name and what stands in its brackets."""
-    match = re.fullmatch(r"\s*([^()]+?)\s*(?:\((.*)\))?\s*", spec)
-    if match is None:
-        raise InvalidInput(f"{spec!r} is not a metric; write NAME or NAME(option=value,…)")
-    return match[1], match[2] or ""
-
-
 def _options(wanted: type[Metric]) -> dict[str, Field[Any]]:
     return {field.name: field for field in fields(wanted) if field.init}
 
@@ -226,23 +243,10 @@ def _refuse_options(name: str, options: Mapping[str, object]) -> None:
 
 
 def _written_options(spec: str, text: str, takes: Mapping[str, Field[Any]]) -> dict[str, object]:
-    options: dict[str, object] = {}
-    for item in filter(None, (part.strip() for part in text.split(","))):
-        key, equals, value = (piece.strip() for piece in item.partition("="))
-        if not equals:
-            raise InvalidInput(f"{spec!r}: option {item!r} has no value; write NAME(option=value)")
-        options[key] = _read(value, takes_text=key in takes and isinstance(takes[key].default, str))
-    return options
-
-
-def _read(text: str, *, takes_text: bool) -> object:
-    """A value as Python reads it; an option that takes text gets what is no quoted text as it stands."""
-    try:
-        value = ast.literal_eval(text)
-    except (ValueError, SyntaxError, RecursionError, MemoryError):
-        # Python gives up on what is nested too deeply in one of several ways.
-        return text
-    return text if takes_text and not isinstance(value, str) else value
+    return {
+        key: read_value(value, takes_text=key in takes and isinstance(takes[key].default, str))
+        for key, value in cut_options(spec, text)
+    }
 
 
 def _checked(name: str, option: Field[Any], value: object) -> object:

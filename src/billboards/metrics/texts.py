@@ -75,16 +75,17 @@ class TextScores:
     def value(self, resampling: Resampling) -> CorpusValue:
         """The value with its interval; the same resampling serves many systems and metrics."""
         scores = self.sentences[np.newaxis]
+        value: CorpusValue | None = None
         if isinstance(self.metric, SummedMetric) and self.counts is not None:
             (value,) = summed_values(self.metric, [self.counts], scores, resampling)
-        else:
+        elif self.metric.corpus == "mean":
             (value,) = mean_values(scores, resampling)
         return value or CorpusValue(
             value=self.corpus, low=nan, high=nan, mean=nan, n=len(self.sentences), sentence_mean=nan
         )
 
     def tests(self, other: TextScores, resampling: Resampling, swaps: Swaps) -> PairedTests | None:
-        """Whether another system's value differs from this one's; None where the metric has no scores of outputs.
+        """Whether another system's value differs from this one's; None where it comes from all outputs together.
 
         other: the scores of the other system's outputs, for the same inputs in the same order.
         resampling: the draws of the bootstrap.
@@ -95,7 +96,7 @@ class TextScores:
                 f"{len(self.sentences)} outputs of one system and {len(other.sentences)} of the other; give as many"
             )
         both = ~(np.isnan(self.sentences) | np.isnan(other.sentences))
-        if not both.any():
+        if not both.any() or self.metric.corpus == "system":
             return None
         first, second = self._rows(both), other._rows(both)
         scores = self._scores_of(int(both.sum()))

@@ -15,7 +15,7 @@ from billboards.analyses.suite.opening import OpenBoard
 from billboards.analyses.suite.results import Block, Suite
 from billboards.errors import InvalidInput, MissingPart
 from billboards.metrics.base import Metric
-from billboards.metrics.discovery import Spec, board_metric, canonical, is_file, metric, metric_names
+from billboards.metrics.discovery import Spec, canonical, is_file, metric, metric_names, refuse_files
 
 
 @dataclass(frozen=True)
@@ -47,9 +47,7 @@ def choose_metrics(
     if not specs:
         specs = [*dict.fromkeys(name for opened in boards for name in opened.board.metrics)]
         for name in specs:
-            # A board may be anybody's: what its file names is no file to be run.
-            if is_file(name):
-                board_metric(str(name), None)
+            refuse_files(str(name))
     if not specs:
         raise InvalidInput(
             f'suite {suite.name} names no metrics; add `metrics = ["ROUGE-1"]` to its file or use --metric'

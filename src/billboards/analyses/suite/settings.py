@@ -87,7 +87,10 @@ def _board(item: object, where: str, beside: Path) -> SuiteBoard:
 
 
 def _located(name: str, beside: Path) -> str:
-    """A metric's name as it is; a Python file's is relative to the suite's file."""
+    """A metric's name as it is; the path of a Python file or of a module is relative to the suite's file."""
+    reader, colon, what = name.partition(":")
+    if colon and what.startswith("./"):
+        return f"{reader}:{beside.absolute()}/{what.removeprefix('./')}"
     return str((beside / name).absolute()) if is_file(name) else name
 
 
