@@ -2,12 +2,13 @@
 
     python benchmarks/parity_classic.py
 
-Peers that are not installed (mauve-text, gensim) are left out and said so; the plain transcriptions of the published
-formulas are those of the tests.
+The plain transcriptions of the published formulas are those of the tests. What the authors of YiSi publish beside their
+program is compared where BILLBOARDS_YISI names a clone of it (github.com/chikiulo/yisi).
 """
 
 from __future__ import annotations
 
+import os
 import random
 import runpy
 from collections import Counter
@@ -17,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from billboards.metrics.base import Batch, Metric
+from billboards.metrics.base import Batch, Metric, score_checked
 from billboards.metrics.discovery import metric
 
 TESTS = Path(__file__).resolve().parents[1] / "tests" / "metrics"
@@ -109,9 +110,29 @@ def error_rate_rows() -> list[Row]:
     ]
 
 
+def yisi_rows() -> list[Row]:
+    written, cases, largest = oracles("test_yisi.py")["yisi"], 0, 0.0
+    own = metric("YiSi-0(tokenize=none)")
+    for corpus in corpora(60, 3):
+        scores = score_checked(own, batch_of(corpus))["YiSi-0"]
+        cases, largest = cases + len(scores), max(largest, _apart(scores, written(*corpus)))
+    rows: list[Row] = [("YiSi-0", "the authors' formulas, written out", cases, largest)]
+    if clone := os.environ.get("BILLBOARDS_YISI"):
+        folder = Path(clone) / "test"
+        outputs, texts = ((folder / name).read_text("utf-8").splitlines() for name in ("test_hyp.en", "test_ref.en"))
+        published = np.loadtxt(folder / "ref" / "test_hyp.sntyisi0")
+        scores = score_checked(own, Batch(outputs, [[text] for text in texts]))["YiSi-0"]
+        rows.append(("YiSi-0", "the authors' published test, six digits", len(scores), _apart(scores, published)))
+    return rows
+
+
+def _apart(scores: Any, expected: Any) -> float:
+    return float(np.abs(np.asarray(scores) - np.asarray(expected)).max())
+
+
 def rows() -> list[Row]:
     """Metric, peer, cases, largest difference."""
-    return [*nist_rows(), *error_rate_rows()]
+    return [*nist_rows(), *error_rate_rows(), *yisi_rows()]
 
 
 def main() -> None:

@@ -41,7 +41,7 @@ OTHER_TEXT = {
 #: The same, where an option of this name takes other values in one metric than elsewhere.
 OTHER_TEXT_OF = {("NIST", "definition"): "nltk"}
 #: Another valid value for each option whose scale ends before one more.
-OTHER_SHARE = {"abstain": 0.5}
+OTHER_SHARE = {"abstain": 0.5, "alpha": 0.5}
 #: Long enough for runs of nine words.
 LONG = "one two three four five six seven eight nine ten"
 

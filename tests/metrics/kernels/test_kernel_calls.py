@@ -15,7 +15,7 @@ from hypothesis.extra import numpy as hnp
 from numpy.typing import NDArray
 
 from billboards.errors import InvalidInput, MissingPart
-from billboards.metrics import bleu, character, chrf, eed, error_rates, sari, ter
+from billboards.metrics import bleu, character, chrf, eed, error_rates, sari, ter, yisi
 from billboards.metrics.kernels import alignment, calling, overlap, texts, transport
 from billboards.metrics.kernels.calling import F64, I64, Kernel
 
@@ -37,6 +37,7 @@ KERNELS = [
     overlap._union_hits,
     alignment._align,
     sari._scores,
+    yisi._parts,
     transport._costs,
 ]
 small = st.integers(-3, 12)
