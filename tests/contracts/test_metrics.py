@@ -152,8 +152,11 @@ def other(name: str, option: str, value: object) -> Any:
 
 
 def variants(scorer: Metric) -> list[Metric]:
-    """The metric with each of its options changed, one at a time."""
-    options = {f.name: getattr(scorer, f.name) for f in fields(scorer) if f.init}
+    """The metric with each of its options changed, one at a time.
+
+    A hub's revision is one of a fetched model, which these metrics don't read: tests/metrics/neural/test_fetching.py.
+    """
+    options = {f.name: getattr(scorer, f.name) for f in fields(scorer) if f.init and f.name != "revision"}
     return [replace(scorer, **{option: other(scorer.card.name, option, value)}) for option, value in options.items()]
 
 

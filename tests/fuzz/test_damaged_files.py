@@ -36,6 +36,7 @@ GROUPS = {
     "kept": 120,
     "study": 50,
     "resource": 60,
+    "weights": 60,
     "backup": 8,
     "database": 10,
     "platform": 40,

@@ -20,9 +20,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from billboards import _pickles
+from billboards._pickles import pickled_value, read_pickle
 from billboards.errors import ImportRefused
-from billboards.importers import IMPORTERS, _pickles
-from billboards.importers._pickles import pickled_value, read_pickle
+from billboards.importers import IMPORTERS
 
 #: What a hostile pickle would call, with the argument that would show it.
 CALLS: tuple[tuple[str, str], ...] = (
@@ -98,7 +99,7 @@ CALLS: tuple[tuple[str, str], ...] = (
     ("torch._utils", "_rebuild_tensor_v2"),
     ("joblib", "load"),
     ("yaml", "unsafe_load"),
-    ("billboards.importers._pickles", "read_pickle"),
+    ("billboards._pickles", "read_pickle"),
     ("__main__", "anything"),
     ("trap_module", "anything"),
     ("", ""),

@@ -9,8 +9,9 @@ with `BILLBOARDS_FUZZ` set to a number they take that many, new ones each time.
 from __future__ import annotations
 
 import os
+import random
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import reduce
 from typing import Any
@@ -125,6 +126,14 @@ Damage = list[Change]
 def damaged(raw: bytes, damage: Damage) -> bytes:
     """A file after all that happened to it."""
     return reduce(lambda found, change: change.to(found), damage, raw)
+
+
+def damaged_often(raw: bytes, count: int, *, seed: int) -> Iterator[bytes]:
+    """A file after each of so many accidents, the same ones for a seed."""
+    chance = random.Random(seed)
+    for _ in range(count):
+        kinds = chance.choices(tuple(KINDS), k=chance.randint(1, 3))
+        yield damaged(raw, [Change(kind, chance.random(), chance.random(), chance.choice(HOSTILE)) for kind in kinds])
 
 
 def damages(most: int = 3) -> st.SearchStrategy[Damage]:

@@ -13,7 +13,7 @@ READING = re.compile(
     r"json\.loads?\(|json_value\(|\.json\(\)|tomllib\.loads?\(|toml_document\(|csv\.(?:Dict)?[Rr]eader\(|json_lines\("
     r"|tarfile\.open\(|gzip\.(?:open|decompress|GzipFile)|zipfile\.ZipFile\(io|read_table\(|ElementTree\.fromstring"
     r"|safe_load\(|torch\.load\(|pickle\.loads?\(|sqlite3\.connect\(|literal_eval\(|Image\.open\(|mmap\.mmap\("
-    r"|numbered_lines\(|read_pickle\(|pickled_value\("
+    r"|numbered_lines\(|read_pickle\(|pickled_value\(|CheckpointReader\(|load_file\("
 )
 
 #: The first words of targets, by the beginning of the paths of the modules that they read through.
@@ -27,6 +27,7 @@ FUZZED: Mapping[str, tuple[str, ...]] = {
     "analyses/estimate.py": ("study",),
     "client.py": ("client",),
     "reading.py": ("kept",),
+    "_pickles.py": ("import",),
     "run/environments.py": ("kept",),
     "run/manifest.py": ("metric",),
     "run/packs.py": ("kept",),
@@ -39,7 +40,9 @@ FUZZED: Mapping[str, tuple[str, ...]] = {
     "metrics/discovery.py": ("spec",),
     "metrics/judges/": ("judge", "kept"),
     "metrics/neural/baselines.py": ("resource",),
+    "metrics/neural/checkpoint_files.py": ("weights",),
     "metrics/neural/comet.py": ("resource",),
+    "metrics/neural/weights.py": ("weights",),
     "metrics/wordnet.py": ("resource",),
     "analyses/ratings/_ratings.py": ("study",),
     "site/submissions/generator_files.py": ("outputs",),

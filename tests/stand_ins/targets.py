@@ -13,6 +13,7 @@ import pickle
 import tarfile
 import tempfile
 import zipfile
+from argparse import Namespace
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import replace
@@ -30,6 +31,7 @@ from pickled_sets import pickled_sets, plain_data
 from site_targets import sites
 from target import Target, in_place
 
+from billboards._pickles import pickled_value
 from billboards.analyses._annotators import read_annotator_counts
 from billboards.analyses.suite.settings import read_suite
 from billboards.board.check import check_board
@@ -40,8 +42,8 @@ from billboards.campaigns.template_files import parse_template, shipped, templat
 from billboards.errors import InvalidInput
 from billboards.formats import FORMATS, add_file, judgments_as_text
 from billboards.importers import IMPORTERS
-from billboards.importers._pickles import pickled_value
 from billboards.metrics.discovery import metric
+from billboards.metrics.neural.weights import read_tensors
 from billboards.reading import Problems, read_table, refuse_errors
 from billboards.run.environments import parse_requirements
 from billboards.run.manifest import read_manifest
@@ -181,6 +183,21 @@ def _unpack(raw: bytes) -> None:
         assert not any(path.is_symlink() for path in folder.rglob("*"))
 
 
+def weight_files(home: Path) -> Iterator[Target]:
+    """Weights of models in each form."""
+    import torch
+    from safetensors.torch import save_file
+
+    folder = home / "weights"
+    folder.mkdir()
+    tensors = {"layer.weight": torch.arange(6.0).reshape(2, 3), "layer.bias": torch.zeros(2, dtype=torch.bfloat16)}
+    torch.save({"state_dict": tensors, "hyper_parameters": Namespace(layer="mix")}, folder / "model.ckpt")
+    save_file(tensors, folder / "model.safetensors")
+    (folder / "model.safetensors.index.json").write_text('{"weight_map": {"layer.weight": "model.safetensors"}}')
+    for path in sorted(folder.iterdir()):
+        yield in_place(f"weights {path.name}", path, partial(read_tensors, path))
+
+
 def others(home: Path) -> Iterator[Target]:
     """Templates of questions, settings, suites, counts of annotators, batches of a crowd platform."""
     for name in shipped():
@@ -253,6 +270,7 @@ def all_targets(home: Path, stack: ExitStack) -> dict[str, Target]:
         formats,
         board_folders,
         submissions,
+        weight_files,
         others,
         catalogue,
         kept,

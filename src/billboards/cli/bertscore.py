@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from billboards.cli import options
+from billboards.cli.metrics import add_fetching, fetch_model
 
 if TYPE_CHECKING:
     from billboards.board import Board
@@ -23,9 +24,9 @@ if TYPE_CHECKING:
 def add_arguments(parser: ArgumentParser) -> None:
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
     _add_score(actions.add_parser("score", help="BERTScore of a text file, one output a line, as bert-score prints it"))
-    fetch = actions.add_parser("fetch", help="download a model from the hub")
+    fetch = actions.add_parser("fetch", help="download a model from the hub, as `billboards metrics --fetch` does")
     fetch.add_argument("model", metavar="MODEL", help="its name there, such as roberta-large")
-    fetch.add_argument("--offline", action="store_true", help="refuse to use the network, and end")
+    add_fetching(fetch)
     _add_tune(actions.add_parser("tune", help="which layer agrees best with people"))
     ablation = actions.add_parser("ablation", help="greedy matching beside word mover's distance, setting by setting")
     _add_study(ablation)
@@ -143,10 +144,7 @@ def _score(arguments: Namespace) -> int:
 
 
 def _fetch(arguments: Namespace) -> int:
-    from billboards.metrics.neural.weights import fetch
-
-    print(fetch(arguments.model, offline=arguments.offline).folder)
-    return 0
+    return fetch_model(arguments.model, arguments)
 
 
 def _tune(arguments: Namespace) -> int:

@@ -1,4 +1,7 @@
-"""List the metrics that are installed, with whether each can run here, or print one metric's card."""
+"""List the metrics that are installed, with whether each can run here, or print one metric's card.
+
+billboards metrics --fetch MODEL    download a model that a learned metric reads; scoring never does
+"""
 
 from __future__ import annotations
 
@@ -18,9 +21,31 @@ def add_arguments(parser: ArgumentParser) -> None:
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="print JSON")
     form.add_argument("--markdown", action="store_true", help="print cards as sections of a Markdown page")
+    form.add_argument("--fetch", metavar="MODEL", help="download a model from the hub, such as Unbabel/wmt22-comet-da")
+    add_fetching(parser)
+
+
+def add_fetching(parser: ArgumentParser) -> None:
+    """The options of a download."""
+    parser.add_argument("--revision", metavar="R", help="with --fetch: this commit, tag or branch (default: main)")
+    parser.add_argument("--offline", action="store_true", help="with --fetch: refuse to use the network, and end")
+
+
+def fetch_model(model: str, arguments: Namespace) -> int:
+    """Download a model, print its folder, and say which commit it is."""
+    from billboards.cli.output import note
+    from billboards.metrics.neural.weights import fetch
+
+    fetched = fetch(model, arguments.revision, offline=arguments.offline)
+    print(fetched.folder)
+    if fetched.commit:
+        note(f"{model} is at commit {fetched.commit}; pin it with revision={fetched.commit}")
+    return 0
 
 
 def run(arguments: Namespace) -> int:
+    if arguments.fetch:
+        return fetch_model(arguments.fetch, arguments)
     from billboards.metrics.cards import markdown
     from billboards.metrics.discovery import metric, metric_names
 

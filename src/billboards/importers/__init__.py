@@ -14,6 +14,7 @@ from billboards.importers._importer import Importer, importer
 from billboards.registry import Registry
 
 if TYPE_CHECKING:
+    from billboards._pickles import read_pickle
     from billboards.board.judgment_sources import Imported, JudgmentSource, SourceJudgment, lay_judgments
     from billboards.board.pseudonyms import is_platform_id, pseudonyms
     from billboards.importers._assembling import (
@@ -39,7 +40,6 @@ if TYPE_CHECKING:
         texts_in,
         value_within,
     )
-    from billboards.importers._pickles import read_pickle
     from billboards.reading import Problems, json_lines, read_columns, read_number, read_source, refuse_errors
 
 #: Every importer by name.
@@ -97,7 +97,7 @@ _HOMES = (
 #: Where what is offered here is defined.
 _HOMES = (
     "billboards.importers._assembling",
-    "billboards.importers._pickles",
+    "billboards._pickles",
     "billboards.board.judgment_sources",
     "billboards.reading",
 )

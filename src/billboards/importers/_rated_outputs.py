@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from billboards._pickles import read_pickle
 from billboards.board import Aggregate, DataCard, Dimension, Generator, ImportedColumn, Instance, Judgment
 from billboards.board.judgment_sources import Imported
 from billboards.errors import ImportRefused
@@ -31,7 +32,6 @@ from billboards.importers._assembling import (
     rows_of_generators,
     score_column,
 )
-from billboards.importers._pickles import read_pickle
 from billboards.reading import Problems, decimal_number, is_number, refuse_errors, shown
 
 #: A system's text and the systems' texts, as BARTScore and REALSumm call them.

@@ -14,12 +14,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any
 
+from billboards._pickles import read_pickle
 from billboards.board import DataCard, Dimension, Instance, Judgment, Reference
 from billboards.board.judgment_sources import Imported
 from billboards.errors import ImportRefused
 from billboards.importers._assembling import assemble, check_name, counts, find_file, rows_of_generators, text_in
 from billboards.importers._importer import importer
-from billboards.importers._pickles import read_pickle
 from billboards.importers._rated_outputs import ReleasedScores, is_pickled
 from billboards.reading import Problems, json_lines, read_source, refuse_errors, shown
 

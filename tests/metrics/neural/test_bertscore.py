@@ -150,7 +150,7 @@ def test_every_language_has_a_default_model_and_every_default_a_layer() -> None:
 
 
 def test_a_model_that_is_not_here_is_not_downloaded_unasked(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(MissingPart, match="`billboards bertscore fetch roberta-large` fetches it"):
+    with pytest.raises(MissingPart, match="`billboards metrics --fetch roberta-large` fetches it"):
         locate("roberta-large")
     with pytest.raises(MissingPart, match="switched off by --offline"):
         fetch("roberta-large", offline=True)

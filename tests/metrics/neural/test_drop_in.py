@@ -202,5 +202,5 @@ def test_what_is_missing_is_said(bert: str) -> None:
         score(["a", "b"], [["b"], []], model_type=bert, num_layers=2)
     with pytest.raises(InvalidInput, match="no layer is recommended"):
         score(["a"], ["b"], model_type=bert)
-    with pytest.raises(MissingPart, match="bertscore fetch bert-base-chinese"):
+    with pytest.raises(MissingPart, match="metrics --fetch bert-base-chinese"):
         score(["a"], ["b"], lang="zh")

@@ -66,7 +66,7 @@ def score_variants(metric: BERTScore, batches: Sequence[Batch]) -> list[Floats]:
     """Each setting with each matching, for each batch as settings × matchings × outputs; the best over references."""
     check_language(metric, metric.model, batches)
     precision = checked_precision(metric, metric.precision)
-    engine = start_engine(locate(metric.model), None, precision, Where.from_environment(), AllLayers())
+    engine = start_engine(locate(metric.model, metric.revision), None, precision, Where.from_environment(), AllLayers())
     scores: dict[int, Floats] = {}
     # idf is counted over references, so only what has the same ones goes together.
     for group in scored_together(batches, idf=True):

@@ -12,21 +12,21 @@ says that the numbers come from here, and `rescaled` stands there only when a ba
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar, Literal
 
 import numpy as np
 
 from billboards.errors import InvalidInput
-from billboards.metrics.base import Batch, Floats, Metric, MetricCard
+from billboards.metrics.base import LATER, Batch, Floats, Metric, MetricCard
 from billboards.metrics.languages import Language
 from billboards.metrics.neural.baselines import Baseline, find_baseline, read_baseline
 from billboards.metrics.neural.devices import ONE_GPU
 from billboards.metrics.neural.engine import Engine, Where, start_engine
 from billboards.metrics.neural.idf import even_weights, idf_weights, scored_together
 from billboards.metrics.neural.installed import installed_version, need
-from billboards.metrics.neural.learned import check_language, checked_precision, warn_of_cuts
+from billboards.metrics.neural.learned import check_language, checked_precision, pinned, warn_of_cuts
 from billboards.metrics.neural.matching import score_texts
 from billboards.metrics.neural.models import EMBEDDED, layer_for
 from billboards.metrics.neural.readout import AllLayers, TopLayer
@@ -52,7 +52,7 @@ class BERTScore(Metric):
 
     `model` is `minilm`, a model's folder or the name of a hub model that was fetched before; `layer` its layer, by
     default the recommended one. `baseline` rescales: `known` by a baseline that ships, for texts in `language` (by
-    default the board's), else by the one in that file.
+    default the board's), else by the one in that file. `revision` pins a hub model: a commit, tag or branch.
     """
 
     model: str = EMBEDDED
@@ -61,6 +61,7 @@ class BERTScore(Metric):
     baseline: str = NO_BASELINE
     precision: str = "fp32"
     language: str = ""
+    revision: str = field(default="", kw_only=True, metadata=LATER)
 
     # The best of each part is found in one pass; a single call also embeds each text once.
     multiple_references: ClassVar[Literal["own", "best"]] = "own"
@@ -104,9 +105,10 @@ class BERTScore(Metric):
     @property
     def signature(self) -> str:
         need("BERTScore", "torch", "transformers")
-        weights, rescaling = locate(self.model), self._rescaling()
+        weights, rescaling = locate(self.model, self.revision), self._rescaling()
         parts = {
             "model": weights.label,
+            **pinned(weights, self.revision),
             "weights": weights.digest,
             "layer": self.used_layer,
             "idf": "yes" if self.idf else "no",
@@ -122,7 +124,9 @@ class BERTScore(Metric):
         """The setting as bert_score writes it."""
         own = self.baseline not in (NO_BASELINE, KNOWN_BASELINE)
         rescaled = self._rescaling() is not None
-        return hash_code(locate(self.model).label, self.used_layer, idf=self.idf, rescaled=rescaled, own_baseline=own)
+        return hash_code(
+            locate(self.model, self.revision).label, self.used_layer, idf=self.idf, rescaled=rescaled, own_baseline=own
+        )
 
     def versions(self) -> Mapping[str, str]:
         return {"transformers": installed_version("transformers"), "revision": REVISION}
@@ -158,7 +162,9 @@ class BERTScore(Metric):
         """The engine up to a layer, or for every layer."""
         check_language(self, self.model, batches)
         where, readout = Where.from_environment(), AllLayers() if layer is None else TopLayer()
-        return start_engine(locate(self.model), layer, checked_precision(self, self.precision), where, readout)
+        return start_engine(
+            locate(self.model, self.revision), layer, checked_precision(self, self.precision), where, readout
+        )
 
     def _score(self, engine: Engine, batches: Sequence[Batch]) -> Floats:
         outputs = [text for batch in batches for text in batch.outputs]

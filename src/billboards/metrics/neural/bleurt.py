@@ -62,7 +62,7 @@ class Bleurt(Learned):
                 "BLEURT needs a checkpoint of Hugging Face's form: name its folder, or a hub model that was fetched "
                 "before, as in BLEURT(model=Elron/bleurt-base-512)"
             )
-        return locate(self.model)
+        return locate(self.model, self.revision)
 
     def score_rows(self, batches: Sequence[Batch]) -> list[Floats]:
         precision = checked_precision(self, self.precision)

@@ -62,7 +62,7 @@ class _Clip(Learned):
                 f"{name} needs a CLIP model: name its folder, or a hub model that was fetched before, "
                 f"as in {name}(model=openai/clip-vit-base-patch32)"
             )
-        return locate(self.model)
+        return locate(self.model, self.revision)
 
     def score_rows(self, batches: Sequence[Batch]) -> list[Floats]:
         precision = checked_precision(self, self.precision)

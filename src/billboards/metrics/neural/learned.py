@@ -9,13 +9,13 @@ from __future__ import annotations
 import warnings
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
 import numpy as np
 
 from billboards.errors import InvalidInput
-from billboards.metrics.base import Batch, Floats, Metric
+from billboards.metrics.base import LATER, Batch, Floats, Metric
 from billboards.metrics.neural.devices import ONE_GPU
 from billboards.metrics.neural.encoder import PRECISIONS, Precision
 from billboards.metrics.neural.engine import Engine
@@ -30,10 +30,14 @@ class TextsCut(UserWarning):
 
 @dataclass(frozen=True)
 class Learned(Metric):
-    """A metric that gives one number per output and takes the best reference; `model` is read in `precision`."""
+    """A metric that gives one number per output and takes the best reference; `model` is read in `precision`.
+
+    `revision` pins a hub model: a commit, tag or branch that was fetched before.
+    """
 
     model: str = EMBEDDED
     precision: str = "fp32"
+    revision: str = field(default="", kw_only=True, metadata=LATER)
 
     # The best reference is found in one pass, in which each text is embedded once.
     multiple_references: ClassVar[Literal["own", "best"]] = "own"
@@ -42,7 +46,7 @@ class Learned(Metric):
     scores_together: ClassVar[bool] = True
     resources: ClassVar[Mapping[str, float]] = ONE_GPU
     #: Raised when a change of the metric changes scores.
-    revision: ClassVar[str] = "1"
+    edition: ClassVar[str] = "1"
 
     @property
     def takes_best_reference(self) -> bool:
@@ -53,16 +57,21 @@ class Learned(Metric):
         need(self.card.name, "torch", "transformers")
         checked_precision(self, self.precision)
         weights = self.weights()
-        parts: dict[str, object] = {"model": weights.label, "weights": weights.digest}
-        parts |= {f.name: getattr(self, f.name) for f in self._options() if f.name != "model"}
+        parts: dict[str, object] = {"model": weights.label, **pinned(weights, self.revision), "weights": weights.digest}
+        parts |= {
+            f.name: getattr(self, f.name)
+            for f in self._options()
+            if f.name not in ("model", "revision")
+            and (not f.metadata.get("later") or getattr(self, f.name) != f.default)
+        }
         return "|".join((self.card.name, *(f"{key}:{value}" for key, value in {**parts, **self.versions()}.items())))
 
     def weights(self) -> Weights:
         """Where the model lies."""
-        return locate(self.model)
+        return locate(self.model, self.revision)
 
     def versions(self) -> Mapping[str, str]:
-        return {"transformers": installed_version("transformers"), "revision": self.revision}
+        return {"transformers": installed_version("transformers"), "revision": self.edition}
 
     def score_batch(self, batch: Batch) -> Floats:
         return self.score_rows([batch])[0]
@@ -70,6 +79,11 @@ class Learned(Metric):
     @abstractmethod
     def score_rows(self, batches: Sequence[Batch]) -> list[Floats]:
         """The scores of several generators, which share what they have in common."""
+
+
+def pinned(weights: Weights, revision: str) -> dict[str, object]:
+    """What a signature says of a hub model whose revision was named: the commit that it is."""
+    return {"commit": weights.commit or revision} if revision else {}
 
 
 def split_rows(scores: Floats, batches: Sequence[Batch]) -> list[Floats]:

@@ -32,7 +32,7 @@ from billboards.metrics.neural.likelihood import (
     language_model,
     log_likelihoods,
 )
-from billboards.metrics.neural.weights import Weights
+from billboards.metrics.neural.weights import Weights, fetch_command
 from billboards.metrics.neural.writing import beam_search
 
 PART = "torch, transformers and a model that lies on this machine; none comes with the metric"
@@ -64,7 +64,7 @@ class LikelihoodMetric(Learned):
         if not self.model:
             raise MissingPart(
                 f"{self.card.name} needs a model, and none comes with it: name a folder, or a model that was fetched "
-                f"(`billboards bertscore fetch {self.example}`), as in {self.card.name}(model={self.example})"
+                f"(`{fetch_command(self.example)}`), as in {self.card.name}(model={self.example})"
             )
         return super().weights()
 

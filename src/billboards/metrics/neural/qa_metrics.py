@@ -59,7 +59,7 @@ from billboards.metrics.neural.qa_questions import (
     select_by_rule,
     tagger,
 )
-from billboards.metrics.neural.weights import Weights, digest_files, locate
+from billboards.metrics.neural.weights import Weights, digest_files, fetch_command, locate
 
 ANSWERING = ("answers questions", "deepset/roberta-base-squad2")
 ASKING = ("asks questions", "ThomasNLG/t5-qg_squad1-en")
@@ -174,7 +174,7 @@ class QuestionMetric(Metric):
     def _how_to_name_models(self) -> str:
         name = self.card.name
         wanted = " and ".join(f"one that {does} ({option})" for option, (does, _) in self.needed.items())
-        fetching = ", ".join(f"`billboards bertscore fetch {example}`" for _, example in self.needed.values())
+        fetching = ", ".join(f"`{fetch_command(example)}`" for _, example in self.needed.values())
         options = ",".join(f"{option}={example}" for option, (_, example) in self.needed.items())
         return (
             f"{name} needs models, and none comes with it: {wanted}. Name folders, or models that were fetched "

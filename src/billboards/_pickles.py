@@ -16,7 +16,7 @@ import codecs
 import math
 import re
 import struct
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn
@@ -63,19 +63,16 @@ def pickled_value(raw: bytes, name: str) -> Any:
         raise ImportRefused(f"{name}: is a pointer of Git LFS, not the file itself; run `git lfs pull`")
     if len(raw) > MOST_BYTES:
         raise ImportRefused(f"{name}: is larger than {MOST_BYTES:,} bytes, the most that is read of a pickle")
-    reader = _Reader(raw, name)
-    try:
-        value = reader.read()
-    except (IndexError, ValueError, OverflowError, struct.error) as error:
-        raise ImportRefused(f"{name}: is no sound pickle at byte {reader.at}; fetch the file again") from error
+    reader = PickleReader(raw, name)
+    value = reader.follow()
     reader.check(value)
     return value
 
 
-class _Name:
+class PickleName:
     """What stands for something that has a name and is no data."""
 
-    def __init__(self, name: str, build: Callable[[_Reader, tuple[Any, ...]], Any] | None = None) -> None:
+    def __init__(self, name: str, build: Callable[[Any, tuple[Any, ...]], Any] | None = None) -> None:
         self.name, self.build = name, build
 
 
@@ -102,7 +99,7 @@ class _Array:
     places: list[int] = field(default_factory=list)
 
 
-class _Reader:
+class PickleReader:
     """Follows the instructions of one pickle."""
 
     def __init__(self, raw: bytes, name: str) -> None:
@@ -113,9 +110,23 @@ class _Reader:
         self.most = min(FREE + TIMES * len(raw), MOST_UNFOLDED)
         self.weight = 0
 
+    def follow(self) -> Any:
+        """The value that the pickle ends with; one that is no sound pickle is refused."""
+        try:
+            return self.read()
+        except (IndexError, ValueError, OverflowError, struct.error) as error:
+            raise ImportRefused(f"{self.name}: is no sound pickle at byte {self.at}; fetch the file again") from error
+
+    def steps(self) -> Sequence[Callable[[Any], None] | None]:
+        """What is done for each instruction, by its code; None where it is refused."""
+        return _STEPS
+
+    def names(self) -> Mapping[tuple[str, str], PickleName]:
+        """What stands for the names that a pickle may use."""
+        return _NAMES
+
     def read(self) -> Any:
-        """The value that the pickle ends with."""
-        raw, steps = self.raw, _STEPS
+        raw, steps = self.raw, self.steps()
         while True:
             if self.at >= len(raw):
                 self.cut_off()
@@ -230,7 +241,7 @@ class _Reader:
         """
         flat = type(key) is tuple and len(key) <= LONGEST_KEY and all(type(part) in (str, bytes) for part in key)
         if not flat and type(key) not in _SCALARS:
-            self.refuse(f"has a key that is neither text nor number: {_named(key)}")
+            self.refuse(f"has a key that is neither text nor number: {named(key)}")
         return key
 
     def fill(self, items: dict[Any, Any], pairs: Iterable[tuple[Any, Any]]) -> None:
@@ -242,6 +253,18 @@ class _Reader:
     def members(self, items: Iterable[Any]) -> set[Any]:
         self.weigh(200)
         return {self.key(item) for item in items}
+
+    def list_on_top(self) -> list[Any]:
+        target = self.stack[-1]
+        if type(target) is not list:
+            self.refuse(f"would add to {named(target)} as if it were a list")
+        return target
+
+    def dict_on_top(self) -> dict[Any, Any]:
+        target = self.stack[-1]
+        if type(target) is not dict:
+            self.refuse(f"would add to {named(target)} as if it were a dict")
+        return target
 
     def replace(self, array: _Array, value: Any) -> None:
         """Let the finished array stand wherever the unfinished one was named."""
@@ -263,16 +286,16 @@ class _Reader:
         self.stack.append(self.memo[place])
 
     def find(self, module: object, name: object) -> None:
-        mark = _NAMES.get((module, name)) if isinstance(module, str) and isinstance(name, str) else None
+        mark = self.names().get((module, name)) if isinstance(module, str) and isinstance(name, str) else None
         if mark is None:
-            whole = f"{module}.{name}" if isinstance(module, str) and isinstance(name, str) else _named(name)
+            whole = f"{module}.{name}" if isinstance(module, str) and isinstance(name, str) else named(name)
             self.refuse(f"names {shown(whole).strip(chr(39))}, which is no data but something to run")
         self.stack.append(mark)
 
     def call(self) -> None:
         arguments, mark = self.stack.pop(), self.stack.pop()
-        if type(mark) is not _Name or mark.build is None or type(arguments) is not tuple:
-            self.refuse(f"would call {_named(mark)}")
+        if not isinstance(mark, PickleName) or mark.build is None or type(arguments) is not tuple:
+            self.refuse(f"would call {named(mark)}")
         self.stack.append(mark.build(self, arguments))
 
     def complete(self) -> None:
@@ -283,7 +306,7 @@ class _Reader:
         elif type(target) is _Array:
             self.replace(target, self.array_of_state(state))
         else:
-            self.refuse(f"would change the state of {_named(target)}")
+            self.refuse(f"would change the state of {named(target)}")
 
     def complete_type(self, target: _Type, state: Any) -> None:
         """Take the order of bytes from a type's state, which must be that of a plain type of this very size."""
@@ -371,7 +394,7 @@ class _Reader:
         if kind is np.ndarray:
             return 128 + 4 * int(value.nbytes)
         if kind not in _SCALARS:
-            self.refuse(f"holds {_named(value)} where data should be")
+            self.refuse(f"holds {named(value)} where data should be")
         return 32
 
     def keys(self, container: Any) -> int:
@@ -403,9 +426,9 @@ class _Opened:
 _CONTAINERS = (list, dict, tuple, set, frozenset)
 
 
-def _named(value: object) -> str:
+def named(value: object) -> str:
     """What stands in a place where it must not, in a few words."""
-    if isinstance(value, _Name):
+    if isinstance(value, PickleName):
         return value.name
     if isinstance(value, _Type | _Array):
         return "a numpy type" if isinstance(value, _Type) else "an array without content"
@@ -414,13 +437,13 @@ def _named(value: object) -> str:
 
 def _plain(state: Any) -> Any:
     parts = state[:8] if type(state) is tuple else (state,)
-    return tuple(part if type(part) in _SCALARS else _named(part) for part in parts)
+    return tuple(part if type(part) in _SCALARS else named(part) for part in parts)
 
 
 # Builders, by the names that pickles of data use.
 
 
-def _build_type(reader: _Reader, arguments: tuple[Any, ...]) -> _Type:
+def _build_type(reader: PickleReader, arguments: tuple[Any, ...]) -> _Type:
     code = arguments[0] if arguments else None
     if not isinstance(code, str) or len(arguments) > 3 or not all(type(flag) in (bool, int) for flag in arguments[1:]):
         reader.refuse("has a numpy type that can't be read")
@@ -430,7 +453,7 @@ def _build_type(reader: _Reader, arguments: tuple[Any, ...]) -> _Type:
     return _Type(code)
 
 
-def _build_scalar(reader: _Reader, arguments: tuple[Any, ...]) -> Any:
+def _build_scalar(reader: PickleReader, arguments: tuple[Any, ...]) -> Any:
     kind, raw = arguments if len(arguments) == 2 else (None, None)
     if type(kind) is _Type and kind.size == 0 and type(raw) in (bytes, str) and not raw:
         return "" if kind.code[0] == "U" else b""
@@ -438,21 +461,21 @@ def _build_scalar(reader: _Reader, arguments: tuple[Any, ...]) -> Any:
     return elements[0] if isinstance(elements, list) else elements[0].item()
 
 
-def _build_array(reader: _Reader, arguments: tuple[Any, ...]) -> _Array:
+def _build_array(reader: PickleReader, arguments: tuple[Any, ...]) -> _Array:
     if len(arguments) != 3 or arguments[0] is not _ARRAY:
         reader.refuse("has an array of another class than numpy's own")
     reader.weigh(256)
     return _Array()
 
 
-def _build_from_buffer(reader: _Reader, arguments: tuple[Any, ...]) -> Any:
+def _build_from_buffer(reader: PickleReader, arguments: tuple[Any, ...]) -> Any:
     if len(arguments) != 4:
         reader.refuse("has an array that can't be read")
     raw, kind, shape, order = arguments
     return reader.array(raw, kind, shape, order=order)
 
 
-def _build_bytes(reader: _Reader, arguments: tuple[Any, ...]) -> bytes:
+def _build_bytes(reader: PickleReader, arguments: tuple[Any, ...]) -> bytes:
     """Bytes as protocols 0 to 2 write them: a text, to be encoded as latin1."""
     if not arguments:
         return b""
@@ -465,7 +488,7 @@ def _build_bytes(reader: _Reader, arguments: tuple[Any, ...]) -> bytes:
     return text.encode("latin-1")
 
 
-def _build_set(reader: _Reader, arguments: tuple[Any, ...]) -> set[Any]:
+def _build_set(reader: PickleReader, arguments: tuple[Any, ...]) -> set[Any]:
     if len(arguments) > 1 or (arguments and type(arguments[0]) not in (list, tuple, set)):
         reader.refuse("has a set that can't be read")
     items = arguments[0] if arguments else ()
@@ -473,7 +496,7 @@ def _build_set(reader: _Reader, arguments: tuple[Any, ...]) -> set[Any]:
     return reader.members(items)
 
 
-def _build_ordered(reader: _Reader, arguments: tuple[Any, ...]) -> dict[Any, Any]:
+def _build_ordered(reader: PickleReader, arguments: tuple[Any, ...]) -> dict[Any, Any]:
     pairs = arguments[0] if len(arguments) == 1 else ()
     if len(arguments) > 1 or type(pairs) not in (list, tuple):
         reader.refuse("has an OrderedDict that can't be read")
@@ -485,78 +508,83 @@ def _build_ordered(reader: _Reader, arguments: tuple[Any, ...]) -> dict[Any, Any
     return items
 
 
-def _build_default(reader: _Reader, arguments: tuple[Any, ...]) -> dict[Any, Any]:
+def _build_default(reader: PickleReader, arguments: tuple[Any, ...]) -> dict[Any, Any]:
     """A defaultdict as a plain dict; what it would make of a missing key must be plain, and is left out."""
     factory = arguments[0] if arguments else None
     if len(arguments) > 1 or (factory is not None and not any(factory is plain for plain in _FACTORIES)):
-        reader.refuse(f"has a defaultdict of {_named(factory)}")
+        reader.refuse(f"has a defaultdict of {named(factory)}")
     return {}
 
 
-_ARRAY = _Name("numpy.ndarray")
+_ARRAY = PickleName("numpy.ndarray")
 _BUILTINS = ("builtins", "__builtin__")
-_FACTORIES = tuple(_Name(name) for name in ("list", "dict", "int", "float", "str", "bool", "tuple", "long", "unicode"))
-_NAMES: Mapping[tuple[str, str], _Name] = {
+_FACTORIES = tuple(
+    PickleName(name) for name in ("list", "dict", "int", "float", "str", "bool", "tuple", "long", "unicode")
+)
+_NAMES: Mapping[tuple[str, str], PickleName] = {
     ("numpy", "ndarray"): _ARRAY,
-    ("numpy", "dtype"): _Name("numpy.dtype", _build_type),
-    ("_codecs", "encode"): _Name("bytes", _build_bytes),
-    ("collections", "OrderedDict"): _Name("OrderedDict", _build_ordered),
-    ("collections", "defaultdict"): _Name("defaultdict", _build_default),
-    **{(f"numpy.{core}.multiarray", "scalar"): _Name("numpy.scalar", _build_scalar) for core in ("core", "_core")},
-    **{(f"numpy.{core}.multiarray", "_reconstruct"): _Name("numpy.array", _build_array) for core in ("core", "_core")},
-    **{(f"numpy.{core}.numeric", "_frombuffer"): _Name("array", _build_from_buffer) for core in ("core", "_core")},
+    ("numpy", "dtype"): PickleName("numpy.dtype", _build_type),
+    ("_codecs", "encode"): PickleName("bytes", _build_bytes),
+    ("collections", "OrderedDict"): PickleName("OrderedDict", _build_ordered),
+    ("collections", "defaultdict"): PickleName("defaultdict", _build_default),
+    **{(f"numpy.{core}.multiarray", "scalar"): PickleName("numpy.scalar", _build_scalar) for core in ("core", "_core")},
+    **{
+        (f"numpy.{core}.multiarray", "_reconstruct"): PickleName("numpy.array", _build_array)
+        for core in ("core", "_core")
+    },
+    **{(f"numpy.{core}.numeric", "_frombuffer"): PickleName("array", _build_from_buffer) for core in ("core", "_core")},
     **{(module, mark.name): mark for module in _BUILTINS for mark in _FACTORIES},
-    **{(module, name): _Name(name, _build_set) for module in _BUILTINS for name in ("set", "frozenset")},
-    **{(module, name): _Name(name, _build_bytes) for module in _BUILTINS for name in ("bytes", "bytearray")},
+    **{(module, name): PickleName(name, _build_set) for module in _BUILTINS for name in ("set", "frozenset")},
+    **{(module, name): PickleName(name, _build_bytes) for module in _BUILTINS for name in ("bytes", "bytearray")},
 }
 
 
 # Instructions, by their codes.
 
 
-def _proto(reader: _Reader) -> None:
+def _proto(reader: PickleReader) -> None:
     version = reader.number(1)
     if version > NEWEST:
         reader.refuse(f"is of protocol {version}; {NEWEST} is the newest that is read")
 
 
-def _frame(reader: _Reader) -> None:
+def _frame(reader: PickleReader) -> None:
     if reader.number(8) > len(reader.raw) - reader.at:
         reader.cut_off()
 
 
-def _mark(reader: _Reader) -> None:
+def _mark(reader: PickleReader) -> None:
     reader.weigh(64)
     reader.below.append(reader.stack)
     reader.stack = []
 
 
-def _pop(reader: _Reader) -> None:
+def _pop(reader: PickleReader) -> None:
     if reader.stack:
         reader.stack.pop()
     else:
         reader.above()
 
 
-def _duplicate(reader: _Reader) -> None:
+def _duplicate(reader: PickleReader) -> None:
     reader.stack.append(reader.stack[-1])
 
 
-def _written_number(reader: _Reader) -> None:
+def _written_number(reader: PickleReader) -> None:
     line = reader.line()
     reader.stack.append(line == b"01" if line in (b"00", b"01") else reader.written(line))
 
 
-def _written_long(reader: _Reader) -> None:
+def _written_long(reader: PickleReader) -> None:
     reader.stack.append(reader.written(reader.line().removesuffix(b"L")))
 
 
-def _signed(reader: _Reader) -> None:
+def _signed(reader: PickleReader) -> None:
     reader.stack.append(int.from_bytes(reader.take(4), "little", signed=True))
 
 
-def _long(size: int) -> Callable[[_Reader], None]:
-    def push(reader: _Reader) -> None:
+def _long(size: int) -> Callable[[PickleReader], None]:
+    def push(reader: PickleReader) -> None:
         count = reader.number(size)
         if count > 9:
             reader.refuse("holds a whole number of more than 64 bits")
@@ -565,14 +593,14 @@ def _long(size: int) -> Callable[[_Reader], None]:
     return push
 
 
-def _unsigned(size: int) -> Callable[[_Reader], None]:
-    def push(reader: _Reader) -> None:
+def _unsigned(size: int) -> Callable[[PickleReader], None]:
+    def push(reader: PickleReader) -> None:
         reader.stack.append(reader.number(size))
 
     return push
 
 
-def _written_float(reader: _Reader) -> None:
+def _written_float(reader: PickleReader) -> None:
     line = reader.line()
     value = decimal_number(line.decode("ascii", "replace"))
     if value is None and line not in (b"nan", b"inf", b"-inf"):
@@ -580,11 +608,11 @@ def _written_float(reader: _Reader) -> None:
     reader.stack.append(float(line) if value is None else value)
 
 
-def _float(reader: _Reader) -> None:
+def _float(reader: PickleReader) -> None:
     reader.stack.append(struct.unpack(">d", reader.take(8))[0])
 
 
-def _written_string(reader: _Reader) -> None:
+def _written_string(reader: PickleReader) -> None:
     line = reader.line()
     if len(line) < 2 or line[:1] != line[-1:] or line[:1] not in (b"'", b'"'):
         reader.refuse("has a string without quotation marks")
@@ -601,11 +629,11 @@ def _unescaped(match: re.Match[bytes]) -> bytes:
     return _ESCAPES[what]
 
 
-def _string(size: int) -> Callable[[_Reader], None]:
+def _string(size: int) -> Callable[[PickleReader], None]:
     return lambda reader: reader.stack.append(reader.old_text(reader.block(size)))
 
 
-def _written_text(reader: _Reader) -> None:
+def _written_text(reader: PickleReader) -> None:
     line = reader.line()
     reader.weigh(4 * len(line))
     text = codecs.raw_unicode_escape_decode(line)[0]
@@ -614,28 +642,28 @@ def _written_text(reader: _Reader) -> None:
     reader.stack.append(text)
 
 
-def _text(size: int) -> Callable[[_Reader], None]:
+def _text(size: int) -> Callable[[PickleReader], None]:
     return lambda reader: reader.stack.append(reader.text(reader.block(size)))
 
 
-def _bytes(size: int) -> Callable[[_Reader], None]:
+def _bytes(size: int) -> Callable[[PickleReader], None]:
     return lambda reader: reader.stack.append(reader.block(size))
 
 
-def _constant(value: Any) -> Callable[[_Reader], None]:
+def _constant(value: Any) -> Callable[[PickleReader], None]:
     return lambda reader: reader.stack.append(value)
 
 
-def _new(kind: Callable[[], Any], size: int) -> Callable[[_Reader], None]:
-    def push(reader: _Reader) -> None:
+def _new(kind: Callable[[], Any], size: int) -> Callable[[PickleReader], None]:
+    def push(reader: PickleReader) -> None:
         reader.weight += size
         reader.stack.append(kind())
 
     return push
 
 
-def _tuple(count: int) -> Callable[[_Reader], None]:
-    def push(reader: _Reader) -> None:
+def _tuple(count: int) -> Callable[[PickleReader], None]:
+    def push(reader: PickleReader) -> None:
         items = tuple(reader.stack[-count:])
         if len(items) < count:
             raise IndexError("too few values for a tuple")
@@ -645,91 +673,77 @@ def _tuple(count: int) -> Callable[[_Reader], None]:
     return push
 
 
-def _marked_tuple(reader: _Reader) -> None:
+def _marked_tuple(reader: PickleReader) -> None:
     items = reader.above()
     reader.stack.append(tuple(items))
 
 
-def _marked_list(reader: _Reader) -> None:
+def _marked_list(reader: PickleReader) -> None:
     items = reader.above()
     reader.stack.append(items)
 
 
-def _pairs(reader: _Reader, items: list[Any]) -> Iterator[tuple[Any, Any]]:
+def _pairs(reader: PickleReader, items: list[Any]) -> Iterator[tuple[Any, Any]]:
     if len(items) % 2:
         reader.refuse("has a key without a value")
     return zip(items[::2], items[1::2], strict=True)
 
 
-def _marked_dict(reader: _Reader) -> None:
+def _marked_dict(reader: PickleReader) -> None:
     items: dict[Any, Any] = {}
     reader.fill(items, _pairs(reader, reader.above()))
     reader.stack.append(items)
 
 
-def _marked_set(reader: _Reader) -> None:
+def _marked_set(reader: PickleReader) -> None:
     members = reader.members(reader.above())
     reader.stack.append(members)
 
 
-def _append(reader: _Reader) -> None:
+def _append(reader: PickleReader) -> None:
     item = reader.stack.pop()
-    _list_on_top(reader).append(item)
+    reader.list_on_top().append(item)
 
 
-def _appends(reader: _Reader) -> None:
+def _appends(reader: PickleReader) -> None:
     items = reader.above()
-    _list_on_top(reader).extend(items)
+    reader.list_on_top().extend(items)
 
 
-def _list_on_top(reader: _Reader) -> list[Any]:
-    target = reader.stack[-1]
-    if type(target) is not list:
-        reader.refuse(f"would add to {_named(target)} as if it were a list")
-    return target
-
-
-def _set_item(reader: _Reader) -> None:
+def _set_item(reader: PickleReader) -> None:
     value, key = reader.stack.pop(), reader.stack.pop()
-    reader.fill(_dict_on_top(reader), ((key, value),))
+    reader.fill(reader.dict_on_top(), ((key, value),))
 
 
-def _set_items(reader: _Reader) -> None:
+def _set_items(reader: PickleReader) -> None:
     items = reader.above()
-    reader.fill(_dict_on_top(reader), _pairs(reader, items))
+    reader.fill(reader.dict_on_top(), _pairs(reader, items))
 
 
-def _dict_on_top(reader: _Reader) -> dict[Any, Any]:
-    target = reader.stack[-1]
-    if type(target) is not dict:
-        reader.refuse(f"would add to {_named(target)} as if it were a dict")
-    return target
-
-
-def _add_items(reader: _Reader) -> None:
+def _add_items(reader: PickleReader) -> None:
     items = reader.above()
     target = reader.stack[-1]
     if type(target) is not set:
-        reader.refuse(f"would add to {_named(target)} as if it were a set")
+        reader.refuse(f"would add to {named(target)} as if it were a set")
     target |= reader.members(items)
 
 
-def _written_place(reader: _Reader) -> int:
+def _written_place(reader: PickleReader) -> int:
     return reader.written(reader.line())
 
 
-def _global(reader: _Reader) -> None:
+def _global(reader: PickleReader) -> None:
     module, name = reader.line(), reader.line()
     reader.find(reader.text(module), reader.text(name))
 
 
-def _stacked_global(reader: _Reader) -> None:
+def _stacked_global(reader: PickleReader) -> None:
     name, module = reader.stack.pop(), reader.stack.pop()
     reader.find(module, name)
 
 
 _STOP = ord(".")
-_INSTRUCTIONS: Mapping[bytes, Callable[[_Reader], None]] = {
+_INSTRUCTIONS: Mapping[bytes, Callable[[PickleReader], None]] = {
     b"\x80": _proto,
     b"\x95": _frame,
     b"(": _mark,
@@ -787,7 +801,9 @@ _INSTRUCTIONS: Mapping[bytes, Callable[[_Reader], None]] = {
     b"R": lambda reader: reader.call(),
     b"b": lambda reader: reader.complete(),
 }
-_STEPS: tuple[Callable[[_Reader], None] | None, ...] = tuple(_INSTRUCTIONS.get(bytes([code])) for code in range(256))
+_STEPS: tuple[Callable[[PickleReader], None] | None, ...] = tuple(
+    _INSTRUCTIONS.get(bytes([code])) for code in range(256)
+)
 #: What Python's reader would follow and this one refuses.
 _REFUSED: Mapping[int, str] = {
     ord("i"): "makes an instance of a class",
