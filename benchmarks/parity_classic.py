@@ -3,7 +3,7 @@
     python benchmarks/parity_classic.py
 
 The plain transcriptions of the published formulas are those of the tests. What the authors of YiSi publish beside their
-program is compared where BILLBOARDS_YISI names a clone of it (github.com/chikiulo/yisi).
+program is compared where BILLBOARDS_YISI names a clone of it (github.com/chikiulo/yisi), gensim where it is installed.
 """
 
 from __future__ import annotations
@@ -11,8 +11,12 @@ from __future__ import annotations
 import os
 import random
 import runpy
+import tempfile
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -126,13 +130,59 @@ def yisi_rows() -> list[Row]:
     return rows
 
 
+def wmd_rows() -> list[Row]:
+    """The distance beside gensim's, where it is installed, and the linear programme of the test, on random vectors."""
+    written = runpy.run_path(str(TESTS / "neural" / "test_wmd.py"))
+    draw = np.random.default_rng(4)
+    pairs = [pair for corpus in corpora(60, 5, references=1) for pair in zip(*corpus, strict=True)]
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "vectors.txt"
+        vectors = {word: draw.normal(size=20).astype(np.float32) for word in WORDS[:-2]}
+        lines = (" ".join((word, *map(repr, vector.tolist()))) for word, vector in vectors.items())
+        path.write_text(f"{len(vectors)} 20\n" + "\n".join(lines) + "\n", "utf-8")
+        some = [
+            (output, texts[0]) for output, texts in pairs if {*output} & vectors.keys() and {*texts[0]} & vectors.keys()
+        ]
+        batch = Batch([" ".join(output) for output, _ in some], [[" ".join(text)] for _, text in some])
+        with environment(BILLBOARDS_CACHE=folder):
+            scores = score_checked(metric(f"WMD(model={path},tokenize=none)"), batch)[""]
+        plain = [written["linear_programme"](vectors, *pair) for pair in some]
+        rows: list[Row] = [("WMD", "scipy's linear programme", len(some), _apart(scores, plain))]
+        if find_spec("gensim") is None:
+            return rows
+        peer = import_module("gensim.models").KeyedVectors.load_word2vec_format(path)
+        # gensim calls texts of the same words infinitely far apart where all distances are 0.
+        theirs = np.array([peer.wmdistance(*pair) for pair in some])
+    rows.append(
+        (
+            "WMD",
+            "gensim's wmdistance, which has unit vectors in single precision",
+            int(np.isfinite(theirs).sum()),
+            _apart(*np.array([scores, theirs])[:, np.isfinite(theirs)]),
+        )
+    )
+    return rows
+
+
+@contextmanager
+def environment(**variables: str) -> Iterator[None]:
+    """Environment variables for a while."""
+    before = {name: os.environ.get(name) for name in variables}
+    os.environ |= variables
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            os.environ.pop(name) if value is None else os.environ.__setitem__(name, value)
+
+
 def _apart(scores: Any, expected: Any) -> float:
     return float(np.abs(np.asarray(scores) - np.asarray(expected)).max())
 
 
 def rows() -> list[Row]:
     """Metric, peer, cases, largest difference."""
-    return [*nist_rows(), *error_rate_rows(), *yisi_rows()]
+    return [*nist_rows(), *error_rate_rows(), *yisi_rows(), *wmd_rows()]
 
 
 def main() -> None:
