@@ -11,7 +11,8 @@ from public_sets import make_efficientqa, make_flickr8k, make_wmt19_darr
 
 from billboards.analyses.card import measure_card
 from billboards.board import Board, DataCard, Dimension, Generator, Instance, Reference, row_of
-from billboards.board.judgments import JudgmentColumns
+from billboards.board.judgments import Aggregate, JudgmentColumns
+from billboards.board.preferences import preferred_pairs
 
 INSTANCES = (
     Instance(
@@ -123,6 +124,16 @@ def test_preferences_have_shares_of_ties_and_nominal_agreement(tmp_path: Path) -
     assert (use.judgments, use.outputs, use.scale) == (4, 6, "which output is better")
     assert use.shares == {"one is better": 1.0, "alike": 0.0}
     assert use.agreement.level == "nominal"
+
+
+def test_two_compared_outputs_are_both_judged_and_those_who_are_not_named_are_nobody(tmp_path: Path) -> None:
+    made = make_wmt19_darr(tmp_path).load("wmt19-darr").board
+    (use,) = measure_card(made).dimensions
+    pairs = preferred_pairs(made, Aggregate(use.name, (use.name,)))
+    shown = {(int(row), int(k)) for row, k in zip(pairs.better, pairs.instance, strict=True)}
+    shown |= {(int(row), int(k)) for row, k in zip(pairs.worse, pairs.instance, strict=True)}
+    assert use.outputs == len(shown)
+    assert use.annotators == len({int(who) for who in pairs.annotator if who >= 0})
 
 
 def test_votes_without_names_are_different_people_s(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 from small_boards import noisy_board
 
 import billboards as bb
-from billboards.analyses._view import judged_matrix
+from billboards.analyses._view import judged_matrix, look_at
 from billboards.analyses.compare import (
     GeneratorComparison,
     MetricComparison,
@@ -146,6 +146,17 @@ def test_deciding_outputs_speak_for_their_side_with_texts() -> None:
     row, column = board.row_position[best.generator], board.position[best.instance]
     assert best.output == board.rows[row].texts[column]
     assert best.reference == board.instances[column].references[0].text
+
+
+def test_texts_that_are_not_there_are_empty() -> None:
+    board = noisy_board({"m": 5})
+    first, second = (row.name for row in board.rows[:2])
+    bare = replace(board, instances=tuple(replace(instance, references=()) for instance in board.instances))
+    gap = replace(bare.rows[1], load=lambda: (None, *bare.rows[1].load()[1:]))
+    view = look_at(replace(bare, rows=(bare.rows[0], gap, *bare.rows[2:])))
+    texts = view.texts(bare.instances[0].id, first, second)
+    assert texts == {"output": bare.rows[0].texts[0], "reference": "", "other": ""}
+    assert view.texts(bare.instances[0].id, second)["output"] == ""
 
 
 def test_two_generators_are_compared_under_people_and_metrics() -> None:

@@ -43,6 +43,7 @@ def test_html_is_one_page_that_escapes_what_others_wrote(answers: Board) -> None
 
 def test_tables_hold_definitions_and_reasons(answers: Board) -> None:
     stated, counted, people, lengths = card_tables(measure_card(answers))
+    assert [(column.key, column.kind) for column in stated.columns][:1] == [("fact", "name")]
     assert {"fact": "not stated", "text": "licence"} in stated.rows
     assert stated.rows[-1]["fact"] == "dimension obviousness"
     assert {"fact": "generators", "text": "none: outputs belong to no generator"} in counted.rows

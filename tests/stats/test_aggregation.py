@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from billboards.errors import InvalidInput, MissingPart, NotEnoughData
-from billboards.stats.aggregation import Method, aggregate_ratings
+from billboards.stats.aggregation import Method, _mace_likelihood, aggregate_ratings
 from billboards.stats.ratings import Ratings, ratings_in_columns, ratings_in_table
 
 NO = np.nan
@@ -68,3 +68,19 @@ def test_without_crowd_kit_the_error_says_what_to_install(monkeypatch: pytest.Mo
     monkeypatch.setitem(sys.modules, "crowdkit", None)
     with pytest.raises(MissingPart, match=r"billboards\[crowd\]"):
         aggregate_ratings(ratings_in_table([[1, 2], [2, 2]]), "dawid-skene")
+
+
+def test_the_likelihood_that_chooses_a_start_is_that_of_the_model_rating_by_rating() -> None:
+    random = np.random.default_rng(3)
+    task, worker, label = random.integers(0, 6, 40), random.integers(0, 5, 40), random.integers(0, 3, 40)
+    spamming, strategy = random.dirichlet([1, 1], 5), random.dirichlet([1, 1, 1], 5)
+    expected = 0.0
+    for unit in range(6):
+        by_truth = []
+        for truth in range(3):
+            chance = 1.0
+            for who, said in zip(worker[task == unit], label[task == unit], strict=True):
+                chance *= spamming[who, 0] * strategy[who, said] + spamming[who, 1] * (said == truth)
+            by_truth.append(chance)
+        expected += np.log(sum(by_truth))
+    assert _mace_likelihood(spamming, strategy, task, worker, label) == pytest.approx(expected, rel=1e-12)

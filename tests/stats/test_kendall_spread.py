@@ -37,6 +37,16 @@ def test_few_levels_and_all_pairs_agree(monkeypatch: pytest.MonkeyPatch) -> None
     assert kendall_se(scores, human) == pytest.approx(by_level, rel=1e-12)
 
 
+def test_pairs_in_order_less_those_against_it_are_counted_alike_by_level_and_by_pair() -> None:
+    scores, human = (side.ravel() for side in judged(3, 60, 5, seed=5))
+    counted = [
+        sum(np.sign((x - other_x) * (y - other_y)) for other_x, other_y in zip(scores, human, strict=True))
+        for x, y in zip(scores, human, strict=True)
+    ]
+    assert kendall._by_level(scores, human, np.unique(human)).tolist() == counted
+    assert kendall._by_pair(scores, human).tolist() == counted
+
+
 def test_outputs_without_a_score_or_a_judgment_do_not_count() -> None:
     scores, human = judged(3, 40, None, seed=4)
     expected = kendall_se(scores[:, :30], human[:, :30])

@@ -154,6 +154,13 @@ def test_resampling_equals_testing_the_repeated_instances() -> None:
     assert curve.found[0] == np.mean(hits)
 
 
+def test_resampling_finds_the_same_in_either_order_of_the_metrics() -> None:
+    first, second, human = _metrics(np.random.default_rng(8), 60)
+    curve = resample_metrics(first, second, human, [20, 50], draws=300, seed=3)
+    assert curve.found[1] > 0.1
+    assert resample_metrics(second, first, human, [20, 50], draws=300, seed=3).found.tolist() == curve.found.tolist()
+
+
 def test_generators_needed_come_from_their_means() -> None:
     random = np.random.default_rng(9)
     level = random.normal(size=(30, 1))

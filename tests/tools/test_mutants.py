@@ -217,6 +217,11 @@ def test_what_changes_nothing_is_left_alone(source: str, operators: ModuleType) 
     assert operators.mutants_of("m.py", source.encode()) == []
 
 
+def test_the_guard_of_a_zip_is_left_alone(operators: ModuleType) -> None:
+    texts = {mutant.text for mutant in operators.mutants_of("m.py", b"x = zip(a, b, strict=True)")}
+    assert texts.isdisjoint({"False", "strict=False"})
+
+
 def test_a_removed_statement_of_many_lines_is_shown_on_one(operators: ModuleType) -> None:
     source = b"if a == b:\r\n    f(\r\n        c,\r\n    )\r\n"
     (removed,) = [mutant for mutant in operators.mutants_of("m.py", source) if mutant.operator == "call removed"]

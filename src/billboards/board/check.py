@@ -20,6 +20,7 @@ from billboards.board._parts import INSTANCES, LISTED, OUTPUTS, part_files, read
 from billboards.board.card_facts import keys_in_toml
 from billboards.board.cells import SqliteCells
 from billboards.board.check_texts import Passage, Passages
+from billboards.board.doubts import Surroundings
 from billboards.board.folder import TextsFile, read_board, read_settings_file, read_texts_and_lines
 from billboards.board.judgments import Aggregate, standardisation_notes
 from billboards.board.matrix import own_columns
@@ -37,6 +38,8 @@ from billboards.reading import Problems, json_lines, shown
 _ZERO = "it may not know the language or the script, or compare with the wrong texts"
 _KEPT = ("ensembles", "rankings", ".billboards", ".gitignore")
 _SUFFIXES = {"generators": ".jsonl", "judgments": ".jsonl", "scores": ".tsv"}
+#: Doubts that no check of plain texts has said already.
+DISGUISES = ("copies references", "copies a generator", "copies inputs", "other order", "other language", "cut off")
 #: A machine's outputs that equal a reference are worth a word from this share on; below, they are chance.
 _COPIED = 0.1
 
@@ -173,8 +176,7 @@ def _instance_doubts(root: Path, board: Board) -> Iterator[Problem]:
     references, inputs = check_texts.references(board, lines), _inputs(board, lines)
     yield from check_texts.odd_characters(references)
     yield from check_texts.odd_characters(inputs)
-    yield from check_texts.empty(references)
-    yield from check_texts.tokenised(references, check_texts.ORDINARY)
+    yield from check_texts.unusual(references, check_texts.ORDINARY)
     yield from _missing_references(board, lines)
     yield from _missing_inputs(board, lines)
     yield from _same_instances(board, lines)
@@ -237,15 +239,13 @@ def _same_instances(board: Board, lines: dict[str, int]) -> Iterator[Problem]:
 def _row_doubts(root: Path, board: Board, rows: list[Passages]) -> Iterator[Problem]:
     if not board.rows:
         yield _doubt("generators", None, "there are no outputs yet; add generators/NAME.jsonl")
-    usual = check_texts.usual(check_texts.references(board), board.instances)
+    around = Surroundings(board)
     for row in rows:
         yield from _coverage(board, row)
-        yield from check_texts.empty(row)
-        yield from check_texts.tokenised(row, usual)
-        yield from check_texts.lowercased(row, usual)
-        yield from check_texts.odd_characters(row)
-        yield from check_texts.repeated(row, usual, board.instances)
-        yield from _copied_references(board, row)
+        yield from check_texts.looks(row, around.usual, board.instances)
+        copied = list(_copied_references(board, row))
+        yield from copied
+        yield from _disguises(around, row, plain=bool(copied))
         yield from _people_as_machines(row)
     yield from _twins(rows)
     yield from _absent_outputs(root, board, rows)
@@ -281,6 +281,17 @@ def _copied_references(board: Board, passages: Passages) -> Iterator[Problem]:
         elif kind == "human" and passages.row is not None and passages.row.name == name and both:
             message = f"{same} of its own name; it counts as that reference all the same, so rename one if they differ"
             yield _doubt(passages.path, where, message)
+
+
+def _disguises(around: Surroundings, passages: Passages, *, plain: bool) -> Iterator[Problem]:
+    """What is no plain copy, and what no single text shows: near copies, other orders and languages, cut texts."""
+    row = passages.row
+    if row is None or _kind(row) != "machine":
+        return
+    for doubt in around.doubts(row):
+        if doubt.kind in DISGUISES and not (plain and doubt.kind == "copies references"):
+            position = around.board.position[doubt.examples[0]]
+            yield _doubt(passages.path, passages.by_instance[position].line, str(doubt))
 
 
 def _people_as_machines(passages: Passages) -> Iterator[Problem]:

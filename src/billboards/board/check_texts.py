@@ -8,7 +8,7 @@ with its file and line, for messages that a person can follow up.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -107,6 +107,14 @@ ODDITIES = (
 )
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Finding:
+    """Texts of which something is true, and what that is, to be read after their number."""
+
+    items: tuple[Passage, ...]
+    message: str
+
+
 def odd_characters(passages: Passages) -> Iterator[Problem]:
     for oddity in ODDITIES:
         if any(sign in passages.joined for sign in oddity.signs):
@@ -145,18 +153,34 @@ def usual(references: Passages, instances: tuple[Instance, ...]) -> Usual:
     )
 
 
-def empty(passages: Passages) -> Iterator[Problem]:
-    hits = [item for item in passages.items if not item.text.strip()]
+def looks(passages: Passages, usual: Usual, instances: tuple[Instance, ...]) -> Iterator[Problem]:
+    """Everything about how single texts look, as warnings."""
+    yield from unusual(passages, usual)
+    for finding in lowercased(passages, usual):
+        yield _warning(passages, finding.items, finding.message)
+    yield from odd_characters(passages)
+    for finding in repeated(passages, usual, instances):
+        yield _warning(passages, finding.items, finding.message)
+
+
+def unusual(passages: Passages, usual: Usual) -> Iterator[Problem]:
+    """Empty and tokenised texts, as warnings."""
+    for finding in (*empty(passages), *tokenised(passages, usual)):
+        yield _warning(passages, finding.items, finding.message)
+
+
+def empty(passages: Passages) -> Iterator[Finding]:
+    hits = tuple(item for item in passages.items if not item.text.strip())
     if hits:
-        yield _warning(passages, hits, "are empty; leave the line out where there is no output")
+        yield Finding(items=hits, message="are empty; leave the line out where there is no output")
 
 
-def tokenised(passages: Passages, usual: Usual) -> Iterator[Problem]:
+def tokenised(passages: Passages, usual: Usual) -> Iterator[Finding]:
     hits = [(item, mark) for item in passages.items if (mark := token_mark(item.text))]
     if len(hits) >= AT_LEAST and len(hits) / len(passages) > max(SHARE, TIMES * usual.tokenised):
         compared = usual.compared(usual.tokenised)
         message = f"look tokenised{compared}, the first by {hits[0][1]!r}; detokenise them, metrics expect running text"
-        yield _warning(passages, [item for item, _ in hits], message)
+        yield Finding(items=tuple(item for item, _ in hits), message=message)
 
 
 def token_mark(text: str) -> str | None:
@@ -169,27 +193,29 @@ def token_mark(text: str) -> str | None:
     return spaced[0] if spaced else None
 
 
-def lowercased(passages: Passages, usual: Usual) -> Iterator[Problem]:
+def lowercased(passages: Passages, usual: Usual) -> Iterator[Finding]:
     """Outputs in a script with case that have almost no capital, where most references have one."""
     cased = [item for item in passages.items if _has_case(item.text)]
-    plain = [item for item in cased if item.text == item.text.lower()]
+    plain = tuple(item for item in cased if item.text == item.text.lower())
     if len(plain) >= AT_LEAST and usual.capitals > 0.5 and 1 - len(plain) / len(cased) < SHARE * usual.capitals:
         compared = f" ({usual.capitals:.0%} of the references have one)" if usual.from_references else ""
-        yield _warning(passages, plain, f"have no capital letter{compared}; restore the case, metrics expect it")
+        message = f"have no capital letter{compared}; restore the case, metrics expect it"
+        yield Finding(items=plain, message=message)
 
 
 def _has_case(text: str) -> bool:
     return text.upper() != text.lower()
 
 
-def repeated(passages: Passages, usual: Usual, instances: tuple[Instance, ...]) -> Iterator[Problem]:
+def repeated(passages: Passages, usual: Usual, instances: tuple[Instance, ...]) -> Iterator[Finding]:
     """Outputs that are the same for instances with different inputs, more often than references are."""
     hits = _repeats(passages, instances)
     if len(hits) >= AT_LEAST and len(hits) / len(passages) > max(REPEATED, TIMES * usual.repeated):
         item, first = hits[0]
-        where = f"the first repeats line {first.line}: {item.text[:40]!r}"
+        other = f"line {first.line}" if first.line else instances[first.instance].id
+        where = f"the first repeats {other}: {item.text[:40]!r}"
         message = f"are the text of another instance too ({where}); look whether each stands with its own instance"
-        yield _warning(passages, [item for item, _ in hits], message)
+        yield Finding(items=tuple(item for item, _ in hits), message=message)
 
 
 def _repeats(passages: Passages, instances: tuple[Instance, ...]) -> list[tuple[Passage, Passage]]:
@@ -209,6 +235,6 @@ def _differ(first: Instance, other: Instance) -> bool:
     return (first.input, first.image) != (other.input, other.image)
 
 
-def _warning(passages: Passages, hits: list[Passage], message: str) -> Problem:
+def _warning(passages: Passages, hits: Sequence[Passage], message: str) -> Problem:
     text = f"{len(hits)} of {len(passages)} {passages.what} {message}"
     return Problem(passages.path, hits[0].line, text, "warning")

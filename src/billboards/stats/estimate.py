@@ -156,7 +156,7 @@ def _fit(x: Floats, y: Floats, everyone: Floats, target: Target) -> _Fits:
     variance = unlabelled * np.where(helped & ~np.isnan(spread), (deleted**2).sum(axis=1) / n**2, spread / n)
     plain_variance = unlabelled * spread / n
     if target == "population":
-        explained = weight**2 * (everyone**2).sum() / max(instances - 1, 1)
+        explained = weight**2 * (everyone**2).sum() / (instances - 1)
         left = (residual**2).sum(axis=1) / np.maximum(n - 1 - helped, 1)
         variance, plain_variance = variance + (explained + left) / instances, spread / n
     return _Fits(

@@ -172,7 +172,7 @@ def exchange_decisions(
             if complete[a] and complete[b]:
                 p[a, b] = _p_value(drawn[:, a] - drawn[:, b], observed[a] - observed[b], sides)
             else:
-                joint = np.where(np.isnan(decided[a] + decided[b]), np.nan, (decided[a] - decided[b]))
+                joint = decided[a] - decided[b]
                 difference, shared = _by_instance(joint[None], instance)
                 p[a, b] = _p_value(signs @ difference[0], difference.sum(), sides) if shared.any() else np.nan
     return p
