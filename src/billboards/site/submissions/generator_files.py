@@ -150,8 +150,4 @@ def _doubts(items: tuple[Passage, ...], board: Board, name: str) -> Iterator[Pro
     """What is odd about the texts; nothing here tells of single references, which may be hidden."""
     outputs = Passages(path=name, what="outputs", items=items)
     usual = check_texts.usual(check_texts.references(board), board.instances)
-    yield from check_texts.empty(outputs)
-    yield from check_texts.tokenised(outputs, usual)
-    yield from check_texts.lowercased(outputs, usual)
-    yield from check_texts.odd_characters(outputs)
-    yield from check_texts.repeated(outputs, usual, board.instances)
+    yield from check_texts.looks(outputs, usual, board.instances)
