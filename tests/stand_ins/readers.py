@@ -42,6 +42,7 @@ FUZZED: Mapping[str, tuple[str, ...]] = {
     "metrics/neural/baselines.py": ("resource",),
     "metrics/neural/checkpoint_files.py": ("weights",),
     "metrics/neural/comet.py": ("resource",),
+    "metrics/neural/published_values.py": ("weights",),
     "metrics/neural/weights.py": ("weights",),
     "metrics/wordnet.py": ("resource",),
     "analyses/ratings/_ratings.py": ("study",),

@@ -43,6 +43,7 @@ from billboards.errors import InvalidInput
 from billboards.formats import FORMATS, add_file, judgments_as_text
 from billboards.importers import IMPORTERS
 from billboards.metrics.discovery import metric
+from billboards.metrics.neural.published_values import read_published
 from billboards.metrics.neural.weights import read_tensors
 from billboards.reading import Problems, read_table, refuse_errors
 from billboards.run.environments import parse_requirements
@@ -196,6 +197,9 @@ def weight_files(home: Path) -> Iterator[Target]:
     (folder / "model.safetensors.index.json").write_text('{"weight_map": {"layer.weight": "model.safetensors"}}')
     for path in sorted(folder.iterdir()):
         yield in_place(f"weights {path.name}", path, partial(read_tensors, path))
+    examples = folder / "examples.toml"
+    examples.write_text('metric = "BLEURT"\n[[examples]]\noutput = "a"\nreferences = ["b"]\nscore = 0.5\n')
+    yield in_place("weights examples.toml", examples, partial(read_published, examples))
 
 
 def others(home: Path) -> Iterator[Target]:

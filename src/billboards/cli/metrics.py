@@ -1,6 +1,7 @@
 """List the metrics that are installed, with whether each can run here, or print one metric's card.
 
 billboards metrics --fetch MODEL    download a model that a learned metric reads; scoring never does
+billboards metrics --verify NAME    compute published values anew, with a model that lies on this machine
 """
 
 from __future__ import annotations
@@ -8,12 +9,14 @@ from __future__ import annotations
 import json
 import re
 from argparse import ArgumentParser, Namespace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from billboards.errors import MissingPart
 
 if TYPE_CHECKING:
     from billboards.metrics.base import Metric
+    from billboards.metrics.neural.published_values import Verification
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -22,6 +25,13 @@ def add_arguments(parser: ArgumentParser) -> None:
     form.add_argument("--json", action="store_true", help="print JSON")
     form.add_argument("--markdown", action="store_true", help="print cards as sections of a Markdown page")
     form.add_argument("--fetch", metavar="MODEL", help="download a model from the hub, such as Unbabel/wmt22-comet-da")
+    form.add_argument("--verify", metavar="NAME", help="compute the values published for a metric or model anew")
+    parser.add_argument(
+        "--model", metavar="MODEL", help="with --verify: this folder or model (default: the published one)"
+    )
+    parser.add_argument(
+        "--examples", type=Path, metavar="FILE", help="with --verify: texts and scores in this TOML file"
+    )
     add_fetching(parser)
 
 
@@ -46,6 +56,8 @@ def fetch_model(model: str, arguments: Namespace) -> int:
 def run(arguments: Namespace) -> int:
     if arguments.fetch:
         return fetch_model(arguments.fetch, arguments)
+    if arguments.verify:
+        return _verify(arguments)
     from billboards.metrics.cards import markdown
     from billboards.metrics.discovery import metric, metric_names
 
@@ -63,6 +75,40 @@ def run(arguments: Namespace) -> int:
             here = "yes" if absent is None else "no"
             print(f"{entry.card.name:{widest}}  {here:3}  {entry.card.summary}{f' ({absent})' if absent else ''}")
     return 0
+
+
+def _verify(arguments: Namespace) -> int:
+    """Print published scores beside those of this machine; 1 where one is further away than it may be."""
+    from dataclasses import replace
+
+    from billboards.metrics.neural.published_values import published_for, read_published, verify
+
+    if arguments.examples is None:
+        published = published_for(arguments.verify)
+    else:
+        read = read_published(arguments.examples)
+        published = (replace(read, revision=arguments.revision or read.revision),)
+    holds = True
+    for values in published:
+        verification = verify(values, arguments.model or "")
+        _print_verification(verification)
+        holds = holds and verification.holds
+    return 0 if holds else 1
+
+
+def _print_verification(verification: Verification) -> None:
+    published = verification.published
+    commit = f" at commit {verification.commit}" if verification.commit else ""
+    print(f"{published.metric} with {verification.model}{commit}")
+    print(f"  published: {published.source or 'source not stated'}; tolerance {published.tolerance:g}")
+    print(f"  signature: {verification.signature}")
+    print(f"  {'published':>12}  {'here':>12}  {'difference':>12}  within")
+    for row in verification.rows:
+        text = row.example.output if len(row.example.output) <= 40 else f"{row.example.output[:39]}…"
+        answer = "yes" if row.within else "NO"
+        print(f"  {row.example.score:12.6f}  {row.score:12.6f}  {row.difference:12.2e}  {answer:6}  {text!r}")
+    outside = sum(not row.within for row in verification.rows)
+    print(f"  {len(verification.rows) - outside} of {len(verification.rows)} within the tolerance")
 
 
 def _absent(metric: Metric) -> str | None:
