@@ -17,6 +17,7 @@ ARCHITECTURES: dict[str, tuple[str, dict[str, Any]]] = {
     "BERT": ("BertConfig", {}),
     "RoBERTa": ("RobertaConfig", {"pad_token_id": 1, "bos_token_id": 0, "eos_token_id": 2}),
     "XLM-R": ("XLMRobertaConfig", {"pad_token_id": 1, "bos_token_id": 0, "eos_token_id": 2}),
+    "XLM-R-XL": ("XLMRobertaXLConfig", {"pad_token_id": 1, "bos_token_id": 0, "eos_token_id": 2}),
     "DeBERTa 1": (
         "DebertaConfig",
         {"relative_attention": True, "pos_att_type": ["c2p", "p2c"], "position_biased_input": False},

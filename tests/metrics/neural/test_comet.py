@@ -17,7 +17,8 @@ from billboards.metrics.discovery import metric
 torch = pytest.importorskip("torch", reason="torch is not installed: pip install 'billboards[neural]'")
 pytest.importorskip("transformers", reason="transformers is not installed: pip install 'billboards[neural]'")
 
-from billboards.metrics.neural.comet import Comet, CometQE, sparsemax  # noqa: E402
+from billboards.metrics.neural.comet import Comet, CometQE  # noqa: E402
+from billboards.metrics.neural.comet_checkpoint import sparsemax  # noqa: E402
 
 WIDTH, LAYERS = 32, 4
 INPUTS = ["die Katze saß", "ein Hund", "the cat", "", "a small dog ran ."]
@@ -28,13 +29,15 @@ BATCH = Batch(OUTPUTS, REFERENCES, INPUTS)
 
 @pytest.fixture
 def write(tiny_model: Callable[[str], Path], tmp_path: Path) -> Callable[..., Path]:
-    """A random checkpoint over the tiny XLM-R, with these settings in its hparams.yaml."""
+    """A random checkpoint over a tiny XLM-R with these settings; hparams.yaml has them, too, or those that are listed."""
 
-    def make(kind: str = "regression_metric", **settings: Any) -> Path:
+    def make(
+        kind: str = "regression_metric", listed: dict[str, Any] | None = None, *, bare: bool = False, **settings: Any
+    ) -> Path:
         import yaml
         from transformers import AutoModel
 
-        base = tiny_model("XLM-R")
+        base = tiny_model("XLM-R-XL" if settings.get("encoder_model") == "XLM-RoBERTa-XL" else "XLM-R")
         said = {"class_identifier": kind, "pretrained_model": str(base), "encoder_model": "XLM-RoBERTa", **settings}
         torch.manual_seed(3)
         encoder = AutoModel.from_pretrained(base)
@@ -47,20 +50,21 @@ def write(tiny_model: Callable[[str], Path], tmp_path: Path) -> Callable[..., Pa
             state |= {f"estimator.ff.{3 * k}.bias": torch.randn(narrow)}
         folder = tmp_path / "tiny-comet"
         (folder / "checkpoints").mkdir(parents=True, exist_ok=True)
-        (folder / "hparams.yaml").write_text(yaml.safe_dump(said))
-        torch.save({"state_dict": state, "hyper_parameters": said}, folder / "checkpoints" / "model.ckpt")
+        in_yaml = said if listed is None else {"class_identifier": kind, **listed}
+        (folder / "hparams.yaml").write_text(yaml.safe_dump(in_yaml))
+        beside = {} if bare else {"hyper_parameters": said}
+        torch.save({"state_dict": state, **beside}, folder / "checkpoints" / "model.ckpt")
         return folder
 
     return make
 
 
 def slow_comet(folder: Path, batch: Batch) -> list[float]:
-    """The definition, one text at a time."""
-    import yaml
+    """The definition, one text at a time, with the settings that lie inside the checkpoint."""
     from transformers import AutoModel, AutoTokenizer
 
-    said = yaml.safe_load((folder / "hparams.yaml").read_text())
-    state = torch.load(folder / "checkpoints" / "model.ckpt", weights_only=True)["state_dict"]
+    content = torch.load(folder / "checkpoints" / "model.ckpt", weights_only=True)
+    state, said = content["state_dict"], content["hyper_parameters"]
     base = said["pretrained_model"]
     tokenizer, model = AutoTokenizer.from_pretrained(base), AutoModel.from_pretrained(base).eval()
     own = {name.removeprefix("encoder.model."): value for name, value in state.items() if "encoder.model" in name}
@@ -77,7 +81,8 @@ def slow_comet(folder: Path, batch: Batch) -> list[float]:
         return state["layerwise_attention.gamma"] * sum(w * text for w, text in zip(weights, texts, strict=True))
 
     def embed(text: str) -> Any:
-        mixed = mix(model(**tokenizer(text, return_tensors="pt"), output_hidden_states=True).hidden_states)
+        read = model(**tokenizer(text, return_tensors="pt"), output_hidden_states=True)
+        mixed = mix([*read.hidden_states[:-1], read.last_hidden_state])
         pool = said.get("pool", "avg")
         return mixed[0] if pool == "cls" else mixed.max(0).values if pool == "max" else mixed.mean(0)
 
@@ -107,8 +112,11 @@ def slow_comet(folder: Path, batch: Batch) -> list[float]:
         {"pool": "cls", "layer_norm": False},
         {"pool": "max", "layer_transformation": "sparsemax", "activations": "ReLU"},
         {"layer": 2, "final_activation": "Sigmoid"},
+        {"encoder_model": "XLM-RoBERTa-XL", "layer_norm": False},
+        {"encoder_model": "XLM-RoBERTa-XL", "layer": 1},
+        {"encoder_model": "XLM-RoBERTa-XL", "layer": 3},
     ],
-    ids=["as in 2020", "first token", "sparse mix", "one layer"],
+    ids=["as in 2020", "first token", "sparse mix", "one layer", "XL", "a layer of XL", "XL's top layer"],
 )
 def test_comet_is_its_definition_written_out(write: Callable[..., Path], settings: dict[str, Any]) -> None:
     folder = write(**settings)
@@ -124,6 +132,47 @@ def test_comet_qe_is_its_definition_written_out_and_looks_at_no_reference(write:
     found = CometQE(str(folder)).score_batch(without)
     np.testing.assert_allclose(found, slow_comet(folder, without), atol=1e-5)
     np.testing.assert_array_equal(CometQE(str(folder)).score_batch(BATCH), found)
+
+
+def test_what_lies_inside_the_checkpoint_counts_and_not_what_hparams_yaml_says(write: Callable[..., Path]) -> None:
+    own = {"pool": "cls", "layer_transformation": "sparsemax", "layer_norm": False}
+    silent = write(listed={}, **own)
+    scores = Comet(str(silent)).score_batch(BATCH)
+    np.testing.assert_allclose(scores, slow_comet(silent, BATCH), atol=1e-5)
+    other = {"pool": "max", "layer": 2, "final_activation": "Sigmoid", "pretrained_model": "xlm-roberta-large"}
+    np.testing.assert_array_equal(Comet(str(write(listed=other, **own))).score_batch(BATCH), scores)
+    # With the settings of hparams.yaml alone the scores would be others.
+    assert abs(scores - Comet(str(write(layer_transformation="softmax"))).score_batch(BATCH)).max() > 0.01
+
+
+def test_sparsemax_patch_in_hparams_yaml_means_softmax(write: Callable[..., Path]) -> None:
+    patched = write(listed={"layer_transformation": "sparsemax_patch"}, layer_transformation="sparsemax")
+    expected = Comet(str(patched)).score_batch(BATCH)
+    np.testing.assert_array_equal(Comet(str(write(layer_transformation="softmax"))).score_batch(BATCH), expected)
+    assert abs(expected - Comet(str(write(layer_transformation="sparsemax"))).score_batch(BATCH)).max() > 0.001
+
+
+def test_bare_weights_take_their_settings_from_hparams_yaml(write: Callable[..., Path]) -> None:
+    bare = Comet(str(write(bare=True, pool="max"))).score_batch(BATCH)
+    np.testing.assert_array_equal(Comet(str(write(pool="max"))).score_batch(BATCH), bare)
+    assert abs(bare - Comet(str(write())).score_batch(BATCH)).max() > 0.01
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"pool": "mean"}, "pool 'mean' in the checkpoint is none of avg, cls, max"),
+        ({"layer": "top"}, "layer 'top' in the checkpoint is neither mix nor a whole number"),
+        ({"layer": -1}, "layer -1 in the checkpoint is no layer's number"),
+        ({"activations": None}, "activations None in the checkpoint is no text"),
+        ({"activations": "Nothing"}, "torch has no activation 'Nothing', which the checkpoint names"),
+    ],
+)
+def test_settings_that_can_not_be_followed_are_named(
+    write: Callable[..., Path], settings: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        Comet(str(write(**settings))).score_batch(BATCH)
 
 
 def test_generators_scored_together_score_as_they_do_alone(write: Callable[..., Path]) -> None:
@@ -147,19 +196,17 @@ def test_without_a_checkpoint_it_says_what_is_missing_and_how_to_name_it() -> No
 
 
 def test_the_model_it_was_made_from_must_be_here_too(write: Callable[..., Path]) -> None:
-    folder = write()
-    text = (folder / "hparams.yaml").read_text()
-    base = next(line for line in text.splitlines() if line.startswith("pretrained_model"))
-    (folder / "hparams.yaml").write_text(text.replace(base, "pretrained_model: xlm-roberta-large"))
     with pytest.raises(MissingPart, match="the model xlm-roberta-large is not on this machine"):
-        Comet(str(folder)).signature  # noqa: B018
+        Comet(str(write(pretrained_model="xlm-roberta-large"))).signature  # noqa: B018
 
 
 def test_a_checkpoint_of_another_kind_is_refused(write: Callable[..., Path], tmp_path: Path) -> None:
-    with pytest.raises(InvalidInput, match="is a 'regression_metric'; COMET-QE reads a referenceless"):
+    with pytest.raises(InvalidInput, match="is a regression_metric; COMET reads it, not COMET-QE"):
         CometQE(str(write())).signature  # noqa: B018
-    with pytest.raises(InvalidInput, match="tiny-comet is a 'unified_metric'; COMET reads a regression_metric"):
+    with pytest.raises(InvalidInput, match="is a unified_metric of mt, src, ref; UniTE reads it, not COMET"):
         Comet(str(write("unified_metric"))).signature  # noqa: B018
+    with pytest.raises(InvalidInput, match="is a 'ranking_metric', which no metric here reads"):
+        Comet(str(write("ranking_metric"))).signature  # noqa: B018
     with pytest.raises(InvalidInput, match=r"holds no checkpoint of COMET: hparams\.yaml is missing"):
         Comet(str(tmp_path)).signature  # noqa: B018
 

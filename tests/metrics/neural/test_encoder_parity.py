@@ -23,8 +23,8 @@ from billboards.metrics.neural.readout import AllLayers, TopLayer  # noqa: E402
 from billboards.metrics.neural.weights import Weights, locate  # noqa: E402
 
 Texts = tuple[list[str], list[list[str]]]
-ALL = ("BERT", "RoBERTa", "XLM-R", "DeBERTa", "XLNet", "XLM", "ModernBERT")
-PACKED = ("BERT", "RoBERTa", "XLM-R")
+ALL = ("BERT", "RoBERTa", "XLM-R", "XLM-R-XL", "DeBERTa", "XLNet", "XLM", "ModernBERT")
+PACKED = ("BERT", "RoBERTa", "XLM-R", "XLM-R-XL")
 
 #: transformers compiles parts of DeBERTa in a way that torch is about to drop.
 pytestmark = pytest.mark.filterwarnings("ignore:.torch.jit.script. is deprecated:DeprecationWarning")

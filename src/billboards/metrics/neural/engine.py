@@ -94,16 +94,24 @@ class Engine:
         return self.encoders[0].readout.apart
 
     @property
-    def window_characters(self) -> int:
-        """How many characters of text fill a window."""
+    def window_tokens(self) -> int:
+        """How many tokens fill a window."""
         encoder = self.encoders[0]
         size = 4 if encoder.precision == "fp32" else 2
-        tokens = WINDOW_BYTES.get(encoder.device.type, WINDOW_BYTES["cuda"]) // (encoder.width * encoder.depth * size)
-        return min(tokens * CHARACTERS_PER_TOKEN, WINDOW_CHARACTERS)
+        return WINDOW_BYTES.get(encoder.device.type, WINDOW_BYTES["cuda"]) // (encoder.width * encoder.depth * size)
+
+    @property
+    def window_characters(self) -> int:
+        """How many characters of text fill a window."""
+        return min(self.window_tokens * CHARACTERS_PER_TOKEN, WINDOW_CHARACTERS)
 
     def run(self, windows: Iterable[Window], epilogue: Epilogue) -> list[Found]:
         """The epilogue's result for each window, in no particular order, still on its device."""
-        ready = Ahead(tokenised(windows, self.tokenizer))
+        return self.run_tokenised(tokenised(windows, self.tokenizer), epilogue)
+
+    def run_tokenised(self, windows: Iterable[TokenWindow], epilogue: Epilogue) -> list[Found]:
+        """The same for windows whose tokens are there already."""
+        ready = Ahead(windows)
         with ThreadPoolExecutor(len(self.encoders)) as pool:
             work = [pool.submit(list, self._drain(encoder, ready, epilogue)) for encoder in self.encoders]
             try:

@@ -1,4 +1,4 @@
-"""BERT, RoBERTa and XLM-RoBERTa without padding: the texts of a batch lie end to end in one long row of tokens.
+"""BERT, RoBERTa and XLM-RoBERTa (XL and XXL, too) without padding: a batch's texts lie end to end in one long row.
 
 The arithmetic is the model's own, with its own weights; what changes is that no token is computed that isn't there,
 that query, key and value are one product, and that in half precision on a GPU the activation is part of the product
@@ -77,7 +77,9 @@ def has_varlen(device: object, dtype: object) -> bool:
 
 
 #: The families whose layers are those of BERT; the value says whether positions start after the padding token's.
-FAMILIES = {"bert": False, "roberta": True, "xlm-roberta": True, "camembert": True}
+FAMILIES = {"bert": False, "roberta": True, "xlm-roberta": True, "camembert": True, "xlm-roberta-xl": True}
+#: The family that normalises before each step instead of after it, and once more above its last layer.
+NORM_FIRST = "xlm-roberta-xl"
 
 
 def can_pack(config: Any) -> bool:
@@ -95,28 +97,33 @@ class PackedModel:
         model.to(device=device, dtype=dtype)
         config, tables = model.config, model.embeddings
         self.device, self.heads = torch.device(device), config.num_attention_heads
-        self.words, self.norm = tables.word_embeddings.weight, tables.LayerNorm
+        first = config.model_type == NORM_FIRST
+        self.words, self.norm = tables.word_embeddings.weight, None if first else tables.LayerNorm
+        self.last_norm = model.encoder.LayerNorm if first else None
         offset = config.pad_token_id + 1 if FAMILIES[config.model_type] else 0
         # Every text is of the first type, so that type's embedding is part of the position's.
         self.positions = (tables.position_embeddings.weight + tables.token_type_embeddings.weight[0])[offset:].detach()
         self.varlen = has_varlen(device, dtype)
-        self.layers = [_Layer(layer, self.heads, fused=self.varlen) for layer in model.encoder.layer]
+        kind = _NormFirstLayer if first else _Layer
+        self.layers = [kind(layer, self.heads, fused=self.varlen) for layer in model.encoder.layer]
 
     def __call__(self, ids: NDArray[np.int32], lengths: NDArray[np.int64], readout: Readout) -> Tensor:
         starts = np.cumsum(lengths) - lengths
         places = (np.arange(len(ids)) - np.repeat(starts, lengths)).astype(np.int32)
         on_device = upload(np.stack((ids, places)), self.device)
         layout = Layout(lengths, self.device, varlen=self.varlen)
-        return readout(self._hidden(on_device[0], on_device[1], layout), lengths)
+        return readout(self._hidden(on_device[0], on_device[1], layout, apart=readout.apart), lengths)
 
-    def _hidden(self, ids: Tensor, places: Tensor, layout: Layout) -> Iterator[Tensor]:
+    def _hidden(self, ids: Tensor, places: Tensor, layout: Layout, *, apart: bool) -> Iterator[Tensor]:
+        """The layers one by one; a model's last norm is applied to the last, or to each that is kept apart."""
         from torch.nn.functional import embedding
 
-        hidden = self.norm(embedding(ids, self.words) + embedding(places, self.positions))
-        yield hidden
+        hidden = embedding(ids, self.words) + embedding(places, self.positions)
+        hidden = hidden if self.norm is None else self.norm(hidden)
         for layer in self.layers:
+            yield self.last_norm(hidden) if apart and self.last_norm is not None else hidden
             hidden = layer(hidden, layout)
-            yield hidden
+        yield hidden if self.last_norm is None else self.last_norm(hidden)
 
 
 class _Layer:
@@ -129,18 +136,24 @@ class _Layer:
         three = (own.query, own.key, own.value)
         self.three_weight = torch.cat([linear.weight for linear in three]).detach()
         self.three_bias = torch.cat([linear.bias for linear in three]).detach()
-        self.out, self.out_norm = layer.attention.output.dense, layer.attention.output.LayerNorm
+        self.out, self.down = layer.attention.output.dense, layer.output.dense
         self.up, self.activation = layer.intermediate.dense, layer.intermediate.intermediate_act_fn
-        self.down, self.down_norm = layer.output.dense, layer.output.LayerNorm
+        self.seen_norm, self.raised_norm = self.norms(layer)
         self.fused = fused and type(self.activation).__name__ in ("GELUActivation", "GELU", "GELUTanh")
 
+    def norms(self, layer: Any) -> tuple[Any, Any]:
+        """The norm that belongs to attention, and that of the network."""
+        return layer.attention.output.LayerNorm, layer.output.LayerNorm
+
     def __call__(self, hidden: Tensor, layout: Layout) -> Tensor:
+        hidden = self.seen_norm(self.out(self._see(hidden, layout)).add_(hidden))
+        return self.raised_norm(self.down(self._raise(hidden)).add_(hidden))
+
+    def _see(self, hidden: Tensor, layout: Layout) -> Tensor:
         from torch.nn.functional import linear
 
         three = linear(hidden, self.three_weight, self.three_bias).view(len(hidden), 3, self.heads, -1)
-        seen = attend(three[:, 0], three[:, 1], three[:, 2], layout).reshape(hidden.shape)
-        hidden = self.out_norm(self.out(seen).add_(hidden))
-        return self.down_norm(self.down(self._raise(hidden)).add_(hidden))
+        return attend(three[:, 0], three[:, 1], three[:, 2], layout).reshape(hidden.shape)
 
     def _raise(self, hidden: Tensor) -> Tensor:
         import torch
@@ -148,3 +161,14 @@ class _Layer:
         if self.fused:
             return torch._addmm_activation(self.up.bias, hidden, self.up.weight.t(), use_gelu=True)
         return self.activation(self.up(hidden))
+
+
+class _NormFirstLayer(_Layer):
+    """One layer of XLM-RoBERTa XL: each step has its norm before it."""
+
+    def norms(self, layer: Any) -> tuple[Any, Any]:
+        return layer.attention.self_attn_layer_norm, layer.LayerNorm
+
+    def __call__(self, hidden: Tensor, layout: Layout) -> Tensor:
+        hidden = self.out(self._see(self.seen_norm(hidden), layout)).add_(hidden)
+        return self.down(self._raise(self.raised_norm(hidden))).add_(hidden)

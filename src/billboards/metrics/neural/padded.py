@@ -93,7 +93,7 @@ def longest_input(config: Any) -> int | None:
     positions = getattr(config, "max_position_embeddings", None)
     if positions is None or positions <= 0:
         return None
-    shifted = config.model_type in ("roberta", "xlm-roberta", "camembert", "longformer", "bigbird")
+    shifted = config.model_type in ("roberta", "xlm-roberta", "xlm-roberta-xl", "camembert", "longformer", "bigbird")
     return int(positions) - (config.pad_token_id + 1 if shifted else 0)
 
 

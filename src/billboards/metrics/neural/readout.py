@@ -57,6 +57,27 @@ class PlainTop:
 
 
 @dataclass(frozen=True)
+class PlainLayer:
+    """One layer by its number, 0 for the embeddings, as the model gives it: tokens × width.
+
+    A model that ends in a norm of its own applies it to the last layer that is computed; below that there is none.
+    """
+
+    layer: int
+    every: ClassVar[bool] = True
+    apart: ClassVar[bool] = False
+    vectors: ClassVar[int] = 1
+
+    @property
+    def name(self) -> str:
+        return f"plain{self.layer}"
+
+    def __call__(self, layers: Iterator[Tensor], lengths: NDArray[np.int64]) -> Tensor:  # noqa: ARG002
+        # Nothing above is asked for, so a model that computes layer by layer ends here.
+        return _kept(next(hidden for k, hidden in enumerate(layers) if k == self.layer))
+
+
+@dataclass(frozen=True)
 class TopLayer(PlainTop):
     """The last layer that is computed, as vectors of length 1: tokens × width."""
 
@@ -132,6 +153,39 @@ class LayerMix:
             values = _over_texts(hidden.float(), lengths) if self.normalised else hidden.float()
             total = total.to(hidden.device) + weight * values
         return total if kind == torch.float32 else total.half()
+
+
+@dataclass(frozen=True)
+class SentenceAndWords:
+    """What tells of a whole text, and beside it one layer that tells of its words: tokens × two widths."""
+
+    sentence: LayerMix | PlainLayer
+    words: int
+    every: ClassVar[bool] = True
+    apart: ClassVar[bool] = False
+    vectors: ClassVar[int] = 2
+
+    @property
+    def name(self) -> str:
+        return f"{self.sentence.name}+{self.words}"
+
+    def __call__(self, layers: Iterator[Tensor], lengths: NDArray[np.int64]) -> Tensor:
+        import torch
+
+        kept: list[Tensor] = []
+
+        def watched() -> Iterator[Tensor]:
+            for k, hidden in enumerate(layers):
+                if k == self.words:
+                    kept.append(_kept(hidden))
+                yield hidden
+
+        passing = watched()
+        sentence = self.sentence(passing, lengths)
+        # The words' layer may lie above the last that the sentence needs.
+        while not kept:
+            next(passing)
+        return torch.cat((sentence, kept[0]), -1)
 
 
 def _over_texts(values: Tensor, lengths: NDArray[np.int64]) -> Tensor:
