@@ -199,7 +199,7 @@ def write_checkpoint(folder: Path, base: Path, layout: Layout) -> None:
     torch.save(kept, folder / "checkpoints" / "model.ckpt")
 
 
-def ours(metric: str, folder: Path, samples: Sequence[Mapping[str, str]]) -> dict[str, Any]:
+def ours(metric: str, folder: Path, samples: Sequence[Mapping[str, str]], *, words: bool) -> dict[str, Any]:
     """Our scores, with their parts and error spans where there are some."""
     from dataclasses import asdict
 
@@ -212,7 +212,7 @@ def ours(metric: str, folder: Path, samples: Sequence[Mapping[str, str]]) -> dic
     parts = chosen.score(batch).parts
     made: dict[str, Any] = {"scores": next(iter(parts.values())).tolist()}
     made |= {PARTS[part]: scores.tolist() for part, scores in parts.items() if part in PARTS}
-    if metric in ("XCOMET", "XCOMET-QE"):
+    if words:
         spans = chosen.error_spans(batch)  # type: ignore[attr-defined]  # these metrics have it
         made["error_spans"] = [[asdict(span) for span in own] for own in spans]
     return made
@@ -229,10 +229,12 @@ def write(folder: Path, real: Sequence[str]) -> None:
     for name, layout in LAYOUTS.items():
         large = layout.own.get("encoder_model") == "XLM-RoBERTa-XL"
         write_checkpoint(folder / name, folder / f"base-{large}", layout)
-        scored[name] = {"metric": layout.metric, "ours": ours(layout.metric, folder / name, samples)}
+        words = layout.kind == "xcomet_metric" or "word_level_training" in layout.own
+        scored[name] = {"metric": layout.metric, "ours": ours(layout.metric, folder / name, samples, words=words)}
     for given in real:
         metric, place = given.split("=", 1)
-        scored[place] = {"metric": metric, "ours": ours(metric, Path(place).resolve(), samples)}
+        words = metric.startswith("XCOMET")
+        scored[place] = {"metric": metric, "ours": ours(metric, Path(place).resolve(), samples, words=words)}
     (folder / "ours.json").write_text(json.dumps({"samples": samples, "scored": scored}))
 
 
@@ -300,7 +302,7 @@ def main() -> None:
     if not compared:
         print("COMET: not compared; name a Python that has unbabel-comet by BILLBOARDS_COMET_PYTHON")
     for metric, layout, largest, oracle in compared:
-        print(f"{metric:10} {layout:70} differs by {largest:.1e} from {oracle}")
+        print(f"{metric:10} {layout:82} differs by {largest:.1e} from {oracle}")
 
 
 if __name__ == "__main__":

@@ -29,7 +29,7 @@ BATCH = Batch(OUTPUTS, REFERENCES, INPUTS)
 
 @pytest.fixture
 def write(tiny_model: Callable[[str], Path], tmp_path: Path) -> Callable[..., Path]:
-    """A random checkpoint over a tiny XLM-R with these settings; hparams.yaml has them, too, or those that are listed."""
+    """A random checkpoint over a tiny XLM-R with these settings; hparams.yaml has them, or those that are listed."""
 
     def make(
         kind: str = "regression_metric", listed: dict[str, Any] | None = None, *, bare: bool = False, **settings: Any

@@ -11,7 +11,7 @@ that read several texts as one are COMETKiwi, UniTE (`comet_unified`) and XCOMET
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
@@ -49,8 +49,9 @@ class CometMetric(Learned):
 class _Regression(CometMetric):
     """What both metrics do."""
 
-    # Settings inside the checkpoint count since 2.
-    revision: ClassVar[str] = "2"
+    def versions(self) -> Mapping[str, str]:
+        # Since 2 the settings inside a checkpoint count.
+        return {**super().versions(), "revision": "2"}
 
     def score_rows(self, batches: Sequence[Batch]) -> list[Floats]:
         checkpoint, precision = self.weights(), checked_precision(self, self.precision)

@@ -73,11 +73,11 @@ class Learned(Metric):
     def versions(self) -> Mapping[str, str]:
         return {"transformers": installed_version("transformers"), "revision": self.edition}
 
-    def score_batch(self, batch: Batch) -> Floats | Mapping[str, Floats]:
+    def score_batch(self, batch: Batch) -> Floats:
         return self.score_rows([batch])[0]
 
     @abstractmethod
-    def score_rows(self, batches: Sequence[Batch]) -> Sequence[Floats | Mapping[str, Floats]]:
+    def score_rows(self, batches: Sequence[Batch]) -> list[Floats]:
         """The scores of several generators, which share what they have in common."""
 
 
