@@ -45,7 +45,7 @@ from billboards.metrics.executor import InProcess
 from billboards.metrics.judges.answers import Answers, question_key
 from billboards.metrics.judges.responses import Answer
 from billboards.metrics.neural.baselines import read_baseline
-from billboards.metrics.neural.comet import locate_checkpoint
+from billboards.metrics.neural.comet_checkpoint import locate_checkpoint
 from billboards.metrics.wordnet import WordNet
 from billboards.run.environments import RECORD, _place_digest, find_environment, made_environments, parse_requirements
 from billboards.run.packs import built_packs, pack_state
@@ -226,12 +226,15 @@ def _resources(home: Path, folder: Path) -> Iterator[Target]:
     yield in_place("resource baseline", baseline, lambda: read_baseline(baseline))
     model = home / "comet"
     (model / "checkpoints").mkdir(parents=True)
-    (model / "checkpoints" / "model.ckpt").touch()
+    import torch
+
+    # Bare weights, so that the settings are those of the file that is damaged.
+    torch.save({"state_dict": {"estimator.ff.0.bias": torch.zeros(1)}}, model / "checkpoints" / "model.ckpt")
     (model / "config.json").write_text("{}")
     (model / "hparams.yaml").write_text(
         "class_identifier: regression_metric\npretrained_model: xlm\nlayer: mix\npool: avg\nlayer_norm: true\n"
     )
-    read = partial(locate_checkpoint, "COMET", str(model), "regression_metric")
+    read = partial(locate_checkpoint, "COMET", str(model), "regression_metric", example="Unbabel/wmt22-comet-da")
     yield in_place("resource hparams.yaml", model / "hparams.yaml", read)
     wordnet = home / "wordnet"
     shutil.copytree(Path(__file__).with_name("wordnet"), wordnet)
