@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+from argparse import Namespace
+from collections import Counter
 from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
@@ -211,11 +214,37 @@ def test_a_checkpoint_of_another_kind_is_refused(write: Callable[..., Path], tmp
         Comet(str(tmp_path)).signature  # noqa: B018
 
 
-def test_a_checkpoint_that_holds_more_than_tensors_is_not_read(write: Callable[..., Path]) -> None:
+def test_classes_and_numpy_numbers_beside_the_weights_are_read_as_data(write: Callable[..., Path]) -> None:
+    folder = write(listed={}, pool="cls")
+    expected = Comet(str(folder)).score_batch(BATCH)
+    file = folder / "checkpoints" / "model.ckpt"
+    content = torch.load(file, weights_only=True)
+    content["hyper_parameters"] |= {"dropout": np.float64(0.1), "loss": Namespace(name="mse"), "layer_norm": True}
+    # Lightning 1.3, with which the models of 2020 were trained, kept the states of callbacks by their classes.
+    content["callbacks"] = {Counter: {"best": np.float32(0.5)}}
+    torch.save(content, file)
+    np.testing.assert_array_equal(Comet(str(folder)).score_batch(BATCH), expected)
+
+
+def test_a_checkpoint_that_would_run_something_is_refused_with_its_name(
+    write: Callable[..., Path], tmp_path: Path
+) -> None:
     folder = write()
-    torch.save({"state_dict": {}, "callback": Path("anything")}, folder / "checkpoints" / "model.ckpt")
-    with pytest.raises(InvalidInput, match="it holds more than tensors, or is damaged"):
+    content = torch.load(folder / "checkpoints" / "model.ckpt", weights_only=True)
+    torch.save({**content, "callback": Runs(tmp_path / "ran")}, folder / "checkpoints" / "model.ckpt")
+    with pytest.raises(InvalidInput, match=r"would call .*mkdir"):
         Comet(str(folder)).score_batch(BATCH)
+    assert not (tmp_path / "ran").exists()
+
+
+class Runs:
+    """What makes a folder when it is unpickled."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return os.mkdir, (str(self.folder),)
 
 
 def test_weights_that_do_not_fit_the_model_are_named(write: Callable[..., Path]) -> None:
@@ -233,3 +262,10 @@ def test_the_signature_changes_with_the_weights(write: Callable[..., Path]) -> N
     assert before.startswith("COMET|model:tiny-comet|weights:")
     write(pool="cls")
     assert Comet(str(folder)).signature != before
+
+
+def test_only_a_model_of_the_hub_has_a_revision(write: Callable[..., Path]) -> None:
+    with pytest.raises(InvalidInput, match="lies on this machine; only a model of the hub has a revision"):
+        metric(f"COMET(model={write()},revision=main)").signature  # noqa: B018
+    with pytest.raises(MissingPart, match="is not on this machine in its revision v1"):
+        metric("XCOMET(model=Unbabel/XCOMET-XL,revision=v1)").signature  # noqa: B018

@@ -11,7 +11,7 @@ that read several texts as one are COMETKiwi, UniTE (`comet_unified`) and XCOMET
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
@@ -42,16 +42,22 @@ class CometMetric(Learned):
     example: ClassVar[str]
 
     def weights(self) -> Checkpoint:
-        return locate_checkpoint(self.card.name, self.model, self.kind, example=self.example, segments=self.segments)
+        return locate_checkpoint(
+            self.card.name,
+            self.model,
+            self.kind,
+            example=self.example,
+            segments=self.segments,
+            revision=self.revision,
+        )
 
 
 @dataclass(frozen=True)
 class _Regression(CometMetric):
     """What both metrics do."""
 
-    def versions(self) -> Mapping[str, str]:
-        # Since 2 the settings inside a checkpoint count.
-        return {**super().versions(), "revision": "2"}
+    # Since 2 the settings inside a checkpoint count.
+    edition: ClassVar[str] = "2"
 
     def score_rows(self, batches: Sequence[Batch]) -> list[Floats]:
         checkpoint, precision = self.weights(), checked_precision(self, self.precision)

@@ -8,18 +8,16 @@ must lie on this machine, too (its weights needn't). Only data are read from the
 
 from __future__ import annotations
 
-import pickle
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, get_args
 
 from billboards.errors import InvalidInput, MissingPart
 from billboards.metrics.neural.installed import need
 from billboards.metrics.neural.readout import LayerMix, PlainLayer, PlainTop, Readout, SentenceAndWords
-from billboards.metrics.neural.weights import READ, Weights, digest_files, find_in_hub_cache, locate
+from billboards.metrics.neural.weights import READ, Weights, digest_files, locate, locate_folder, read_tensors
 from billboards.reading import shown
 
 if TYPE_CHECKING:
@@ -157,7 +155,7 @@ class Checkpoint(Weights):
 
     def tensors(self, prefix: str) -> dict[str, Tensor]:
         """The weights whose names begin so, by the rest of their names."""
-        tensors = _read(self.file)["state_dict"]
+        tensors = read_tensors(self.file).tensors
         return {name.removeprefix(prefix): value for name, value in tensors.items() if name.startswith(prefix)}
 
     @property
@@ -189,7 +187,7 @@ class Checkpoint(Weights):
 
 
 def locate_checkpoint(
-    metric: str, model: str, kind: Kind, *, example: str, segments: Sequence[Segment] = ()
+    metric: str, model: str, kind: Kind, *, example: str, segments: Sequence[Segment] = (), revision: str = ""
 ) -> Checkpoint:
     """The checkpoint of this name on this machine, which must be of the kind that the metric reads.
 
@@ -198,6 +196,7 @@ def locate_checkpoint(
     kind: the class that the checkpoint must be of.
     example: a model to name where none is named.
     segments: what a model that reads several texts as one must read at least.
+    revision: a commit, tag or branch of the hub (default: the main branch).
     """
     need(metric, "torch", "transformers")
     if not model:
@@ -205,7 +204,7 @@ def locate_checkpoint(
             f"{metric} needs a checkpoint of Unbabel's: name its folder, or a hub model that was fetched before, "
             f"as in {metric}(model={example})"
         )
-    folder = Path(model).resolve() if Path(model).is_dir() else find_in_hub_cache(model)
+    folder = locate_folder(model, revision)
     for file in ("hparams.yaml", "checkpoints/model.ckpt"):
         if not (folder / file).is_file():
             raise InvalidInput(f"{model} holds no checkpoint of COMET: {file} is missing there")
@@ -245,9 +244,7 @@ def _listed(path: Path) -> Mapping[str, Any]:
 def _settings(kind: Kind, listed: Mapping[str, Any], file: Path) -> Mapping[str, Any]:
     """A checkpoint's settings, as unbabel-comet takes them from its two files."""
     # A file of bare weights has none of its own; unbabel-comet can be asked to take hparams.yaml's, too.
-    own = _read(file).get("hyper_parameters", listed)
-    if not isinstance(own, Mapping):
-        raise InvalidInput(f"{file}: hyper_parameters are {shown(own)}, not settings by name")
+    own = read_tensors(file).hyper_parameters or listed
     settings = {name: own.get(name, default) for name, default in DEFAULTS[kind].items()}
     settings.update(FIXED.get(kind, {}))
     # The models that were trained by a version which took a softmax for sparsemax say so there since 2.2.4.
@@ -323,25 +320,6 @@ class _Given:
 
     def refuse(self, name: str, why: str) -> NoReturn:
         raise InvalidInput(f"{self.model}: {name} {shown(self.settings[name])} in the checkpoint is {why}")
-
-
-def _read(file: Path) -> Mapping[str, Any]:
-    """What a checkpoint holds."""
-    return _read_as_it_is(file, file.stat().st_mtime_ns)
-
-
-@lru_cache(maxsize=2)
-def _read_as_it_is(file: Path, changed: int) -> Mapping[str, Any]:  # noqa: ARG001 - another file under the same name
-    import torch
-
-    try:
-        content: Mapping[str, Any] = torch.load(file, map_location="cpu", weights_only=True, mmap=True)
-    except (pickle.UnpicklingError, RuntimeError) as error:
-        reason = str(error).strip().splitlines()[0]
-        raise InvalidInput(f"{file} is not read: it holds more than tensors, or is damaged ({reason})") from error
-    if "state_dict" not in content:
-        raise InvalidInput(f"{file} has no state_dict; it is no checkpoint of COMET")
-    return content
 
 
 def sparsemax(values: Tensor) -> Tensor:
