@@ -41,6 +41,8 @@ class Named:
     metavar: str = ""
     #: Whether the command line takes it by its place, without a flag.
     positional: bool = False
+    #: Whether it names metrics: to be computed, so that a single one is a list of one; or by the scores there are.
+    metrics: Literal["", "computed", "scored"] = ""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -64,6 +66,8 @@ class Option:
     metavar: str = ""
     #: Whether the command line takes it by its place, without a flag.
     argument: bool = False
+    #: Whether it names metrics: to be computed, or by the scores there are.
+    metrics: Literal["", "computed", "scored"] = ""
     #: The whole type, for schemas.
     annotation: Any = None
 
@@ -100,6 +104,8 @@ class Option:
         if not self.many:
             return self._checked(value)
         if self.type is Path and isinstance(value, str | Path):
+            value = (value,)
+        if self.metrics and (isinstance(value, str | Path) or not isinstance(value, Iterable)):
             value = (value,)
         if isinstance(value, str) or not isinstance(value, Iterable):
             raise InvalidInput(f"{self.outer} must be a list of values; found {shown(value)}")
@@ -184,6 +190,7 @@ def _option(parameter: inspect.Parameter, hint: Any) -> Option:
         limits=tuple(extra for extra in extras if not isinstance(extra, str | Named)),
         metavar=named.metavar,
         argument=named.positional,
+        metrics=named.metrics,
         annotation=annotation,
     )
 

@@ -96,7 +96,7 @@ def test_every_format_prints_something(
         (["hybrids", "{board}", "--aggregate", "overal"], "did you mean overall?"),
         (["hybrids", "{board}", "--parents", "9"], "hybrids of 9 parents"),
         (["estimate", "{board}", "g9"], "no generator named 'g9'"),
-        (["estimate", "{board}", "g1", "--metric", "chrf"], "did you mean chrF?"),
+        (["estimate", "{board}", "g1", "--metric", "chrff"], "did you mean chrF?"),
         (["estimate", "{board}", "g1", "--labels", "26"], "g1 has 25 labels and 26 are to be used"),
         (["power", "{board}", "BLEU", "BLUE"], "no metric named 'BLUE'"),
         (["power", "{board}", "BLEU", "g1"], "name two metrics or two generators"),

@@ -99,6 +99,10 @@ def test_an_unknown_metric_or_option_is_named_with_its_neighbours() -> None:
         metric("METEO")
     with pytest.raises(UnknownName, match=r"no metric named 'rouge'; did you mean ROUGE-"):
         metric("rouge")
+    with pytest.raises(UnknownName, match=r"no metric named 'bertscor'; did you mean BERTScore"):
+        metric("bertscor")
+    with pytest.raises(UnknownName, match=r"no metric named 'blue'; did you mean BLEU"):
+        metric("blue")
     with pytest.raises(UnknownName, match=r"no option of chrF named 'betta'; did you mean beta\?"):
         metric("chrF(betta=1)")
 

@@ -217,7 +217,7 @@ def test_a_suite_takes_files_by_name_and_in_its_file(
     assert main(["suite", "run", str(suite), *how]) == 0
     shown = capsys.readouterr().out
     assert "mine" in shown
-    assert "chrf" in shown
+    assert "chrF" in shown
     assert main(["suite", "run", str(suite), "--metric", str(mine), "--metric", "chrF", *how]) == 0
     assert "mine" in capsys.readouterr().out
     assert main(["metric", "report", str(mine), "--suite", str(suite), *how]) == 0

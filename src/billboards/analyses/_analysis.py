@@ -218,6 +218,18 @@ class Analysis(Generic[P, R]):
         """The options that a report asks it with."""
         return [{}] if self._asked is None else list(self._asked(view))
 
+    def naming(self, board: Board, options: Mapping[str, Any]) -> dict[str, Any]:
+        """Options in which a file, a function or the like stands for scores, with the name of their column instead.
+
+        This runs what was named, so it is for whoever asks at his own machine, and never for what a site is sent.
+        """
+        from billboards.metrics.discovery import column_name
+
+        taken = {*(g.name for g in board.generators), *(n for i in board.imported for n in (i.name, i.source_name))}
+        named = {option.name for option in self.options if option.metrics == "scored"}
+        opened = {name: options[name] for name in named & set(options) if options[name] not in taken}
+        return {**options, **{name: column_name(value) for name, value in opened.items()}}
+
     def run(self, view: View, *, save: bool = False, **options: Any) -> Result[R]:
         """Ask the question of a view; `save` keeps the answer in the board's folder, where it is one that is kept."""
         value = self.function(view, **check_options(self.name, self.options, options))
@@ -250,7 +262,8 @@ class Analysis(Generic[P, R]):
         positional = [option.name for option in self.options if option.positional]
         if len(args) > len(positional):
             raise TypeError(f"{self.name} takes {len(positional)} options by position; {len(args)} were given")
-        options |= dict(zip(positional, args, strict=False))
+        looked_at = board.board if isinstance(board, View) else board
+        options = self.naming(looked_at, options | dict(zip(positional, args, strict=False)))
         chosen = {word: options.pop(word) for word in ("aggregate", "part") if word in self.view and word in options}
         save = bool(options.pop("save", False)) if self.keeps else False
         computing = {word: options.pop(word) for word in ("jobs", "on_progress") if self.scores and word in options}

@@ -402,7 +402,7 @@ def report(
     view = look_at(board, aggregate=aggregate, part=part, scoring=scoring)
     home_of(board)
     how: dict[str, Any] = {"k": k, "lam": lam, "method": method}
-    ranking = rank.run(view, seed=seed, by=by, **how).value
+    ranking = rank.run(view, seed=seed, **rank.naming(board, {"by": by}), **how).value
     compared = human or next(iter(human_generators(board)), None) if board.ranks else None
     left_out: list[str] = []
     names = [name for name in summaries() if name not in BY_HAND and analysis_named(name).quick] if with_studies else []

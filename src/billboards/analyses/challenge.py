@@ -27,9 +27,9 @@ def challenge(
     view: View,
     metrics: Annotated[
         tuple[str, ...] | None,
-        Named(name="metric", metavar="NAME"),
-        "a metric, options in brackets as in 'chrF(beta=1)', a part as in 'ROUGE-L[recall]', a file, or pack:NAME; may "
-        "be repeated (default: the board's)",
+        Named(name="metric", metavar="NAME", metrics="computed"),
+        "a metric, options in brackets as in 'chrF(beta=1)', a part as in 'ROUGE-L[recall]', a file, pack:NAME or "
+        "evaluate:NAME; may be repeated (default: the board's)",
     ] = None,
     *,
     base: Annotated[str | None, Named(metavar="NAME"), "the reference to spoil (default: the board's first)"] = None,

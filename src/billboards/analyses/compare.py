@@ -28,6 +28,7 @@ from billboards.analyses._view import JudgedMatrix, View, judged_matrix
 from billboards.analyses.rank import resampled_correlations, resampled_text
 from billboards.board import Board, Preferences, Slice
 from billboards.board.cells import CellStore, with_parts
+from billboards.board.matrix import column_named
 from billboards.board.scores import natural
 from billboards.errors import InvalidInput, NotEnoughData
 from billboards.options import Named
@@ -315,6 +316,7 @@ def compare_metrics(
     sides: Sides = "two",
 ) -> MetricComparison:
     """Does the first metric agree better with people than the second?"""
+    first, second = column_named(board, store, first), column_named(board, store, second)
     store = with_parts(store, [first, second])
     view = judged_matrix(board, store, aggregate=aggregate, part=part, beside=True)
     if view.pairs is not None:
@@ -450,6 +452,7 @@ def compare_generators(
     sides: Sides = "two",
 ) -> GeneratorComparison:
     """How two generators differ under people and every metric."""
+    by = None if by is None else column_named(board, store, by)
     view = judged_matrix(board, with_parts(store, [by]), aggregate=aggregate, part=part)
     rows = [board.row_position[board.generator(name).name] for name in (first, second)]
     columns = {"people": people_of(view, rows)} | {n: view.scores.of(n)[rows] for n in view.scores.names}
@@ -835,15 +838,21 @@ def deciding_table(title: str, outputs: Sequence[DecidingOutput], names: tuple[s
 def compare(
     view: View,
     first: Annotated[
-        str | None, Named(metavar="A", positional=True), "a metric or a generator (default: every two metrics)"
+        str | None,
+        Named(metavar="A", positional=True, metrics="scored"),
+        "a metric or a generator (default: every two metrics)",
     ] = None,
-    second: Annotated[str | None, Named(metavar="B", positional=True), "another of the same kind"] = None,
+    second: Annotated[
+        str | None, Named(metavar="B", positional=True, metrics="scored"), "another of the same kind"
+    ] = None,
     *,
     unit: Annotated[
         Unit, "what permutation tests of metrics exchange: single scores (PERM-BOTH), or whole units"
     ] = "both",
     by: Annotated[
-        str | None, Named(metavar="SCORE"), "what decides between generators (default: people, else a metric)"
+        str | None,
+        Named(metavar="SCORE", metrics="scored"),
+        "what decides between generators (default: people, else a metric)",
     ] = None,
     shown: Annotated[int, Ge(1), Named(name="show", metavar="N"), "outputs to show"] = 5,
     draws: Annotated[int | None, Ge(1), Named(metavar="N"), "draws (default 1000; 10000 for every two metrics)"] = None,

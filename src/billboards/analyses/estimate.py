@@ -24,6 +24,7 @@ from billboards.analyses._view import JudgedMatrix, View, judged_matrix
 from billboards.analyses.ensemble import ENSEMBLE, ensemble_scores, fit_view
 from billboards.board import Aggregate, Board, Slice
 from billboards.board.cells import CellStore, with_parts
+from billboards.board.matrix import column_named
 from billboards.errors import InvalidInput, NotEnoughData
 from billboards.options import Named
 from billboards.reading import json_value
@@ -172,6 +173,7 @@ def estimate_generator(
     """
     row = board.row_position[board.generator(generator).name]
     check_values(board, aggregate, NO_MEAN)
+    metric = column_named(board, store, metric)
     view = judged_matrix(board, with_parts(store, [metric]), aggregate=aggregate, part=part)
     keep = board.select(view.part)
     has_output = np.array([board.rows[row].texts[k] is not None for k in keep], bool)
@@ -257,6 +259,7 @@ def estimate_generators(
     estimates: list[GeneratorEstimate] = []
     missing: dict[str, str] = {}
     names = aggregates or _by_default(board)
+    metric = column_named(board, store, metric)
     for name in names:
         view = judged_matrix(board, with_parts(store, [metric]), aggregate=name, part=part)
         for row, outputs in enumerate(board.rows):
@@ -420,6 +423,7 @@ def estimate_drawn(
 
 def _prospect(board: Board, store: CellStore | None, generator: str, metric: str, aggregate: str | None) -> _Prospect:
     row = board.row_position[board.generator(generator).name]
+    metric = column_named(board, store, metric)
     view = judged_matrix(board, with_parts(store, [metric]), aggregate=aggregate)
     texts = board.rows[row].texts
     has_output = np.array([text is not None for text in texts], bool)
@@ -592,7 +596,9 @@ def estimate(
         int | None, Ge(1), Named(metavar="N"), "use so many of its labels, drawn by the seed (default: all)"
     ] = None,
     metric: Annotated[
-        str, Named(metavar="NAME"), "the control variate: a metric, or `ensemble`, fitted on the other generators"
+        str,
+        Named(metavar="NAME", metrics="scored"),
+        "the control variate: a metric, or `ensemble`, fitted on the other generators",
     ] = "ensemble",
     target: Annotated[
         Target | None,

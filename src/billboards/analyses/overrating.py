@@ -368,9 +368,9 @@ def overrating(
     ] = None,
     metrics: Annotated[
         tuple[str, ...] | None,
-        Named(name="metric", metavar="NAME"),
-        "a metric, options in brackets as in 'chrF(beta=1)', a part as in 'ROUGE-L[recall]', a file, or pack:NAME; may "
-        "be repeated (default: the board's)",
+        Named(name="metric", metavar="NAME", metrics="computed"),
+        "a metric, options in brackets as in 'chrF(beta=1)', a part as in 'ROUGE-L[recall]', a file, pack:NAME or "
+        "evaluate:NAME; may be repeated (default: the board's)",
     ] = None,
     score: Annotated[bool, "compute the scores that are missing first"] = True,
     crossed: Annotated[bool, "let generators be a sample, too: intervals about machines like these"] = False,
@@ -393,7 +393,8 @@ def overrating(
     human = human or _only_human(board)
     used = references_without(board, human, named_references(references))
     failures: Mapping[str, str] = {}
-    if score and (metrics or board.metrics):
+    # Where nothing may be computed, as on a site, nothing that was named is opened either.
+    if score and view.scoring is not None and (metrics or board.metrics):
         rows = rows_compared(board, human, view.aggregate)
         failures = view.score(view.metrics(metrics), references=used, rows=rows)
     report = measure_overrating(

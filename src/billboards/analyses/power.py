@@ -25,6 +25,7 @@ from billboards.analyses._view import JudgedMatrix, View, judged_matrix
 from billboards.analyses.compare import people_of
 from billboards.board import Board, Preferences, Slice
 from billboards.board.cells import CellStore, with_parts
+from billboards.board.matrix import column_named
 from billboards.errors import NotEnoughData
 from billboards.options import Named
 from billboards.show.table import Table, TableColumn, reason_notes
@@ -147,6 +148,7 @@ def power_of_metrics(
     level: float = 0.05,
 ) -> PowerStudy:
     """Instances, or generators, it takes to tell two metrics' correlations with people apart."""
+    first, second = column_named(board, store, first), column_named(board, store, second)
     view = judged_matrix(board, with_parts(store, [first, second]), aggregate=aggregate, part=part)
     if view.pairs is not None:
         return _power_on_pairs(board, view, view.pairs, (first, second), power, level)
@@ -231,9 +233,13 @@ def _power_facts(study: PowerStudy) -> tuple[str, ...]:
 def power(
     view: View,
     first: Annotated[
-        str | None, Named(metavar="A", positional=True), "a metric or a generator (default: the two best metrics)"
+        str | None,
+        Named(metavar="A", positional=True, metrics="scored"),
+        "a metric or a generator (default: the two best metrics)",
     ] = None,
-    second: Annotated[str | None, Named(metavar="B", positional=True), "another of the same kind"] = None,
+    second: Annotated[
+        str | None, Named(metavar="B", positional=True, metrics="scored"), "another of the same kind"
+    ] = None,
     *,
     power: Annotated[float, Gt(0), Lt(1), Named(metavar="P"), "chance with which the difference should be found"] = 0.8,
     level: Annotated[float, Gt(0), Lt(1), Named(metavar="P"), "chance of a false alarm that is accepted"] = 0.05,

@@ -27,6 +27,7 @@ from billboards.board import Board, Column, Origin, ReferenceSet, Scores, Slice
 from billboards.board.cells import CellStore, with_parts
 from billboards.board.corpus import corpus_values
 from billboards.board.judgments import standardisation_notes
+from billboards.board.matrix import column_named
 from billboards.board.scores import natural
 from billboards.errors import InvalidInput, NotEnoughData, UnknownName
 from billboards.metrics.corpus import mean_values
@@ -402,6 +403,8 @@ class RankingOptions:
 def rank_board(board: Board, store: CellStore | None, options: RankingOptions | None = None, **changes: Any) -> Ranking:
     """Everything a board says: metrics, ensemble and generators, ranked, and lines to read the metrics against."""
     options = replace(options or RankingOptions(), **changes)
+    asked, owners = (None if by is None else column_named(board, store, by) for by in (options.by, board.by))
+    options = replace(options, by=asked)
     aggregate, references, part = options.aggregate, options.references, options.part or Slice()
     judged = board.ranks is not None or aggregate is not None
     people = rank_by_people(
@@ -415,7 +418,7 @@ def rank_board(board: Board, store: CellStore | None, options: RankingOptions | 
     )
     # Before the matrix is there: on a large board each of the two needs much memory for a while.
     lines = reference_lines(board, part, aggregate, references, seed=options.seed) if judged else ()
-    store = with_parts(store, [options.by or board.by])
+    store = with_parts(store, [options.by or owners])
     everything = judged_matrix(board, store, aggregate=aggregate, references=references, part=part, beside=True)
     matrix = replace(everything, scores=everything.scores.leading())
     notes: list[str] = []
@@ -427,7 +430,7 @@ def rank_board(board: Board, store: CellStore | None, options: RankingOptions | 
         *rank_metrics(matrix.scores.columns, correlations, tests),
         *_stand_beside(board, everything, options),
     )
-    leader = _chosen_leader(board, metrics, ensemble, options, people)
+    leader = _chosen_leader(board, metrics, ensemble, options, people, owners)
     shown = _with_shares(everything)
     generators = _place_generators(board, shown, ensemble, people, leader, options)
     generators, signatures = _with_corpus_values(board, store, shown, ensemble, generators, options.draws)
@@ -722,12 +725,13 @@ def _chosen_leader(
     ensemble: Ensemble | None,
     options: RankingOptions,
     people: PeopleRanking | None,
+    owners: str | None,
 ) -> Leader:
     """What leads; the board's own choice where nobody asks for another, unless that can't be had."""
-    if options.by is not None or board.by is None:
+    if options.by is not None or owners is None:
         return choose_leader(board, metrics, ensemble, options, people)
     try:
-        return choose_leader(board, metrics, ensemble, replace(options, by=board.by), people)
+        return choose_leader(board, metrics, ensemble, replace(options, by=owners), people)
     except InvalidInput as error:
         leader = choose_leader(board, metrics, ensemble, options, people)
         return replace(leader, notes=(*leader.notes, f"not ranked by {board.by}, as the board asks: {error}"))
@@ -1461,7 +1465,7 @@ def rank(
     ] = None,
     by: Annotated[
         str | None,
-        Named(metavar="METRIC"),
+        Named(metavar="METRIC", metrics="scored"),
         "rank generators by this metric instead of the best one, or by people",
     ] = None,
     k: Annotated[int, Ge(1), Named(metavar="N"), "tune lambda so that N metrics take part"] = 3,

@@ -281,9 +281,9 @@ def references(
     view: View,
     metrics: Annotated[
         tuple[str, ...] | None,
-        Named(name="metric", metavar="NAME"),
-        "a metric, options in brackets as in 'chrF(beta=1)', a part as in 'ROUGE-L[recall]', a file, or pack:NAME; may "
-        "be repeated (default: the board's)",
+        Named(name="metric", metavar="NAME", metrics="computed"),
+        "a metric, options in brackets as in 'chrF(beta=1)', a part as in 'ROUGE-L[recall]', a file, pack:NAME or "
+        "evaluate:NAME; may be repeated (default: the board's)",
     ] = None,
     *,
     most: Annotated[int, Ge(1), Named(metavar="N"), "subsets of references to try of each size"] = 50,

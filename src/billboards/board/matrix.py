@@ -18,7 +18,8 @@ from billboards.board.directions import directed
 from billboards.board.model import Board, ReferenceSet
 from billboards.board.scores import Column, ImportedColumn, Scores
 from billboards.errors import BillboardsError
-from billboards.metrics.discovery import board_metric, part_names
+from billboards.metrics.discovery import board_metric, installed_metric, part_names
+from billboards.metrics.parts import split_part
 
 #: Scores are equal to this relative difference (released ones are text), and columns where this share of them is.
 TOLERANCE, SHARE = 1e-6, 0.95
@@ -45,6 +46,27 @@ def board_scores(board: Board, store: CellStore | None, *, references: Reference
     for source in others.values():
         matrix.add(board, store, source, None)
     return matrix.scores(tuple(row.name for row in board.rows))
+
+
+def column_named(board: Board, store: CellStore | None, name: str) -> str:
+    """The column that a name means, in any case and however its options are written; as it is where there is none."""
+    imported = [given for column in board.imported for given in (column.name, column.source_name)]
+    own = [] if store is None else [key.column.name for key in store.columns()]
+    names = list(dict.fromkeys([*imported, *own]))
+    if name in names:
+        return name
+    whole, part = split_part(name)
+    try:
+        # What is asked of a site comes from anybody: only installed metrics are looked at, and nothing is run.
+        written = installed_metric(name).for_language(board.output_language).name
+    except BillboardsError:
+        written = name
+    if written in names or split_part(written)[0] in names:
+        return written
+    alike = [other for other in names if other.casefold() in (name.casefold(), whole.casefold())]
+    if len(alike) != 1:
+        return name
+    return alike[0] if part is None or alike[0].casefold() == name.casefold() else f"{alike[0]}[{part}]"
 
 
 def _partners(board: Board, source: _Source) -> tuple[str, ...]:

@@ -54,7 +54,8 @@ def answer(arguments: Namespace, asked: Analysis[Any, Any]) -> Result[Any]:
         chosen["aggregate"] = arguments.aggregate
     if "part" in asked.view:
         chosen["part"] = options.chosen_slice(arguments)
-    board, settings = open_board(arguments.board), given_options(arguments, asked.options)
+    board = open_board(arguments.board)
+    settings = asked.naming(board, given_options(arguments, asked.options))
     with scoring_progress() as watch:
         scoring = Scoring(jobs=arguments.jobs, on_progress=watch) if asked.scores else None
         view = look_at(board, scoring=scoring, **chosen)

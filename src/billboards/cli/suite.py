@@ -69,11 +69,10 @@ def _add_judged(parser: ArgumentParser) -> None:
     options.add_metrics(parser)
     parser.add_argument(
         "--add",
-        type=Path,
         action="append",
         default=[],
-        metavar="FILE",
-        help="a Python file with score(outputs, references, inputs), run as it stands; may be repeated",
+        metavar="NAME",
+        help="a metric beside the suite's, named as after --metric, such as a Python file; may be repeated",
     )
 
 

@@ -19,7 +19,7 @@ from dataclasses import MISSING, Field, fields
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 from billboards.errors import InvalidInput, MissingPart, UnknownName
 from billboards.metrics.base import Metric
@@ -85,10 +85,15 @@ def metric_for(language: str | None, spec: Spec) -> Metric:
 
 def metrics_named(specs: Spec | Iterable[Spec], language: str | None = None) -> list[Metric]:
     """The metrics meant by some names, files and functions, or by a single one, for a language; each once."""
-    if isinstance(specs, str | Path | Metric | type) or not isinstance(specs, Iterable):
-        specs = (specs,)
-    made = [metric_for(language, spec) for spec in specs]
+    made = [metric_for(language, spec) for spec in specs_listed(specs)]
     return list({each.signature: each for each in made}.values())
+
+
+def specs_listed(specs: Spec | Iterable[Spec]) -> tuple[Spec, ...]:
+    """Some names, files and functions, or a single one, as a list."""
+    if isinstance(specs, str | Path | Metric | type) or not isinstance(specs, Iterable):
+        return (specs,)
+    return tuple(specs)
 
 
 def board_metric(spec: str, language: str | None) -> Metric:
@@ -97,6 +102,14 @@ def board_metric(spec: str, language: str | None) -> Metric:
     if _reader(spec) is not None:
         return metric_for(language, spec)
     return installed_metric(spec).for_language(language)
+
+
+def column_name(spec: Any) -> Any:
+    """The name of the column that a file, a function or the like fills; names, and what is no metric, as they are."""
+    if is_name(spec):
+        return spec
+    is_metric = isinstance(spec, str | Path | Metric | type) or callable(spec)
+    return metric(spec).name if is_metric else spec
 
 
 def refuse_files(spec: str) -> None:
@@ -130,6 +143,11 @@ def _installed_metric(spec: str, options: Mapping[str, Any], *, names_files: boo
 def is_file(spec: object) -> bool:
     """Whether a metric is named by a Python file."""
     return isinstance(spec, Path) or (isinstance(spec, str) and spec.endswith(".py") and _reader(spec) is None)
+
+
+def is_name(spec: object) -> TypeGuard[str]:
+    """Whether a metric is given by an installed name, which a language may add options to."""
+    return isinstance(spec, str) and not is_file(spec) and _reader(spec) is None
 
 
 def _reader(spec: str) -> str | None:

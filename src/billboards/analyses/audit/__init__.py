@@ -60,7 +60,7 @@ def audit(
     view: View,
     metrics: Annotated[
         tuple[str, ...] | None,
-        Named(name="metric", metavar="NAME"),
+        Named(name="metric", metavar="NAME", metrics="computed"),
         "a metric to audit, with its program or its released scores; may be repeated (default: every "
         "reference-free one)",
     ] = None,
@@ -78,7 +78,7 @@ def audit(
     beams: Annotated[int, Ge(1), Named(metavar="N"), "beams of a beam search"] = 5,
     against: Annotated[
         tuple[str, ...] | None,
-        Named(metavar="NAME"),
+        Named(metavar="NAME", metrics="computed"),
         "a reference-based metric to ask about the outputs; may be repeated (default: quick ones of the board)",
     ] = None,
     budget: Annotated[int | None, Ge(1), Named(metavar="N"), "score at most N pairs (default: no limit)"] = None,

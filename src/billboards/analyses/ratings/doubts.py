@@ -21,7 +21,8 @@ from billboards.analyses._view import JudgedMatrix, View, judged_matrix
 from billboards.analyses.ensemble import ENSEMBLE
 from billboards.analyses.estimate import control_scores
 from billboards.board import Aggregate, Board, Slice, judged_values
-from billboards.board.cells import CellStore
+from billboards.board.cells import CellStore, with_parts
+from billboards.board.matrix import column_named
 from billboards.options import Named
 from billboards.show.table import Table, TableColumn
 from billboards.show.words import clipped
@@ -75,7 +76,8 @@ def find_implausible(
     shown: int = SHOWN,
 ) -> ImplausibleStudy:
     """The single ratings that stray farthest from what a metric makes one expect, farthest first."""
-    view = judged_matrix(board, store, aggregate=aggregate, part=part)
+    metric = column_named(board, store, metric)
+    view = judged_matrix(board, with_parts(store, [metric]), aggregate=aggregate, part=part)
     chosen = board.aggregate(aggregate)
     keep = np.full(len(board.instances), -1)
     keep[list(board.select(view.part))] = np.arange(view.human.shape[1])
@@ -168,7 +170,7 @@ def implausible_table(study: ImplausibleStudy) -> Table:
 def doubts(
     view: View,
     *,
-    metric: Annotated[str, Named(metavar="NAME"), "what judges the ratings"] = "ensemble",
+    metric: Annotated[str, Named(metavar="NAME", metrics="scored"), "what judges the ratings"] = "ensemble",
     shown: Annotated[int, Ge(1), Named(name="show", metavar="N"), "ratings to show"] = 25,
 ) -> ImplausibleStudy:
     """Ratings that a metric finds implausible, for a second look."""

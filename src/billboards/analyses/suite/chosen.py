@@ -15,7 +15,7 @@ from billboards.analyses.suite.opening import OpenBoard
 from billboards.analyses.suite.results import Block, Suite
 from billboards.errors import InvalidInput, MissingPart
 from billboards.metrics.base import Metric
-from billboards.metrics.discovery import Spec, canonical, is_file, metric, metric_names, refuse_files
+from billboards.metrics.discovery import Spec, canonical, is_name, metric, metric_names, refuse_files, specs_listed
 
 
 @dataclass(frozen=True)
@@ -40,10 +40,10 @@ class Chosen:
 
 
 def choose_metrics(
-    suite: Suite, boards: Sequence[OpenBoard], asked: Sequence[Spec] | None = None
+    suite: Suite, boards: Sequence[OpenBoard], asked: Spec | Sequence[Spec] | None = None
 ) -> tuple[Chosen, ...]:
     """The metrics asked for, else the suite's, else all that its boards name; each name once."""
-    specs: list[Spec] = [*(asked or suite.metrics)]
+    specs: list[Spec] = [*specs_listed(asked or suite.metrics)]
     if not specs:
         specs = [*dict.fromkeys(name for opened in boards for name in opened.board.metrics)]
         for name in specs:
@@ -61,14 +61,13 @@ def _chosen(asked: Spec, boards: Sequence[OpenBoard]) -> Chosen:
         return imported
     base = metric(asked)
     is_made = isinstance(asked, Metric)
-    is_named = isinstance(asked, str) and not is_file(asked)
-    name = str(asked) if is_named else base.name
+    name = row_name(asked, base)
     made: dict[str, Metric] = {}
     on: dict[str, Metric] = {}
     missing: dict[str, str] = {}
     for member in boards:
         language = member.board.output_language
-        spec = _spec(name, member) if is_named else name
+        spec = _spec(asked, name, member) if is_name(asked) else name
         stands_in = base if spec == name else made.setdefault(spec, metric(spec))
         stands_in = stands_in if is_made else stands_in.for_language(language)
         reason = language_mistake(stands_in, language) or _unfit(stands_in, member) or _absent(stands_in)
@@ -90,8 +89,15 @@ def _only_imported(name: str, boards: Sequence[OpenBoard]) -> Chosen | None:
     return Chosen(name, {}, missing, columns[0].is_statistic, columns[0].needs_references)
 
 
-def _spec(asked: str, member: OpenBoard) -> str:
-    return member.entry.instead.get(asked) or spec_for(canonical(asked), member.board.output_language)
+def row_name(asked: Spec, base: Metric) -> str:
+    """A name as its metric writes it; an option that was written stays, also where it says what is usual."""
+    written = canonical(asked) if is_name(asked) else base.name
+    return base.name if written.replace(" ", "").casefold() == base.name.replace(" ", "").casefold() else written
+
+
+def _spec(asked: str, name: str, member: OpenBoard) -> str:
+    instead = member.entry.instead
+    return instead.get(asked) or instead.get(name) or spec_for(name, member.board.output_language)
 
 
 def _unfit(metric: Metric, member: OpenBoard) -> str | None:

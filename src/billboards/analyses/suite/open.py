@@ -14,7 +14,7 @@ from functools import cached_property
 from pathlib import Path
 
 from billboards.analyses._analysis import Result
-from billboards.analyses.suite.chosen import Chosen, choose_metrics
+from billboards.analyses.suite.chosen import Chosen, choose_metrics, row_name
 from billboards.analyses.suite.keeping import Kept, keep_results, kept_document
 from billboards.analyses.suite.metric_report import SHOWN, report_metric
 from billboards.analyses.suite.opening import OpenBoard, open_boards
@@ -38,7 +38,7 @@ from billboards.analyses.suite.shown_tables import Shown, suite_ranking_table, s
 from billboards.analyses.suite.tables import DRAWS, measure_suite
 from billboards.board.scoring import Progress
 from billboards.errors import NotEnoughData
-from billboards.metrics.discovery import Spec, canonical, is_file, metric
+from billboards.metrics.discovery import Spec, is_name, metric, specs_listed
 from billboards.run.local import executor
 from billboards.show.documents import document_of
 from billboards.stats.significance import Sides
@@ -61,10 +61,10 @@ class OpenSuite:
     boards: tuple[OpenBoard, ...]
     metrics: tuple[Spec, ...] = ()
 
-    def judging(self, metrics: Sequence[Spec] | None = None, add: Sequence[Spec] = ()) -> OpenSuite:
+    def judging(self, metrics: Spec | Sequence[Spec] | None = None, add: Spec | Sequence[Spec] = ()) -> OpenSuite:
         """The same suite for other metrics: these instead of its own, and some, such as Python files, beside them."""
-        own = tuple(map(metric, add))
-        named = tuple(metrics or self.metrics or self.suite.metrics)
+        own = tuple(spec if is_name(spec) else metric(spec) for spec in specs_listed(add))
+        named = specs_listed(metrics or self.metrics or self.suite.metrics)
         if own and not named:
             named = tuple(row.name for row in choose_metrics(self.suite, self.boards))
         return replace(self, metrics=(*named, *own))
@@ -80,9 +80,9 @@ class OpenSuite:
 
     def run(
         self,
-        metrics: Sequence[Spec] | None = None,
+        metrics: Spec | Sequence[Spec] | None = None,
         *,
-        add: Sequence[Spec] = (),
+        add: Spec | Sequence[Spec] = (),
         jobs: int = 1,
         draws: int = DRAWS,
         seed: int = 0,
@@ -139,7 +139,7 @@ class OpenSuite:
         self,
         name: Spec,
         *,
-        metrics: Sequence[Spec] | None = None,
+        metrics: Spec | Sequence[Spec] | None = None,
         jobs: int = 1,
         draws: int = DRAWS,
         seed: int = 0,
@@ -148,10 +148,9 @@ class OpenSuite:
         on_progress: Callable[[Progress], None] | None = None,
     ) -> Result[MetricReport]:
         """One metric over all boards, beside the suite's or these; what is missing is scored first."""
-        is_named = isinstance(name, str) and not is_file(name)
-        own = self.judging(metrics, () if is_named else (name,))
+        own = self.judging(metrics, () if is_name(name) else (name,))
         rows = [row.name for row in own.chosen]
-        asked = metric(name).name if not is_named else str(name) if name in rows else canonical(str(name))
+        asked = name if is_name(name) and name in rows else row_name(name, metric(name))
         if asked not in rows:
             own = replace(own, metrics=(*(own.metrics or rows), asked))
         own.score(jobs=jobs, on_progress=on_progress)
