@@ -20,9 +20,14 @@ NO_PARAMETERS = "none"
 
 def nltk_words(text: str) -> list[str]:
     """The words of a text, marks of punctuation among them."""
+    return [word for sentence in nltk_sentences(text) for word in _word_tokenizer().tokenize(sentence)]
+
+
+def nltk_sentences(text: str) -> list[str]:
+    """The sentences of an English text, as nltk's `sent_tokenize` cuts it; without parameters the whole text."""
     splitter = _sentence_splitter()
     sentences: list[str] = [text] if splitter is None else splitter.tokenize(text)
-    return [word for sentence in sentences for word in _word_tokenizer().tokenize(sentence)]
+    return sentences
 
 
 def punkt_version() -> str:

@@ -55,7 +55,8 @@ def slow_bleurt(folder: Path, outputs: list[str], references: list[list[str]]) -
 
     def score(reference: str, output: str) -> float:
         with torch.inference_mode():
-            return float(model(**tokenizer(reference, output, return_tensors="pt")).logits)
+            given = tokenizer(reference, output, return_tensors="pt", return_token_type_ids=True)
+            return float(model(**given).logits)
 
     pairs = zip(outputs, references, strict=True)
     return [max(score(text, output) for text in texts) for output, texts in pairs]
@@ -87,12 +88,12 @@ def test_pairs_that_are_cut_are_counted(checkpoint: Path) -> None:
 
 
 def test_what_is_missing_or_of_another_form_is_named(tiny_model: Callable[[str], Path], tmp_path: Path) -> None:
-    with pytest.raises(MissingPart, match=r"BLEURT needs a checkpoint .* as in BLEURT\(model="):
+    with pytest.raises(MissingPart, match=r"BLEURT needs a checkpoint: .* as in BLEURT\(model="):
         metric("BLEURT").signature  # noqa: B018
     three = write_checkpoint(tmp_path / "three", tiny_model("BERT"), labels=3)
     with pytest.raises(InvalidInput, match="gives 3 numbers; BLEURT's model gives one"):
         Bleurt(str(three)).score_batch(Batch(["a"], [["a"]]))
-    (three / "config.json").write_text('{"model_type": "bleurt"}')
+    (three / "config.json").write_text('{"model_type": "unheard-of"}')
     with pytest.raises(InvalidInput, match="is no checkpoint that transformers can read"):
         Bleurt(str(three)).score_batch(Batch(["a"], [["a"]]))
 
