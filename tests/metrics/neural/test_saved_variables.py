@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from piece_files import save_variables
 
 from billboards.errors import InvalidInput
 from billboards.metrics.neural.variables import read_variables
 
-ARRAYS = {
+ARRAYS: dict[str, NDArray[Any]] = {
     "bert/embeddings/word_embeddings": np.arange(12, dtype=np.float32).reshape(4, 3),
     "bert/encoder/layer_0/output/dense/bias": np.array([1.5, -2], np.float32),
     "bert/encoder/layer_0/output/dense/kernel": np.ones((2, 2), np.float64),

@@ -140,7 +140,8 @@ def test_operators_and_labels_are_options(roberta: Path, op1: str, op2: str, cou
 
     def score(image: Any) -> float:
         entailed, contradicted = one(image[0], axis=0), one(image[1], axis=0)
-        return float(other({"ec": entailed - contradicted, "e": entailed, "c": 1 - contradicted}[counted]))
+        kinds: dict[str, Any] = {"ec": entailed - contradicted, "e": entailed, "c": 1 - contradicted}
+        return float(other(kinds[counted]))
 
     wanted = [score(image) for image in slow_images(roberta, "cne", BATCH, sentences)]
     scorer = SummaCZS(str(roberta), op1=op1, op2=op2, use_ent="e" in counted, use_con="c" in counted)
@@ -159,7 +160,8 @@ def slow_convolution(image: Any, state: Any, bins: list[float], labels: str, agg
                 counts.append(sum(bool(low <= value < high or (last and value == high)) for value in values))
         numbers.append(float(state["mlp.weight"][0] @ torch.tensor(counts).float() + state["mlp.bias"][0]))
     names = ("min", "mean", "max") if agg == "all" else (agg,) * 3
-    features = torch.tensor([{"mean": np.mean, "min": np.min, "max": np.max}[name](numbers) for name in names]).float()
+    kinds = {"mean": float(np.mean(numbers)), "min": min(numbers), "max": max(numbers)}
+    features = torch.tensor([kinds[name] for name in names]).float()
     return float(torch.softmax(state["layer_final.weight"] @ features + state["layer_final.bias"], 0)[1])
 
 
