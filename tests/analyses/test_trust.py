@@ -13,9 +13,10 @@ from judge_server import JudgeServer, Received, Reply, completion
 from small_boards import small_board
 
 import billboards as bb
+from billboards.analyses._kin import kin_of
 from billboards.analyses.trust import MetricTrust
-from billboards.board import Board, row_of
-from billboards.errors import NotEnoughData
+from billboards.board import Board, Generator, human_scores, row_of
+from billboards.errors import NotEnoughData, UnknownName
 from billboards.metrics.judges.endpoint import shared_manners
 from billboards.metrics.judges.pace import shared_pace
 
@@ -73,6 +74,76 @@ def test_planted_biases_are_found(board: Board, server: JudgeServer) -> None:
     words = " ".join(bb.trust(board, draws=200).words)
     assert "judge-DA(abstain=0.5) favours longer outputs than people do" in words
     assert "judge-pair prefers the text that is shown first (the first wins 100%)." in words
+
+
+@pytest.fixture
+def family(tmp_path: Path) -> Board:
+    """Generators over fourteen documents, one of them by a model of the judge's family."""
+    made = small_board(instances=40, generators=5)
+    names = ["Qwen2-72B" if row.name == "g3" else row.name for row in made.rows]
+    rows = tuple(
+        row_of(Generator(name), made.instances, tuple(f"{name} says {k} of it" for k in range(40))) for name in names
+    )
+    return bb.save(replace(made, rows=rows, metrics=()), tmp_path / "family")
+
+
+def people_of(board: Board) -> dict[tuple[str, int], float]:
+    """People's score of each output, standardised."""
+    shape = len(board.rows), len(board.instances)
+    scores = human_scores(board.judgments, board.aggregate(), board.dimensions, shape)
+    scores = (scores - np.nanmean(scores)) / np.nanstd(scores)
+    return {(row.name, k): float(scores[n, k]) for n, row in enumerate(board.rows) for k in range(shape[1])}
+
+
+def test_planted_kinship_is_found(family: Board, server: JudgeServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BILLBOARDS_JUDGE_MODEL", "Qwen/Qwen2.5-7B-Instruct")
+    quality = people_of(family)
+
+    def judging(received: Received) -> Reply:
+        name, _, number = received.texts["output"].partition(" says ")
+        score = 50 + 5 * quality[name, int(number.split()[0])] + (25 if name.startswith("Qwen") else 0)
+        return completion(json.dumps({"score": min(100.0, max(0.0, score))}))
+
+    server.answer = judging
+    bb.score(family, ["judge-DA", "chrF"])
+    found = measured(family)
+    judge, other = found["judge-DA"], found["chrF"]
+    assert judge.kin == ("Qwen2-72B",)
+    assert judge.kin_excess_interval is not None
+    assert judge.kin_excess_interval[0] > 0.5
+    assert judge.kin_places is not None
+    assert judge.kin_places > 0
+    assert (other.kin, other.kin_places, other.kin_excess) == ((), None, None)
+    assert "judge-DA favours its kin (Qwen2-72B)" in " ".join(bb.trust(family, draws=200).words)
+    named = {each.metric: each for each in bb.trust(family, draws=50, kin=("g1",)).value.metrics}
+    assert named["judge-DA"].kin == named["chrF"].kin == ("g1",)
+    assert "judge-DA favours its kin" not in " ".join(bb.trust(family, draws=200, kin=("g1",)).words)
+    with pytest.raises(UnknownName, match="no generator named 'gpt'"):
+        bb.trust(family, kin=("gpt",))
+
+
+@pytest.mark.parametrize(
+    ("model", "kin"),
+    [
+        ("gpt-4o-2024-08-06", {"GPT4-5shot"}),
+        ("meta-llama/Llama-3-8B-Instruct", {"llama2_13b"}),
+        ("claude-sonnet-4", {"tuned"}),
+        ("my-large-model", set()),
+        ("m", set()),
+    ],
+)
+def test_kin_share_a_family_with_the_model(model: str, kin: set[str]) -> None:
+    made = small_board(instances=4, generators=4)
+    generators = (
+        Generator("GPT4-5shot"),
+        Generator("llama2_13b"),
+        Generator("tuned", description="A large translator, tuned on texts of `claude-3`"),
+        Generator("Large-Model"),
+    )
+    rows = tuple(row_of(each, made.instances, row.texts) for each, row in zip(generators, made.rows, strict=False))
+    board = replace(made, rows=rows)
+    assert kin_of(board, f"judge-DA|model:{model}|endpoint:http://x") == kin
+    assert kin_of(board, f"BLEU|model:{model}") == frozenset()
 
 
 def test_the_spread_of_samples_is_kept(board: Board, server: JudgeServer) -> None:

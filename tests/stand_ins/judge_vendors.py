@@ -95,6 +95,42 @@ def llama_cpp(text: str) -> Reply:
     return _reply("chatcmpl-l", "gpt-3.5-turbo", [choice], usage, system_fingerprint="b4567-1", timings=timings)
 
 
+def ollama(text: str) -> Reply:
+    """Ollama's /v1, with a model that thinks."""
+    message = {"role": "assistant", "content": text, "reasoning": 'Hm, {"score": 4}. Rather not.'}
+    choice = {"index": 0, "message": message, "finish_reason": "stop"}
+    usage = {"prompt_tokens": 211, "completion_tokens": 40, "total_tokens": 251}
+    return _reply("chatcmpl-397", "qwen3:8b", [choice], usage, system_fingerprint="fp_ollama")
+
+
+def anthropic_as_openai(text: str) -> Reply:
+    """A gateway that turns Anthropic's answers into completions, thoughts beside the content."""
+    message: dict[str, Any] = {
+        "role": "assistant",
+        "content": text,
+        "reasoning_content": '{"score": 5} perhaps',
+        "thinking_blocks": [{"type": "thinking", "thinking": "…", "signature": "Eq"}],
+        "tool_calls": None,
+        "function_call": None,
+    }
+    choice = {"finish_reason": "stop", "index": 0, "message": message}
+    usage = {"completion_tokens": 9, "prompt_tokens": 211, "total_tokens": 220, "cache_creation_input_tokens": 0}
+    return _reply("chatcmpl-d1", "claude-sonnet-4", [choice], usage)
+
+
+def transformers_serve(text: str) -> Reply:
+    message: dict[str, Any] = {
+        "content": text,
+        "refusal": None,
+        "role": "assistant",
+        "annotations": None,
+        "audio": None,
+    }
+    choice = {"finish_reason": "stop", "index": 0, "logprobs": None, "message": {**message, "tool_calls": None}}
+    usage = {"completion_tokens": 9, "prompt_tokens": 211, "total_tokens": 220, "completion_tokens_details": None}
+    return _reply("req_0", "folder/model@main", [choice], usage, service_tier=None, system_fingerprint="")
+
+
 def mistral(text: str) -> Reply:
     """Magistral, whose content is a list of parts."""
     thinking = {"type": "thinking", "thinking": [{"type": "text", "text": '{"score": 2}?'}], "closed": True}
@@ -116,6 +152,9 @@ VENDORS: dict[str, Callable[[str], Reply]] = {
     "DeepSeek on vLLM": deepseek_on_vllm,
     "Qwen on vLLM": qwen_on_vllm,
     "llama.cpp": llama_cpp,
+    "Ollama": ollama,
+    "Anthropic as completions": anthropic_as_openai,
+    "transformers serve": transformers_serve,
     "Mistral": mistral,
 }
 

@@ -1,23 +1,25 @@
-"""Say of each metric what moves it beside quality: length, place, its own mood, and what it leaves out.
+"""Say of each metric what moves it beside quality: length, place, its own mood, its kin, and what it leaves out.
 
 What makes a judge trustworthy is measured, not believed. Agreement is Pearson's r with people over all judged outputs.
 Length bias is the partial correlation of scores with the outputs' length, people's scores held fixed: above 0 the
 metric rewards length that people don't. A pairwise judge keeps how often the text that was shown first wins (.5 is no
 position bias) and how often both orders agree; a sampled one how far its answers spread. Missing are outputs that the
-metric abstained from. Whether it favours its own relatives is a question for `billboards audit`.
+metric abstained from. Kin are generators of the judge's own model or family: by how many places it ranks them higher
+than people do, and how far above the line that it follows for all others.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from dataclasses import dataclass, fields, replace
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from annotated_types import Ge
 from numpy.typing import NDArray
 
 from billboards.analyses._analysis import analysis
+from billboards.analyses._kin import kin_of, named_kin
 from billboards.analyses._view import JudgedMatrix, View, judged_matrix
 from billboards.board import Board
 from billboards.board.cells import CellStore, with_parts
@@ -25,6 +27,7 @@ from billboards.errors import NotEnoughData
 from billboards.options import Named
 from billboards.show.table import Table, TableColumn
 from billboards.stats.correlation import instance_sums, pearson_of_sums, resampled_pearson
+from billboards.stats.kinship import Kinship, kinship
 
 Floats = NDArray[np.float64]
 Interval = tuple[float, float]
@@ -40,6 +43,8 @@ class MetricTrust:
 
     `n` judged outputs with a score; `agreement` with people and `length`, the partial correlation with length, over
     them; `first` and `agreed` of a pairwise judge, `spread` of a sampled one; `missing` of `outputs` have no score.
+    `kin` are generators of its own family: it ranks them `kin_places` higher than people do, `kin_excess` standard
+    deviations above what its scores of the others let expect.
     """
 
     metric: str
@@ -52,6 +57,11 @@ class MetricTrust:
     spread: float | None
     missing: int
     outputs: int
+    kin: tuple[str, ...] = ()
+    kin_places: float | None = None
+    kin_places_interval: Interval | None = None
+    kin_excess: float | None = None
+    kin_excess_interval: Interval | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,18 +84,31 @@ def trust(
     *,
     draws: Annotated[int, Ge(1), Named(metavar="N"), "resampled sets of instances behind the intervals"] = 1000,
     seed: Annotated[int, Ge(0), Named(metavar="N"), "seed of those draws"] = 0,
+    kin: Annotated[
+        tuple[str, ...],
+        Named(metavar="GENERATOR"),
+        "a generator of the judges' own family (default: those that share a name with a judge's model)",
+    ] = (),
 ) -> TrustStudy:
-    """Say of each metric what moves it beside quality: length, place, its own mood, and what it leaves out."""
+    """Say of each metric what moves it beside quality: length, place, its own mood, its kin, and what it leaves out."""
     board = view.counted
+    named = named_kin(board, kin)
     matrix = judged_matrix(board, view.cells, aggregate=view.aggregate, part=view.part)
     if not len(matrix.scores.columns):
         raise NotEnoughData(f"board {board.name} has no scores yet; compute some with `billboards score`")
     parts = _kept_parts(view, matrix)
     lengths = _lengths(board)
     metrics = tuple(
-        _measured(name, matrix.scores.of(name), matrix, lengths, parts, draws, seed)
-        for name in matrix.scores.names
-        if name not in parts
+        _with_kin(
+            _measured(column.name, matrix.scores.of(column.name), matrix, lengths, parts, draws, seed),
+            matrix,
+            board,
+            named or kin_of(board, column.signature),
+            draws,
+            seed,
+        )
+        for column in matrix.scores.columns
+        if column.name not in parts
     )
     return TrustStudy(
         board=board.name,
@@ -149,6 +172,31 @@ def _measured(
     )
 
 
+def _with_kin(
+    metric: MetricTrust, matrix: JudgedMatrix, board: Board, kin: frozenset[str], draws: int, seed: int
+) -> MetricTrust:
+    """What a metric is like, with how it treats its kin where it has some that people judged."""
+    is_kin = np.array([row in kin for row in matrix.scores.rows], bool)
+    if not is_kin.any():
+        return metric
+    scores, people = matrix.scores.of(metric.metric), matrix.judged_human
+    favour = kinship(scores, people, is_kin, _documents(board), draws=draws, seed=seed)
+    if favour is None:
+        return metric
+    names = tuple(row for k, row in enumerate(matrix.scores.rows) if is_kin[k] and np.isfinite(people[k]).any())
+    return replace(metric, kin=names, **_told(favour))
+
+
+def _told(favour: Kinship) -> dict[str, Any]:
+    return {f"kin_{field.name}": getattr(favour, field.name) for field in fields(favour)}
+
+
+def _documents(board: Board) -> NDArray[np.intp]:
+    """The document of each instance as a number; an instance without one is a document of its own."""
+    names = [instance.document or f" {instance.id}" for instance in board.instances]
+    return np.asarray(np.unique(names, return_inverse=True)[1], np.intp)
+
+
 def _looked_at(matrix: JudgedMatrix) -> NDArray[np.bool_]:
     """The instances of the part that is looked at: those on which anything has a score."""
     return np.asarray(np.isfinite(matrix.scores.values).any(axis=(0, 1)))
@@ -175,7 +223,7 @@ def _number(value: Floats) -> float | None:
 
 @trust.table
 def _table(study: TrustStudy) -> Table:
-    columns = (
+    columns: tuple[TableColumn, ...] = (
         TableColumn("metric", "metric", "left", kind="name"),
         TableColumn("agreement", "agreement", digits=3),
         TableColumn("n", "outputs", priority=2),
@@ -186,13 +234,31 @@ def _table(study: TrustStudy) -> Table:
         TableColumn("spread", "spread", digits=3),
         TableColumn("missing", "missing"),
     )
+    if any(metric.kin for metric in study.metrics):
+        columns += (
+            TableColumn("kin_places", "kin: places", digits=1),
+            TableColumn("kin_places_interval", "95% interval", digits=1, kind="interval", priority=1),
+            TableColumn("kin_excess", "kin: excess", digits=2),
+            TableColumn("kin_excess_interval", "95% interval", digits=2, kind="interval", priority=1),
+        )
     keys = [column.key for column in columns]
     rows = tuple({key: getattr(metric, key) for key in keys} for metric in study.metrics)
     notes = (
         "length: partial correlation with the outputs' length, people's scores held fixed; above 0 rewards length.",
         "first wins: of a pairwise judge, .5 is no position bias. spread: standard deviation of sampled answers.",
+        *_kin_notes(study),
     )
     return Table(f"What moves the metrics of {study.board}", columns, rows, notes)
+
+
+def _kin_notes(study: TrustStudy) -> Iterator[str]:
+    by_kin = dict.fromkeys(metric.kin for metric in study.metrics if metric.kin)
+    for kin in by_kin:
+        judges = ", ".join(metric.metric for metric in study.metrics if metric.kin == kin)
+        yield (
+            f"kin of {judges}: {', '.join(kin)}; places higher than people rank them, and standard deviations above "
+            "what the other generators let expect."
+        )
 
 
 @trust.words
@@ -208,5 +274,15 @@ def _sentences(metric: MetricTrust) -> Iterator[str]:
     if metric.first is not None and abs(metric.first - 0.5) > CLEAR:
         place = "first" if metric.first > 0.5 else "second"
         yield f"{metric.metric} prefers the text that is shown {place} (the first wins {metric.first:.0%})."
+    if metric.kin_excess is not None and metric.kin_excess_interval is not None:
+        low, high = metric.kin_excess_interval
+        if low > CLEAR or high < -CLEAR:
+            what = "favours" if low > 0 else "disfavours"
+            places = abs(metric.kin_places or 0.0)
+            yield (
+                f"{metric.metric} {what} its kin ({', '.join(metric.kin)}): {places:.1f} places "
+                f"{'above' if (metric.kin_places or 0.0) >= 0 else 'below'} where people rank them, "
+                f"{metric.kin_excess:+.2f} standard deviations off its own line."
+            )
     if metric.missing:
         yield f"{metric.metric} has no score for {metric.missing:,} of {metric.outputs:,} outputs."

@@ -1,4 +1,7 @@
-"""What LLM judges were asked, what they answered word for word, and what that took, over all runs."""
+"""What LLM judges were asked, what they answered word for word, and what that took, over all runs.
+
+billboards judges --spans BOARD JUDGE    the errors that a judge marked in a board's outputs; nothing is asked
+"""
 
 from __future__ import annotations
 
@@ -14,6 +17,12 @@ def add_arguments(parser: ArgumentParser) -> None:
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--answers", action="store_true", help="print questions and raw answers, one JSON object a line")
     form.add_argument("--json", action="store_true", help="print JSON")
+    form.add_argument(
+        "--spans",
+        nargs=2,
+        metavar=("BOARD", "JUDGE"),
+        help="print the errors that a judge marked in a board's outputs, one JSON object a line",
+    )
 
 
 def run(arguments: Namespace) -> int:
@@ -21,6 +30,8 @@ def run(arguments: Namespace) -> int:
     from billboards.metrics.judges.answers import Answers
     from billboards.metrics.judges.settings import cache_file
 
+    if arguments.spans:
+        return _print_spans(*arguments.spans)
     path = cache_file()
     if not path.exists():
         note(f"no answer of a judge is kept in {path}")
@@ -33,6 +44,39 @@ def run(arguments: Namespace) -> int:
     else:
         _print_totals(Answers(path))
         note(f"kept in {path}")
+    return 0
+
+
+def _print_spans(folder: str, name: str) -> int:
+    from dataclasses import asdict
+    from pathlib import Path
+
+    from billboards.board.folder import open_board
+    from billboards.cli.output import note
+    from billboards.errors import InvalidInput
+    from billboards.metrics.base import Batch
+    from billboards.metrics.discovery import metric_for
+    from billboards.metrics.judges.spans import MarksErrors
+
+    board = open_board(Path(folder))
+    judge = metric_for(board.output_language, name)
+    if not isinstance(judge, MarksErrors):
+        raise InvalidInput(f"{name} marks no errors; judge-MQM, judge-ESA and prompts whose answer is errors do")
+    unanswered = 0
+    for row in board.rows:
+        places = [k for k, text in enumerate(row.texts) if text is not None]
+        batch = Batch(
+            [row.texts[k] or "" for k in places],
+            [[r.text for r in board.instances[k].references] for k in places] if judge.card.needs_references else (),
+            [board.instances[k].input or "" for k in places] if judge.card.needs_input else (),
+        )
+        for k, spans in zip(places, judge.error_spans(batch), strict=True):
+            unanswered += spans is None
+            if spans is not None:
+                told = {"generator": row.name, "instance": board.instances[k].id, "errors": list(map(asdict, spans))}
+                print(json.dumps(told, ensure_ascii=False))
+    if unanswered:
+        note(f"{name} has no say about {unanswered:,} outputs: score them first, or it abstained from them")
     return 0
 
 

@@ -45,6 +45,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--references", metavar="A,B", help="score against these references only (default: the board's)"
     )
     boards.add_argument("--generator", action="append", metavar="NAME", help="only this generator; may be repeated")
+    parser.add_argument("--yes", action="store_true", help="let judges pass the cap on what they may spend, unasked")
     options.add_jobs(parser)
     options.add_engine(parser)
     texts = parser.add_argument_group("text files")
@@ -120,7 +121,7 @@ def _score_board(arguments: Namespace) -> int:
     home = open_home(arguments.board)
     metrics = chosen_metrics(home.board, arguments.metric or None)
     rows = [home.board.row(name) for name in arguments.generator] if arguments.generator else None
-    with options.chosen_cluster(arguments) as cluster, scoring_progress() as show, attended(_attendant()):
+    with options.chosen_cluster(arguments) as cluster, scoring_progress() as show, attended(_attendant(arguments)):
         report = score_board(
             home.board,
             home.cells,
@@ -144,13 +145,15 @@ def _score_board(arguments: Namespace) -> int:
     return 1 if report.failures else 0
 
 
-def _attendant() -> Attendant:
+def _attendant(arguments: Namespace) -> Attendant:
     """The person at the terminal, who is told what judges will take and may let them pass a cap."""
     from billboards.cli.output import note
     from billboards.cli.progress import without_bar
     from billboards.metrics.judges.budget import Attendant
 
     def allow(question: str) -> bool:
+        if arguments.yes:
+            return True
         if not (sys.stdin.isatty() and sys.stderr.isatty()):
             return False
         with without_bar():
@@ -175,7 +178,7 @@ def _score_texts(arguments: Namespace) -> int:
     references = [texts.read(file) for file in arguments.reference or ()]
     sources = None if arguments.source is None else texts.read(arguments.source)
     texts.check_lengths()
-    with attended(_attendant()):
+    with attended(_attendant(arguments)):
         report = score_texts(
             outputs,
             references,

@@ -28,7 +28,8 @@ from billboards.errors import MetricFailed
 from billboards.metrics.base import Batch, score_checked
 from billboards.metrics.judges.answers import Answers, Spent, question_key
 from billboards.metrics.judges.asking import allowance
-from billboards.metrics.judges.judge import MQM, DirectAssessment, Likert
+from billboards.metrics.judges.judge import DirectAssessment, Likert
+from billboards.metrics.judges.mqm import MQM
 from billboards.metrics.judges.parsing import Unreadable, read_assessment
 from billboards.metrics.judges.responses import Answer, read_response
 

@@ -26,7 +26,8 @@ from billboards.metrics.base import Batch, score_checked, score_rows_checked
 from billboards.metrics.discovery import metric
 from billboards.metrics.judges.answers import Answers, Spent
 from billboards.metrics.judges.counting import Prices
-from billboards.metrics.judges.judge import MQM, DirectAssessment, Likert
+from billboards.metrics.judges.judge import DirectAssessment, Likert
+from billboards.metrics.judges.mqm import MQM
 from billboards.metrics.judges.pace import shared_pace
 
 BATCH = Batch(["a cat", "a dog"], [["one cat", "the cat"], ["one dog"]], ["eine Katze", "ein Hund"])
@@ -319,7 +320,7 @@ def test_answers_survive_a_kill(server: JudgeServer) -> None:
 
     server.answer = answer_some
     program = (
-        "from billboards.metrics.base import Batch; from billboards.metrics.judges.judge import MQM; "
+        "from billboards.metrics.base import Batch; from billboards.metrics.judges.mqm import MQM; "
         "texts = [f'output {k}' for k in range(40)]; MQM().score_batch(Batch(texts, (), texts))"
     )
     child = subprocess.Popen([sys.executable, "-c", program])

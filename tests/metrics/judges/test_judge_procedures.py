@@ -17,7 +17,7 @@ from billboards.metrics.base import Batch, score_checked
 from billboards.metrics.discovery import metric
 from billboards.metrics.judges.esa import ESA
 from billboards.metrics.judges.geval import GEval
-from billboards.metrics.judges.judge import MQM
+from billboards.metrics.judges.mqm import MQM
 from billboards.metrics.judges.pair import Pair
 from billboards.metrics.judges.panel import Panel
 

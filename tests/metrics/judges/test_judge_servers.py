@@ -19,10 +19,13 @@ from billboards.errors import InvalidInput, MetricFailed
 from billboards.metrics.base import Batch
 from billboards.metrics.judges.answers import Answers
 from billboards.metrics.judges.budget import Attendant, attended, empty_purse, estimated_tokens
+from billboards.metrics.judges.endpoint import schema_of
 from billboards.metrics.judges.judge import DirectAssessment
 from billboards.metrics.judges.settings import Credentials, credentials_for
 
 HELLO = Batch(["hello"], [["hi"]], ["hallo"])
+#: As a server says it that knows schemas and no plain objects.
+WORDS_OF_SCHEMAS = "'response_format.type' must be 'json_schema' or 'text'"
 TEXTS = [f"output {k}" for k in range(20)]
 MANY = Batch(TEXTS, [[text] for text in TEXTS], TEXTS)
 
@@ -55,6 +58,54 @@ def test_a_server_that_refuses_the_format_is_asked_without_it_and_remembered(
     assert ["response_format" in received.body for received in server.received] == [True, *[False] * 20]
     # It is no part of the question: another server that takes it, or not, has the same answers.
     assert not any("response_format" in str(line["request"]) for line in kept().lines())
+
+
+def test_a_server_that_knows_schemas_alone_is_given_one(server: JudgeServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BILLBOARDS_JUDGE_AT_ONCE", "1")
+
+    def answer(received: Received) -> Reply:
+        kind = received.body.get("response_format", {}).get("type")
+        return judge(received) if kind == "json_schema" else trouble(400, WORDS_OF_SCHEMAS)
+
+    server.answer = answer
+    DirectAssessment().score_batch(MANY)
+    kinds = [received.body["response_format"]["type"] for received in server.received]
+    assert kinds == ["json_object", *["json_schema"] * 20]
+    described = server.received[-1].body["response_format"]["json_schema"]
+    assert described["strict"] is True
+    assert described["schema"] == {
+        "type": "object",
+        "properties": {"score": {"type": "number"}},
+        "required": ["score"],
+        "additionalProperties": False,
+    }
+
+
+def test_a_server_that_takes_neither_format_is_asked_without(
+    server: JudgeServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BILLBOARDS_JUDGE_AT_ONCE", "1")
+    server.answer = refusing("response_format", WORDS_OF_SCHEMAS)  # type: ignore[assignment]
+    DirectAssessment().score_batch(MANY)
+    kinds = [received.body.get("response_format", {}).get("type") for received in server.received]
+    assert kinds == ["json_object", "json_schema", *[None] * 20]
+
+
+@pytest.mark.parametrize(
+    ("form", "members"),
+    [
+        ('{"errors": [{"span": "a", "severity": "b"}]}', {"errors": "array"}),
+        ('{"better": "first"}', {"better": "string"}),
+        ('{"fluency": 4, "truth": 5}', {"fluency": "number", "truth": "number"}),
+    ],
+)
+def test_a_schema_follows_from_the_form_of_an_answer(form: str, members: dict[str, str]) -> None:
+    described = schema_of(form)
+    assert described is not None
+    schema = described["json_schema"]["schema"]
+    assert {name: member["type"] for name, member in schema["properties"].items()} == members
+    assert schema_of("a number") is None
+    assert schema_of("[1]") is None
 
 
 def test_a_server_may_call_the_bound_by_its_other_name(server: JudgeServer) -> None:
@@ -239,6 +290,17 @@ def test_the_command_line_refuses_with_the_command_that_allows_it(
         rf"To allow it: `BILLBOARDS_JUDGE_TOKENS=\d+ billboards score {command[1]} --metric judge-DA`", noted
     )
     assert server.received == []
+    empty_purse()
+
+
+def test_somebody_who_said_yes_is_not_asked(
+    tmp_path: Path, server: JudgeServer, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bb.save(small_board(instances=6, generators=3), tmp_path / "small")
+    monkeypatch.setenv("BILLBOARDS_JUDGE_TOKENS", "100")
+    assert main(["score", str(tmp_path / "small"), "--metric", "judge-DA", "--yes"]) == 0
+    assert "judge-DA: 18 questions to ask, about " in capsys.readouterr().err
+    assert len(server.received) == 18
     empty_purse()
 
 

@@ -102,7 +102,7 @@ class Asking:
         key = question_key(self.endpoint.url, self._request(question, question.messages), question.number)
         for kept in self.answers.find(key):
             try:
-                read = self._read(question, kept)
+                read = read_answer(question, kept)
             except Unreadable:
                 continue
             self.tally.add_kept()
@@ -182,12 +182,12 @@ class Asking:
     def _ask_twice(self, key: str, question: Question[T]) -> T:
         first = self._send(key, question, question.messages)
         try:
-            return self._read(question, first)
+            return read_answer(question, first)
         except Unreadable as unreadable:
             words = question.again.format(reason=unreadable, form=question.form)
         second = self._send(key, question, again(question.messages, first.text, words))
         try:
-            return self._read(question, second)
+            return read_answer(question, second)
         except Unreadable as unreadable:
             abstention = Abstention(reason=f"its answer can't be read ({unreadable})", answer=second.text)
             raise Abstained(question.about, abstention, is_earlier=False) from unreadable
@@ -199,7 +199,7 @@ class Asking:
         self.budget.reserve(*reserved)
         spent = (0, 0)
         try:
-            answer = self.endpoint.ask(request, is_json=question.is_json)
+            answer = self.endpoint.ask(request, form=question.form if question.is_json else None)
             given = (answer.tokens_in, answer.tokens_out)
             spent = (reserved[0] if given[0] is None else given[0], reserved[1] if given[1] is None else given[1])
         except Filtered as filtered:
@@ -212,15 +212,22 @@ class Asking:
         self.tally.add_answer(answer)
         return answer
 
-    def _read(self, question: Question[T], answer: Answer) -> T:
-        if answer.unusable:
-            raise Unreadable(answer.unusable)
-        if answer.is_cut:
-            raise Unreadable("it was cut short at the number of tokens it may have")
-        return question.read(answer)
-
     def _request(self, question: Question[T], messages: Messages) -> dict[str, Any]:
-        return {**self.parameters, **question.parameters, "messages": messages}
+        return request_of(self.parameters, question, messages)
+
+
+def request_of(parameters: Mapping[str, Any], question: Question[Any], messages: Messages) -> dict[str, Any]:
+    """What is sent, and found again by, for a question of a judge with these parameters."""
+    return {**parameters, **question.parameters, "messages": messages}
+
+
+def read_answer(question: Question[T], answer: Answer) -> T:
+    """What an answer says, or `Unreadable`."""
+    if answer.unusable:
+        raise Unreadable(answer.unusable)
+    if answer.is_cut:
+        raise Unreadable("it was cut short at the number of tokens it may have")
+    return question.read(answer)
 
 
 def allowance(share: float, outputs: int) -> int:

@@ -4,9 +4,9 @@ What may pass (too many requests, a server's fault, silence, a body that is no a
 doubles, or after the time that the endpoint asks for. What will not pass (a wrong key, an unknown model) fails at once
 with the endpoint's own words. Redirections are not followed: the key goes where the user said and nowhere else.
 
-Servers differ in what they take. JSON's form is asked for (`response_format`) until a server refuses it, and a bound is
-called `max_tokens` until a server asks for `max_completion_tokens`; both are remembered for an endpoint's model, and
-neither is part of the question.
+Servers differ in what they take. JSON is asked for (`response_format`: `json_object`, or `json_schema` where a server
+refuses the first and names the second) until a server refuses it, and a bound is called `max_tokens` until a server
+asks for `max_completion_tokens`; both are remembered for an endpoint's model, and neither is part of the question.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from billboards.errors import InvalidInput, MetricFailed, MissingPart
 from billboards.metrics.judges.pace import Clock, Pace
 from billboards.metrics.judges.responses import Answer, Trouble, read_response, refused_by_filter
 from billboards.metrics.judges.settings import AZURE_KEY, KEY, OPENAI_KEY, URL, credentials_for
+from billboards.reading import json_value
 
 if TYPE_CHECKING:
     import httpx
@@ -43,15 +44,17 @@ class Manners:
     """What a model at an endpoint takes, as far as it is known: None is not known yet."""
 
     takes_format: bool | None = None
+    wants_schema: bool = False
     bounds_completion: bool = False
 
-    def sent(self, request: Request, *, is_json: bool) -> dict[str, Any]:
-        """A request as this server takes it."""
+    def sent(self, request: Request, form: str | None) -> dict[str, Any]:
+        """A request as this server takes it; `form` is an example of the JSON that is asked for, where it is."""
         sent = dict(request)
         if self.bounds_completion and "max_tokens" in sent:
             sent["max_completion_tokens"] = sent.pop("max_tokens")
-        if is_json and self.takes_format is not False:
-            sent["response_format"] = FORMAT
+        if form is not None and self.takes_format is not False:
+            schema = schema_of(form) if self.wants_schema else None
+            sent["response_format"] = FORMAT if schema is None else schema
         return sent
 
     def learn(self, sent: Request, status: int, text: str) -> bool:
@@ -64,9 +67,31 @@ class Manners:
         # Some servers refuse a request without saying which parameter they don't know.
         is_format = "response_format" in text or "json_object" in text or not self.takes_format
         if "response_format" in sent and is_format:
-            self.takes_format = False
+            if sent["response_format"] == FORMAT and "json_schema" in text and not self.wants_schema:
+                self.wants_schema = True
+            else:
+                self.takes_format = False
             return True
         return False
+
+
+def schema_of(form: str) -> dict[str, Any] | None:
+    """The format that asks for JSON like an example; None where the example is none."""
+    try:
+        example = json_value(form)
+    except ValueError:
+        return None
+    described = {"name": "answer", "strict": True, "schema": _schema(example)}
+    return {"type": "json_schema", "json_schema": described} if isinstance(example, dict) else None
+
+
+def _schema(example: object) -> dict[str, Any]:
+    if isinstance(example, dict):
+        members = {key: _schema(value) for key, value in example.items()}
+        return {"type": "object", "properties": members, "required": list(members), "additionalProperties": False}
+    if isinstance(example, list):
+        return {"type": "array", "items": _schema(example[0]) if example else {}}
+    return {"type": "string" if isinstance(example, str) else "number"}
 
 
 @cache
@@ -108,13 +133,13 @@ class Endpoint:
     def close(self) -> None:
         self._http.close()
 
-    def ask(self, request: Request, *, is_json: bool = False) -> Answer:
-        """The model's answer; trouble that may pass is waited out."""
+    def ask(self, request: Request, *, form: str | None = None) -> Answer:
+        """The model's answer, JSON like the form where there is one; trouble that may pass is waited out."""
         manners = shared_manners(self.url, str(request.get("model")))
         complaint, is_body = "", False
         for attempt in range(ATTEMPTS):
             self.pace.wait(self.clock)
-            reply = self._try(request, manners, is_json=is_json)
+            reply = self._try(request, manners, form)
             if isinstance(reply, Answer):
                 return reply
             complaint, is_body = reply.complaint, reply.is_body
@@ -124,8 +149,8 @@ class Endpoint:
             raise Filtered(f"{ATTEMPTS} times {complaint}")
         raise MetricFailed(f"{self.url}: no answer after {ATTEMPTS} attempts, at last: {complaint}")
 
-    def _try(self, request: Request, manners: Manners, *, is_json: bool) -> Answer | Trouble:
-        sent = manners.sent(request, is_json=is_json)
+    def _try(self, request: Request, manners: Manners, form: str | None) -> Answer | Trouble:
+        sent = manners.sent(request, form)
         reply = self._post(sent)
         while isinstance(reply, Refusal):
             complaint = f"status {reply.status}, saying {reply.text[:300]!r}"
@@ -133,7 +158,7 @@ class Endpoint:
                 raise Filtered(f"{reason}: {complaint}")
             if not manners.learn(sent, reply.status, reply.text):
                 raise MetricFailed(f"{self.url}: {complaint}{self._hint(reply)}")
-            sent = manners.sent(request, is_json=is_json)
+            sent = manners.sent(request, form)
             reply = self._post(sent)
         if isinstance(reply, Answer) and "response_format" in sent:
             manners.takes_format = True

@@ -12,12 +12,13 @@ from billboards.metrics.base import Item, MetricCard
 from billboards.metrics.judges import templates
 from billboards.metrics.judges.asking import Asking, Parts, Question
 from billboards.metrics.judges.judge import COMMON, FAILURES, TemplateJudge, quotable
-from billboards.metrics.judges.parsing import COSTS, cost_of, read_error_list
+from billboards.metrics.judges.parsing import COSTS, cost_of
+from billboards.metrics.judges.spans import Errors, MarksErrors, error_question
 from billboards.metrics.judges.templates import Template
 
 
 @dataclass(frozen=True)
-class ESA(TemplateJudge):
+class ESA(TemplateJudge, MarksErrors):
     """A score from 0 to 100, given the errors that were marked before."""
 
     references: bool = False
@@ -50,16 +51,9 @@ class ESA(TemplateJudge):
         return templates.errors(kind, references=references, source=source)
 
     def _judge(self, item: Item, asking: Asking) -> Parts:
-        first, second = self.template, self._second
+        second = self._second
         texts, quoted = templates.shown(item, references=self.references, source=self.input), quotable(item)
-        errors = asking.ask(
-            Question(
-                about=item.output,
-                messages=first.messages(texts),
-                form=first.form,
-                read=lambda answer: read_error_list(answer.text, quoted),
-            )
-        )
+        errors = asking.ask(self._error_question(item))
         score = asking.ask(
             Question(
                 about=item.output,
@@ -69,6 +63,9 @@ class ESA(TemplateJudge):
             )
         )
         return {**cost_of(errors), "score": score[""]}
+
+    def _error_question(self, item: Item) -> Question[Errors]:
+        return error_question(self._question(self.template, item), item)
 
 
 METRICS = {"judge-ESA": ESA}

@@ -29,7 +29,7 @@ from billboards.metrics.judges.budget import Budget, Estimate
 from billboards.metrics.judges.counting import Prices, Tally
 from billboards.metrics.judges.endpoint import Endpoint, need_httpx
 from billboards.metrics.judges.pace import SystemClock, shared_pace
-from billboards.metrics.judges.parsing import COSTS, HIGHEST, LOWEST, MOST
+from billboards.metrics.judges.parsing import HIGHEST, LOWEST
 from billboards.metrics.judges.settings import MODEL, URL, Settings, checked_url
 from billboards.metrics.judges.templates import Template
 
@@ -267,31 +267,6 @@ class DirectAssessment(TemplateJudge):
 
 
 @dataclass(frozen=True)
-class MQM(TemplateJudge):
-    """Errors with severities: critical 25, major 5, minor 1, together at most 25, negated."""
-
-    references: bool = False
-
-    usual_tokens: ClassVar[int] = 150
-    card: ClassVar[MetricCard] = replace(
-        COMMON,
-        name="judge-MQM",
-        summary="Errors that a language model finds in an output, weighed by severity (critical 25, major 5, minor 1) "
-        "up to 25 and negated; how many there are of each severity is kept too",
-        needs_references=False,
-        range=(-MOST, 0.0),
-        parts=("score", *COSTS),
-        turned_parts=tuple(COSTS),
-        paper="Kocmi and Federmann 2023, GEMBA-MQM: Detecting Translation Quality Error Spans with GPT-4, WMT; weights "
-        "of Freitag et al. 2021, TACL; the prompt is our own",
-        failures=f"{FAILURES} Spans are taken as the model quotes them; long outputs reach -25 soon.",
-    )
-
-    def _template(self, kind: str, *, references: bool, source: bool) -> Template:
-        return templates.errors(kind, references=references, source=source)
-
-
-@dataclass(frozen=True)
 class Likert(TemplateJudge):
     """Aspects from 1 to 5; their mean ranks, each is kept beside it."""
 
@@ -322,4 +297,4 @@ class Likert(TemplateJudge):
         return ("mean", *templates.checked_aspects(self.aspects))
 
 
-METRICS = {"judge-DA": DirectAssessment, "judge-MQM": MQM, "judge-Likert": Likert}
+METRICS = {"judge-DA": DirectAssessment, "judge-Likert": Likert}

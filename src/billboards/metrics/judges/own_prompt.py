@@ -7,14 +7,16 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
+from billboards.errors import InvalidInput
 from billboards.metrics.base import FILE, Item, MetricCard
 from billboards.metrics.judges.asking import Asking, Parts, Question
-from billboards.metrics.judges.judge import COMMON, FAILURES, Judge, quotable
+from billboards.metrics.judges.judge import COMMON, FAILURES, quotable
 from billboards.metrics.judges.prompts import Prompt, open_prompt
+from billboards.metrics.judges.spans import Errors, MarksErrors, error_question
 
 
 @dataclass(frozen=True)
-class OwnPrompt(Judge):
+class OwnPrompt(MarksErrors):
     """What a prompt's file asks for; `prompt` is its path, or the name of one that comes with the package."""
 
     prompt: str = field(default="quality", metadata=FILE)
@@ -80,6 +82,11 @@ class OwnPrompt(Judge):
             read=lambda answer: prompt.read(answer.text, quotable(item)),
             is_json=prompt.is_json,
         )
+
+    def _error_question(self, item: Item) -> Question[Errors]:
+        if self.opened.answer != "errors":
+            raise InvalidInput(f"{self.name} marks no errors; a prompt does whose answer is errors")
+        return error_question(self._question(item), item)
 
 
 METRICS = {"judge": OwnPrompt}

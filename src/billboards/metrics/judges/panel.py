@@ -13,7 +13,8 @@ from billboards.errors import InvalidInput, MissingPart, UnknownName
 from billboards.metrics.base import Batch, Floats, Metric, MetricCard
 from billboards.metrics.judges.endpoint import need_httpx
 from billboards.metrics.judges.esa import ESA
-from billboards.metrics.judges.judge import COMMON, FAILURES, MQM, REVISION, DirectAssessment, Likert, TemplateJudge
+from billboards.metrics.judges.judge import COMMON, FAILURES, REVISION, DirectAssessment, Likert, TemplateJudge
+from billboards.metrics.judges.mqm import MQM
 from billboards.metrics.judges.settings import MODEL
 
 JUDGES: dict[str, type[TemplateJudge]] = {"DA": DirectAssessment, "MQM": MQM, "Likert": Likert, "ESA": ESA}
