@@ -118,6 +118,15 @@ class Client:
         files = {"file": (f"{path.name}.zip", _zipped(path)) if path.is_dir() else (path.name, _bytes(path))}
         return self._object("POST", f"/boards/{_word(board)}/metrics", data=_fields(name, fields), files=files)
 
+    def submit_scores(self, board: str, name: str, scores: str | Path, **fields: Any) -> Json:
+        """Send a metric as scores only: `system<TAB>score` lines as WMT has them, or generator, instance and score.
+
+        `fields` are what the form asks beside them; `higher_is_better` and `training_data` must be among them.
+        """
+        path = Path(scores)
+        files = {"file": (path.name, _bytes(path))}
+        return self._object("POST", f"/boards/{_word(board)}/metrics/scores", data=_fields(name, fields), files=files)
+
     def add_scores(self, board: str, scores: str | Path, **fields: Any) -> list[Json]:
         """Add scores that were computed elsewhere, as an owner; `fields` are those of the form."""
         path = Path(scores)

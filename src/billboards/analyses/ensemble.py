@@ -187,7 +187,7 @@ def candidates(scores: Scores, human: Floats) -> Candidates:
     if not judged.any():
         raise NotEnoughData("no output is judged")
     rows = np.asarray(judged.any(axis=1), bool)
-    metrics = [k for k, column in enumerate(scores.columns) if not column.is_statistic]
+    metrics = [k for k, column in enumerate(scores.columns) if not (column.is_statistic or column.scores_only)]
     having = np.array([(np.isfinite(scores.values[k]) & judged).any(axis=1) for k in metrics]).reshape(-1, len(rows))
     enough = having.mean(axis=0) >= FEWEST_METRICS if metrics else rows
     unscored = tuple(scores.rows[k] for k in np.flatnonzero(rows & ~enough))
@@ -199,6 +199,8 @@ def candidates(scores: Scores, human: Floats) -> Candidates:
         scored = np.isfinite(scores.values[k]) & judged
         if column.is_statistic:
             left_out[column.name] = "a statistic, not a metric"
+        elif column.scores_only:
+            left_out[column.name] = "scores only: it can't score generators that come later"
         elif not scored[rows].any(axis=1).all():
             left_out[column.name] = (
                 f"scores {int(scored[rows].any(axis=1).sum())} of {int(rows.sum())} judged generators"

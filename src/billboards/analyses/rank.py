@@ -36,6 +36,7 @@ from billboards.reading import some
 from billboards.show.table import (
     HUMAN,
     REFERENCE_FREE,
+    SCORES_ONLY,
     STATISTIC,
     MarkNotes,
     Table,
@@ -87,6 +88,8 @@ class MetricStanding:
     corpus_signature: str | None = None
     #: Which way its users read its scores, which generators' means follow; inside, higher is better everywhere.
     higher_is_better: bool = True
+    #: Whether somebody sent its scores without what computes them: it leads no ranking and joins no ensemble.
+    scores_only: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,6 +256,7 @@ def rank_metrics(
             column.completed,
             column.equal,
             higher_is_better=column.higher_is_better,
+            scores_only=column.scores_only,
         )
         for k, column in enumerate(columns)
     ]
@@ -514,14 +518,19 @@ def _doubtful_signs(metrics: Sequence[MetricStanding]) -> tuple[str, ...]:
     for m in metrics:
         clearly = m.interval[1] < 0 if m.interval is not None else (m.correlation or 0.0) < CLEARLY_NEGATIVE
         if m.correlation is not None and clearly and m.higher_is_better and not m.is_statistic and m.beside is None:
-            how = (
-                f"write higher_is_better = false under [scores.{m.source_name}] in board.toml"
-                if m.origin == "imported"
-                else "declare it (HIGHER_IS_BETTER = False in a file, higher_is_better=False in Python)"
-            )
+            how = _how_to_turn(m)
             r = value_text(m.correlation, 3)
             notes.append(f"{one_line(m.name)} correlates with people at {r}: is a lower score better? If so, {how}")
     return tuple(notes)
+
+
+def _how_to_turn(metric: MetricStanding) -> str:
+    """What tells a board that lower scores of a metric are better."""
+    if metric.scores_only:
+        return "submit its scores again and say so (--lower-is-better)"
+    if metric.origin == "imported":
+        return f"write higher_is_better = false under [scores.{metric.source_name}] in board.toml"
+    return "declare it (HIGHER_IS_BETTER = False in a file, higher_is_better=False in Python)"
 
 
 def _stand_beside(board: Board, matrix: JudgedMatrix, options: RankingOptions) -> tuple[MetricStanding, ...]:
@@ -693,6 +702,10 @@ def _stands_beside(metric: MetricStanding, _: Board, __: RankingOptions) -> str 
     return None if metric.beside is None else f"holds other scores of {metric.beside}, which leads under this name"
 
 
+def _is_scores_only(metric: MetricStanding, _: Board, __: RankingOptions) -> str | None:
+    return "comes as scores only, so it can't score generators that come later" if metric.scores_only else None
+
+
 def _is_called_people(metric: MetricStanding, _: Board, __: RankingOptions) -> str | None:
     return "bears the name that stands for people; rename it" if metric.name == PEOPLE else None
 
@@ -706,6 +719,7 @@ AGAINST_LEADING: Mapping[str, Callable[[MetricStanding, Board, RankingOptions], 
     "statistic": _is_statistic,
     "barred": _is_barred,
     "beside": _stands_beside,
+    "scores-only": _is_scores_only,
     "people": _is_called_people,
     "reference-free": _uses_no_reference,
 }
@@ -815,6 +829,7 @@ def metric_table(ranking: Ranking) -> Table:
         TableColumn("reference_free", "reference-free", visible=False),
         TableColumn("is_statistic", "statistic", visible=False),
         TableColumn("higher_is_better", "higher is better", visible=False),
+        TableColumn("scores_only", "scores only", visible=False),
         TableColumn("origin", "scores", "left", priority=5),
         TableColumn("source_name", "source name", "left", visible=False),
         TableColumn("reason", "why not", "left", visible=False),
@@ -973,6 +988,7 @@ def _metric_row(standing: MetricStanding, notes: MarkNotes) -> Mapping[str, obje
         "source_name": standing.source_name,
         "completed": len(standing.completed) or None,
         "higher_is_better": standing.higher_is_better,
+        "scores_only": standing.scores_only,
         "reason": standing.reason,
         "signature": standing.signature,
     }
@@ -1237,8 +1253,12 @@ def statistic_name(ranking: Ranking) -> str:
 
 
 def metric_mark(standing: MetricStanding) -> str:
-    """What stands behind a metric's name: that it is a mere statistic, or that it uses no references."""
-    return STATISTIC if standing.is_statistic else REFERENCE_FREE if standing.reference_free else ""
+    """What stands behind a metric's name: that it is a mere statistic, scores only, or that it uses no references."""
+    if standing.is_statistic:
+        return STATISTIC
+    if standing.scores_only:
+        return SCORES_ONLY
+    return REFERENCE_FREE if standing.reference_free else ""
 
 
 #: What most papers report, the most used first (Billboards, Fig. 4), to set the best metric against.
@@ -1389,7 +1409,7 @@ def correlation_bars(ranking: Ranking, *, theme: Theme = "light") -> alt.LayerCh
     whiskers = base.mark_rule(color=colours.text, strokeWidth=1.2).encode(alt.X("low:Q"), y, alt.X2("high:Q"))
     figures = base.mark_text(align="left", dx=5, color=colours.text).encode(alt.X("end:Q"), y, text="label:N")
     chart = (lengths + whiskers + figures).properties(width=WIDTH, height=ROW * len(bars))
-    notes = {REFERENCE_FREE: "uses no references", STATISTIC: "a statistic of the text"}
+    notes = {REFERENCE_FREE: "uses no references", STATISTIC: "a statistic of the text", SCORES_ONLY: "scores only"}
     marks = [f" {mark} {note}." for mark, note in notes.items() if any(name.endswith(mark) for name in names)]
     intervals = "Lines are 95% intervals." if any(bar.get("low") is not None for bar in bars) else ""
     words = "; ".join(f"{bar['name']} {bar['label']}" for bar in bars)

@@ -298,6 +298,7 @@ class Board:
                             c.is_ensemble,
                             *([True] * c.is_statistic),
                             *filter(None, [c.computed_by]),
+                            *(["scores only"] * c.scores_only),
                         ]
                     )
                     for c in self.imported

@@ -59,6 +59,7 @@ def read_scores(
                 is_statistic=stated.is_statistic,
                 computed_by=stated.computed_by,
                 higher_is_better=stated.higher_is_better,
+                scores_only=stated.scores_only,
             )
         )
     check_files("scores", ".tsv", settings.scores, {column.source_name for column in columns}, settings, problems)

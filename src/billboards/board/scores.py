@@ -45,6 +45,8 @@ class Column:
     equal: float | None = None
     #: Which way its users read it; inside a board it is turned, so that higher is better everywhere.
     higher_is_better: bool = True
+    #: Whether somebody sent these scores without what computes them: what comes later stays without a score.
+    scores_only: bool = False
 
     @property
     def reference_free(self) -> bool:
@@ -68,6 +70,8 @@ class ImportedColumn:
     computed_by: str | None = None
     #: Which way its users read it; the values are turned, so that higher is better.
     higher_is_better: bool = True
+    #: Whether somebody sent these scores without what computes them: they rank no generators and join no ensemble.
+    scores_only: bool = False
 
     @property
     def column(self) -> Column:
@@ -81,6 +85,7 @@ class ImportedColumn:
             needs_input=self.needs_input,
             is_statistic=self.is_statistic,
             higher_is_better=self.higher_is_better,
+            scores_only=self.scores_only,
         )
 
 

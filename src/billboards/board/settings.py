@@ -77,6 +77,7 @@ class ImportedSettings:
     is_ensemble: bool = False
     is_statistic: bool = False
     computed_by: str | None = None
+    scores_only: bool = False
 
 
 def read_settings(text: str, problems: Problems) -> Settings:
@@ -223,6 +224,7 @@ class _ScoresTable(_Table):
     is_ensemble: _Truth = False
     is_statistic: _Truth = False
     computed_by: _Text | None = None
+    scores_only: _Truth = False
 
 
 _CARD: dict[str, Any] = {f.name: (_Text | None, None) for f in fields(DataCard)}

@@ -188,6 +188,7 @@ description = "An imaginary system."
 #   higher_is_better  false where lower was better: the scores are turned round when read
 #   is_ensemble       true for a combination of other metrics, which never enters a new ensemble
 #   is_statistic      true for what describes a text without judging it, such as its length: it never leads or joins
+#   scores_only       true for scores that somebody sent without what computes them: they never lead or join
 #   computed_by       the metric that computes such scores here for generators the file doesn't know: "COMET(model=…)"
 # [scores.sentBLEU]
 # name = "BLEU"
@@ -196,6 +197,7 @@ description = "An imaginary system."
 # higher_is_better = true
 # is_ensemble = false
 # is_statistic = false
+# scores_only = false
 # computed_by = "BLEU"
 
 # The data card: what a reader must know before trusting the board.

@@ -279,6 +279,7 @@ def _imported(column: ImportedColumn) -> dict[str, Any]:
             "higher_is_better": None if column.higher_is_better else False,
             "is_ensemble": column.is_ensemble or None,
             "is_statistic": column.is_statistic or None,
+            "scores_only": column.scores_only or None,
             "computed_by": column.computed_by,
             "references": list(column.references) if column.needs_references else None,
         }

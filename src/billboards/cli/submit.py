@@ -3,9 +3,14 @@
 billboards submit generator outputs.jsonl --to http://127.0.0.1:8000 --board demo --name my-system
 billboards submit metric my-metric/ --to http://127.0.0.1:8000 --board demo
 billboards submit metric overlap.py --to http://127.0.0.1:8000 --board demo --training-data none
+billboards submit metric mine.seg.score --to http://127.0.0.1:8000 --board demo --training-data none --higher-is-better
 
 A metric says what it is in its folder's metric.toml; for one without, such as a single Python file, --lower-is-better,
 --needs and --training-data say it.
+
+A file that ends in .seg.score, .tsv, .jsonl or .txt holds a metric's scores: `system<TAB>score` lines, each system's in
+the board's order, or generator, instance and score. The metric is then marked "scores only", and generators
+that come later stay without a score until you send theirs under the same name.
 
 A token is read from the environment variable BILLBOARDS_TOKEN, so that it stands in no history of commands. The command
 ends with 0 when the submission is scored, 2 when it is rejected for a mistake, and 1 when it failed; the site's log is
@@ -25,12 +30,17 @@ if TYPE_CHECKING:
     from billboards.client import Client
 
 TOKEN = "BILLBOARDS_TOKEN"
+#: How files end that hold a metric's scores.
+SCORES = (".score", ".tsv", ".jsonl", ".txt")
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("kind", choices=("generator", "metric"), help="what is submitted")
     parser.add_argument(
-        "path", type=Path, metavar="PATH", help="outputs (JSON lines or one a line), or a metric's folder, zip or .py"
+        "path",
+        type=Path,
+        metavar="PATH",
+        help="a generator's outputs, or a metric's folder, zip, .py or scores",
     )
     parser.add_argument("--to", required=True, metavar="URL", help="the site, as in http://127.0.0.1:8000")
     parser.add_argument("--board", required=True, metavar="NAME", help="the board on that site")
@@ -40,7 +50,12 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--url", metavar="URL", help="its home or code")
     parser.add_argument("--anonymous", action="store_true", help="show a pseudonym until it is revealed")
     parser.add_argument("--contrastive", action="store_true", help="a second entry, not the team's primary one")
-    parser.add_argument("--lower-is-better", action="store_true", help="of a metric without metric.toml")
+    direction = parser.add_mutually_exclusive_group()
+    direction.add_argument("--lower-is-better", action="store_true", help="of a metric without metric.toml")
+    direction.add_argument("--higher-is-better", action="store_true", help="of a metric's scores: one of the two")
+    parser.add_argument(
+        "--references", metavar="LIST", help="the references that a metric's scores saw (default: the board's)"
+    )
     parser.add_argument(
         "--needs",
         metavar="LIST",
@@ -62,10 +77,14 @@ def run(arguments: Namespace) -> int:
         details, path = _details(arguments) | _declared(arguments), arguments.path
         if arguments.kind == "generator":
             sent = site.submit_generator(arguments.board, arguments.name or path.stem, path, **details)
+        elif _holds_scores(path):
+            sent = site.submit_scores(arguments.board, arguments.name or _scores_name(path), path, **details)
         else:
             # A folder that states its metric's name needs no other.
             usual = None if (path / "metric.toml").is_file() else path.stem
             sent = site.submit_metric(arguments.board, arguments.name or usual, path, **details)
+        for warning in sent.get("warnings") or ():
+            print(f"warning: {warning}", file=sys.stderr)
         print(f"received as {sent['id']}; {_page(arguments.to, sent['id'])} shows how it goes", file=sys.stderr)
         submission = site.wait(sent["id"], on_progress=_Teller()) if arguments.wait else sent
         return _report(site, submission, arguments)
@@ -77,14 +96,31 @@ def _details(arguments: Namespace) -> dict[str, Any]:
     return {**{word: getattr(arguments, word) for word in words}, "anonymous": arguments.anonymous, "entry": entry}
 
 
-def _declared(arguments: Namespace) -> dict[str, str]:
+def _holds_scores(path: Path) -> bool:
+    """Whether a metric comes as scores only."""
+    return path.suffix in SCORES and not path.is_dir()
+
+
+def _scores_name(path: Path) -> str:
+    return path.name.removesuffix(path.suffix).removesuffix(".seg")
+
+
+def _declared(arguments: Namespace) -> dict[str, Any]:
     """What a metric without a manifest of its own says of itself."""
     from billboards.errors import InvalidInput
 
-    if arguments.kind == "generator" or (arguments.path.suffix != ".py" and arguments.training_data is None):
+    if arguments.kind == "generator":
+        return {}
+    scores = _holds_scores(arguments.path)
+    if not scores and arguments.path.suffix != ".py" and arguments.training_data is None:
         return {}
     if arguments.training_data is None:
         raise InvalidInput("say what the metric was trained on with --training-data, or --training-data none")
+    if scores:
+        if not (arguments.higher_is_better or arguments.lower_is_better):
+            raise InvalidInput("say which scores are better, with --higher-is-better or --lower-is-better")
+        declared = {"higher_is_better": arguments.higher_is_better, "training_data": arguments.training_data}
+        return declared | {"needs": arguments.needs, "references": arguments.references}
     manifest = {
         "higher_is_better": not arguments.lower_is_better,
         "needs": [word for word in arguments.needs.replace("nothing", "").split(",") if word],

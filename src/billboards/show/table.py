@@ -17,10 +17,12 @@ from billboards.show.words import interval_text, listed, one_line, p_text, rank_
 REFERENCE_FREE = "†"
 HUMAN = "‡"
 STATISTIC = "§"
+SCORES_ONLY = "¶"
 NOTES = {
     REFERENCE_FREE: f"{REFERENCE_FREE} uses no references: diagnostic",
     HUMAN: f"{HUMAN} written by people",
     STATISTIC: f"{STATISTIC} a statistic of the text, not a judgment of its quality",
+    SCORES_ONLY: f"{SCORES_ONLY} scores only: sent in without what computes them; it leads no ranking",
 }
 
 

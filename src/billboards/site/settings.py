@@ -217,6 +217,13 @@ class RetentionSettings(_Settings):
     orphan_days: Days | None = None
 
 
+class MetricSettings(_Settings):
+    """How metrics may come in beside programs."""
+
+    #: Whether scores are taken without what computes them.
+    scores_only: Literal["allow", "refuse"] = "allow"
+
+
 class SiteSettings(_Settings):
     """What holds for a whole site. Times are in seconds, sizes in bytes."""
 
@@ -259,6 +266,7 @@ class SiteSettings(_Settings):
     mail: MailSettings | None = None
     oidc: OidcSettings | None = None
     retention: RetentionSettings = Field(default_factory=RetentionSettings)
+    metrics: MetricSettings = Field(default_factory=MetricSettings)
 
     @property
     def metrics_token(self) -> str | None:
@@ -341,4 +349,5 @@ def _keys(kind: type[_Settings], tables: list[int | str]) -> Iterator[str]:
 
 _TABLES: Mapping[str, type[_Settings]] = MappingProxyType(
     {"phases": Phase, "mail": MailSettings, "oidc": OidcSettings, "retention": RetentionSettings}
+    | {"metrics": MetricSettings}
 )

@@ -52,8 +52,11 @@ def audit_column(board: Board, scores: Scores, name: str, *, seed: int = 0) -> M
     pool = scored_pool(board, field.rows, own)
     # No text is read: whatever is asked about an output was said of it where it was first written.
     optimised = Optimised("rerank", pool_words(pool), (), 0, pool=pool)
+    compared = compare(field, optimised, Judge(subject.name, own, higher_is_better=subject.higher_is_better))
+    if not is_comparable(compared):
+        raise NotEnoughData(f"{name} scores too few outputs to compare a machine on")
     evidence = Evidence(
-        compare(field, optimised, Judge(subject.name, own, higher_is_better=subject.higher_is_better)),
+        compared,
         [*_columns(scores, subject, field, optimised), *judge_people(board, field, optimised)],
         tuple(human_places(bench, subject, field)),
         notes=(PARTIAL,),

@@ -389,7 +389,8 @@ def _metrics(site: Site) -> list[Submission]:
     """Metrics whose file is there and that are, or may be, run again."""
     with site.database.reading() as connection:
         sent = submissions.find(connection, kind="metric")
-    return [submission for submission in sent if submission.blob and submission.state not in retention.OVER]
+    programs = (submission for submission in sent if submission.way == "program")
+    return [submission for submission in programs if submission.blob and submission.state not in retention.OVER]
 
 
 def unfinished(site: Site, before: float) -> dict[Path, int]:

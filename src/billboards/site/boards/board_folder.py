@@ -86,9 +86,14 @@ def _copy_imported(look: Look, folder: Path) -> None:
     stated = tomllib.loads((home / FILE).read_text("utf-8-sig")).get("scores", {})
     paths = named_files(home, "scores", ".tsv", lambda _: None, Problems())
     own = {column.source_name: column.signature for column in open_board(home).imported}
+    written = tomllib.loads((folder / FILE).read_text("utf-8"))["scores"]
+    stated = {name: stated.get(name, {}) if name in own else written[name] for name in written}
     for column in look.board.imported:
         name = column.source_name
         target = folder / "scores" / f"{file_name(name)}.tsv"
+        if name not in own:
+            # Sent in as scores only: written with the board, as its author knows them.
+            continue
         if own[name] == column.signature:
             shutil.copyfile(paths[name], target)
         elif not stated.get(name, {}).get("higher_is_better", True):
@@ -96,7 +101,7 @@ def _copy_imported(look: Look, folder: Path) -> None:
             turned = {row: 0.0 - scores for row, scores in column.values.items()}
             write_lines(target, score_lines([instance.id for instance in look.board.instances], turned))
     document = tomllib.loads((folder / FILE).read_text("utf-8"))
-    document["scores"] = {name: stated.get(name, {}) for name in document["scores"]}
+    document["scores"] = stated
     (folder / FILE).write_text(tomli_w.dumps(document), "utf-8", newline="\n")
 
 
@@ -129,7 +134,7 @@ def _copy_programs(look: Look, folder: Path) -> None:
     if not (look.live.settings.open_programs or look.live.audience == "owners"):
         return
     for name, submission in sorted(look.live.metrics.items()):
-        if not submission.anonymous:
+        if not submission.anonymous and submission.way == "program":
             target = folder / "programs" / file_name(name)
             shutil.copytree(program_folder(look.live.site, submission), target)
 

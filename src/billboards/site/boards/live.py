@@ -33,6 +33,7 @@ from billboards.site.site import Site
 from billboards.site.submissions import records as submissions
 from billboards.site.submissions.blobs import BlobStore
 from billboards.site.submissions.records import Submission
+from billboards.site.submissions.sent_scores import sent_column
 from billboards.site.work.cells import SqlCells
 
 
@@ -156,10 +157,11 @@ def _build(
     programs = {str(submission.settings["column"]): submission for submission in seen if submission.kind == "metric"}
     own, unavailable = board_metrics(board)
     signatures = [metric.signature for metric in own] + [
-        str(program.settings["signature"]) for program in programs.values()
+        str(program.settings["signature"]) for program in programs.values() if program.way != "scores"
     ]
     rows = (submitted_row(site, board, submission, name) for name, submission in sorted(generators.items()))
     board = with_attached(replace(board, rows=(*board.rows, *rows)), site.cells(registered.name))
+    board = _with_sent_scores(site, board, programs.values())
     with site.database.reading() as connection:
         judged = with_campaigns(connection, board, site.cache, ranks=settings.ranks, with_excluded=with_excluded)
     return LiveBoard(
@@ -175,6 +177,13 @@ def _build(
         unavailable=unavailable,
         snapshot=head,
     )
+
+
+def _with_sent_scores(site: Site, board: Board, metrics: Iterable[Submission]) -> Board:
+    """A board with the columns that were sent in as scores only; one that its owner imported goes before them."""
+    taken = {name for column in board.imported for name in (column.name, column.source_name)}
+    sent = (metric for metric in metrics if metric.way == "scores" and metric.settings["column"] not in taken)
+    return replace(board, imported=(*board.imported, *(sent_column(site, board, metric) for metric in sent)))
 
 
 def attached_key(board: Board, column: ImportedColumn) -> ColumnKey:

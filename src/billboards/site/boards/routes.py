@@ -97,6 +97,8 @@ class ColumnFacts(BaseModel):
     higher_is_better: bool
     submission: str | None
     trained_on_this_board: bool
+    #: Whether its author sent scores alone: generators that come later stay without one until the author scores them.
+    scores_only: bool
 
 
 class GeneratorScores(BaseModel):
@@ -263,6 +265,7 @@ def _column(look: Look, number: int) -> ColumnFacts:
         higher_is_better=column.higher_is_better,
         submission=None if submission is None else submission.id,
         trained_on_this_board=bool(submission and submission.settings.get("trained_on_this_board")),
+        scores_only=column.scores_only,
     )
 
 

@@ -79,9 +79,17 @@ def metric_context(look: Look, name: str) -> dict[str, Any]:
         "audit": _audit(look, standing),
         "card": card_of(standing.name) if standing.origin == "own" else None,
         "submission": look.live.metrics.get(standing.name),
+        "not_scored": _not_scored(ranking, standing),
         "half": HALF,
         "digits": mean_digits(g.scores.get(standing.name) for g in ranking.generators),
     }
+
+
+def _not_scored(ranking: Ranking, standing: MetricStanding) -> tuple[str, ...]:
+    """Generators that the author of a metric of scores only has not scored."""
+    if not standing.scores_only:
+        return ()
+    return tuple(g.name for g in ranking.generators if not g.covered.get(standing.name) and g.kind != "optimised")
 
 
 def _audit(look: Look, standing: MetricStanding) -> MetricAudit | None:
@@ -148,6 +156,7 @@ def _facts(ranking: Ranking, standing: MetricStanding) -> list[tuple[str, str]]:
     if standing.interval is not None:
         facts.append(("95% interval", interval_text(standing.interval, 3)))
     facts.append(("judged outputs", value_text(standing.n)))
+    facts += [("comes as", "scores only")] if standing.scores_only else []
     return [*facts, ("references", ", ".join(standing.references) or "none")]
 
 

@@ -13,7 +13,7 @@ from billboards.site.accounts.access import may
 from billboards.site.boards.masked import Look
 from billboards.site.settings import moment
 from billboards.site.submissions import records as submissions
-from billboards.site.submissions.sending import submit_generator, submit_metric
+from billboards.site.submissions.sending import submit_generator, submit_metric, submit_scores
 from billboards.site.web import addresses
 from billboards.site.web.asking import Ask, Upload, changing, reading
 from billboards.site.web.rendering import Body
@@ -38,6 +38,11 @@ def show_generator_form(ask: Ask) -> Body:
 def show_metric_form(ask: Ask) -> Body:
     """The empty form for a metric."""
     return _metric_form(ask, {"needs_references": "yes", "direction": "higher"}, [], 200)
+
+
+def show_scores_form(ask: Ask) -> Body:
+    """The empty form for a metric's scores."""
+    return _scores_form(ask, {"needs_references": "yes"}, [], 200)
 
 
 def _generator_form(ask: Ask, sent: Mapping[str, Any], problems: list[str], status: int) -> Body:
@@ -72,6 +77,23 @@ def _metric_form(ask: Ask, sent: Mapping[str, Any], problems: list[str], status:
     )
 
 
+def _scores_form(ask: Ask, sent: Mapping[str, Any], problems: list[str], status: int) -> Body:
+    look = ask.look()
+    return ask.board_page(
+        "submit_scores",
+        look,
+        "submit",
+        status=status,
+        heading="Submit a metric’s scores",
+        sent=_texts(sent),
+        problems=problems,
+        examples=look.board.instances[:EXAMPLES],
+        instances=len(look.board.instances),
+        reference_names=look.board.reference_names,
+        **_rules(ask, look),
+    )
+
+
 def _texts(sent: Mapping[str, Any]) -> dict[str, str]:
     return {key: value for key, value in sent.items() if isinstance(value, str)}
 
@@ -92,6 +114,7 @@ def _rules(ask: Ask, look: Look) -> dict[str, Any]:
         "phases": [(p.name, p.opens, p.closes, p.blind, p.is_open(now)) for p in settings.phases],
         "quota": _quota(ask, look, now),
         "has_phases": bool(settings.phases),
+        "takes_scores": ask.site.settings.metrics.scores_only == "allow",
     }
 
 
@@ -154,6 +177,34 @@ def receive_metric(ask: Ask, sent: Mapping[str, Any]) -> Body | str:
     return addresses.submission(received.submission.id)
 
 
+def receive_scores(ask: Ask, sent: Mapping[str, Any]) -> Body | str:
+    """Take a metric's scores, or say all that is wrong with them."""
+    try:
+        if sent.get("direction") not in ("higher", "lower"):
+            raise InvalidInput("say whether higher or lower scores are better")
+        raw, file_name = sent_content(sent, "scores", "the scores")
+        references = [name.strip() for name in str(sent.get("references") or "").split(",") if name.strip()]
+        received = submit_scores(
+            ask.site,
+            ask.viewer,
+            ask.board_name,
+            str(sent.get("name", "")).strip(),
+            raw,
+            higher_is_better=sent["direction"] == "higher",
+            training_data=str(sent.get("training_data") or ""),
+            needs=[need for need in ("references", "input") if sent.get(f"needs_{need}")],
+            references=references or None,
+            trained_on_this_board=bool(sent.get("trained_here")),
+            file_name=file_name,
+            anonymous=bool(sent.get("anonymous")),
+            entry=sent.get("entry") or "primary",
+            about=_about(sent),
+        )
+    except (InvalidInput, Refused, NotAllowed) as error:
+        return _scores_form(ask, sent, *_said(ask, error))
+    return addresses.submission(received.submission.id)
+
+
 def sent_content(sent: Mapping[str, Any], pasted_name: str, what: str) -> tuple[bytes, str]:
     """What was sent: a file or a pasted text, not both and not neither."""
     upload, pasted = sent.get("file"), str(sent.get("pasted") or "")
@@ -197,9 +248,12 @@ def _said(ask: Ask, error: BillboardsError) -> tuple[list[str], int]:
 
 
 GENERATOR, METRIC = "/boards/{board}/submit/generator", "/boards/{board}/submit/metric"
+SCORES = "/boards/{board}/submit/scores"
 
 router.add_route("/boards/{board}/submit", reading(show_choice, kept=False), include_in_schema=False)
 router.add_route(GENERATOR, reading(show_generator_form, kept=False), include_in_schema=False)
 router.add_route(GENERATOR, changing(receive_generator), methods=["POST"], include_in_schema=False)
 router.add_route(METRIC, reading(show_metric_form, kept=False), include_in_schema=False)
 router.add_route(METRIC, changing(receive_metric), methods=["POST"], include_in_schema=False)
+router.add_route(SCORES, reading(show_scores_form, kept=False), include_in_schema=False)
+router.add_route(SCORES, changing(receive_scores), methods=["POST"], include_in_schema=False)

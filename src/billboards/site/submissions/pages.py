@@ -143,7 +143,8 @@ def _column_address(board: str, submission: Submission) -> str | None:
 
 def _facts(submission: Submission) -> list[tuple[str, str]]:
     settings = submission.settings
-    facts = [("kind", submission.kind), ("entry", submission.entry), ("team", submission.team)]
+    kind = "metric, scores only" if submission.way == "scores" else submission.kind
+    facts = [("kind", kind), ("entry", submission.entry), ("team", submission.team)]
     facts += [("phase", submission.phase)] if submission.phase else []
     facts += [("name on the board", submission.public_name)] if submission.anonymous else []
     return facts + [(word, str(settings[word])) for word in ("description", "paper", "url") if settings.get(word)]
@@ -151,7 +152,8 @@ def _facts(submission: Submission) -> list[tuple[str, str]]:
 
 def _steps(submission: Submission) -> list[tuple[str, bool, bool]]:
     """The way of a submission: each step, whether it is behind, and whether it is now."""
-    way = ["received", "checking", *(["trial"] if submission.kind == "metric" else []), "scoring", "scored"]
+    is_tried = submission.kind == "metric" and submission.way != "scores"
+    way = ["received", "checking", *(["trial"] if is_tried else []), "scoring", "scored"]
     if submission.state not in way:
         return []
     now = way.index(submission.state)

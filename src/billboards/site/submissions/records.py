@@ -24,6 +24,7 @@ from billboards.site.database.schema import accounts, submissions, teams
 
 Kind = Literal["generator", "metric"]
 Entry = Literal["primary", "contrastive"]
+Way = Literal["program", "scores"]
 
 #: From which state to which; what is not here does not happen.
 TRANSITIONS: Mapping[str, frozenset[str]] = {
@@ -70,6 +71,12 @@ class Submission:
     @property
     def is_terminal(self) -> bool:
         return self.state in TERMINAL
+
+    @property
+    def way(self) -> Way:
+        """How a metric came in; a program unless it says otherwise."""
+        way: Way = self.settings.get("way", "program")
+        return way
 
     @property
     def public_name(self) -> str:

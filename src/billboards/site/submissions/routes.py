@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 from fastapi import Depends, File, Form, Request, Response, UploadFile
 from pydantic import BaseModel, Field
 
+from billboards.board.added_scores import read_needs
 from billboards.errors import InvalidInput
 from billboards.site.accounts.access import Viewer, may
 from billboards.site.accounts.permissions import Permission, SubmissionPermission, site_of
@@ -139,6 +140,47 @@ def submit_metric(
         entry=entry,
         about={"description": description, "paper": paper, "url": url},
         trusted=trusted,
+    )
+    return _received(response, received)
+
+
+@router.post("/boards/{board}/metrics/scores", status_code=201)
+def submit_scores(
+    request: Request,
+    response: Response,
+    board: str,
+    viewer: Submitter,
+    file: Annotated[UploadFile, File(description="system and score a line; generator, instance, score; or JSON lines")],
+    name: Annotated[str, Form(max_length=200)],
+    higher_is_better: Annotated[bool, Form(description="whether a higher score is a better one")],
+    training_data: Annotated[str, Form(max_length=10_000, description="what it was trained on, or none")],
+    needs: Annotated[str, Form(description="what it saw: references, input, both with a comma, or nothing")] = (
+        "references"
+    ),
+    references: Annotated[str | None, Form(description="the references it saw, commas between; left out, all")] = None,
+    trained_on_this_board: Annotated[bool, Form()] = False,
+    description: Words = None,
+    paper: Words = None,
+    url: Words = None,
+    anonymous: Annotated[bool, Form()] = False,
+    entry: Annotated[Literal["primary", "contrastive"], Form()] = "primary",
+) -> SubmissionFacts:
+    """Send in a metric as scores only; generators that come later stay without a score until they are sent, too."""
+    received = submitting.submit_scores(
+        site_of(request),
+        viewer,
+        board,
+        name,
+        _read(file, site_of(request).settings.generator_bytes),
+        higher_is_better=higher_is_better,
+        training_data=training_data,
+        needs=read_needs(needs),
+        references=None if not references else [word.strip() for word in references.split(",")],
+        trained_on_this_board=trained_on_this_board,
+        file_name=file.filename or "scores",
+        anonymous=anonymous,
+        entry=entry,
+        about={"description": description, "paper": paper, "url": url},
     )
     return _received(response, received)
 

@@ -1,7 +1,8 @@
 """Sending in, and what its sender or the owner may do with it afterwards.
 
 A generator is checked at once: what is wrong is said before anything is written down, and costs no quota. A metric's
-archive is looked through at once and built later. Whether a phase is open, the name is free and the quota is not spent
+archive is looked through at once and built later; a metric may also come as scores only, which are checked at once
+like outputs. Whether a phase is open, the name is free and the quota is not spent
 is decided in the transaction that writes the submission down, so two at the same moment can't both be the last.
 Sending the same thing again under the same name gives the submission that is there, so a lost answer can be asked for
 again.
@@ -10,7 +11,7 @@ again.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -38,7 +39,12 @@ from billboards.site.submissions import records as submissions
 from billboards.site.submissions.generator_files import Format, canonical, read_generator
 from billboards.site.submissions.metric_folders import folder_manifest, unpack_metric
 from billboards.site.submissions.records import Draft, Entry, Kind, Submission
+from billboards.site.submissions.sent_scores import SentScores, doubtful_sign, kept_scores, read_sent
 
+#: States of submissions that are no more on their way nor on the board.
+GONE = ("withdrawn", "rejected", "failed", "cancelled")
+#: What is said of a metric that its scores depend on, beside its file.
+DECIDING = ("manifest", "higher_is_better", "needs_references", "needs_input", "references")
 #: What a submission may say of itself beside its outputs or program.
 WORDS = ("description", "paper", "url", "language", "human")
 LONGEST_WORDS = 10_000
@@ -118,6 +124,91 @@ def submit_metric(
     return Received(submission)
 
 
+def submit_scores(
+    site: Site,
+    viewer: Viewer,
+    board: str,
+    name: str,
+    raw: bytes,
+    *,
+    higher_is_better: bool,
+    training_data: str,
+    needs: Sequence[str] = ("references",),
+    references: Sequence[str] | None = None,
+    trained_on_this_board: bool = False,
+    file_name: str = "scores",
+    anonymous: bool = False,
+    entry: Entry = "primary",
+    about: Mapping[str, Any] | None = None,
+) -> Received:
+    """Send in a metric as scores only; every mistake is named, and nothing is kept where there is one.
+
+    Scores of generators that an earlier version has, and this file leaves out, stay as they were. Generators are those
+    that the sender may see, so that nobody learns here of others.
+    """
+    account = require(viewer, "submit")
+    if site.settings.metrics.scores_only == "refuse":
+        raise Refused("this site takes no metrics as scores only; send a program that computes them")
+    registered = _board(site, board)
+    _check_size(raw, site.settings.generator_bytes, file_name)
+    live = live_board(site, board, audience=viewer.audience)
+    _check_name(folder_board(site, registered), "metric", name)
+    settings: dict[str, Any] = _about(about) | {
+        "way": "scores",
+        "higher_is_better": higher_is_better,
+        **_needs(needs),
+        "references": _references(live.board, needs, references),
+        "training_data": _stated(training_data),
+        "trained_on_this_board": trained_on_this_board,
+        "file": file_name[:200],
+    }
+    sent = read_sent(raw, live.board, name=file_name)
+    doubts = doubtful_sign(sent, live.shown, higher_is_better=higher_is_better, name=file_name)
+    hides = live.settings.hidden_judgments or any(phase.blind for phase in live.settings.phases)
+    warnings = (*sent.warnings, *(() if hides and not live.settings.revealed else doubts))
+    content = _with_earlier(site, account, board, name, sent, settings).content()
+    blob = site.blobs.put(content)
+    submission = _receive(site, account, registered, "metric", name, blob, anonymous, entry, settings)
+    _put_back(site, blob, content)
+    return Received(submission, warnings)
+
+
+def _with_earlier(
+    site: Site, account: Account, board: str, name: str, sent: SentScores, settings: Mapping[str, Any]
+) -> SentScores:
+    """Scores together with those of the version before, where that says the same of itself."""
+    with site.database.reading() as connection:
+        earlier = submissions.find(connection, board=board, kind="metric", name=name, team_id=account.team_id)
+    alive = [one for one in earlier if one.state not in GONE and one.way == "scores"]
+    if not alive or any(alive[0].settings.get(word) != settings.get(word) for word in DECIDING):
+        return sent
+    return sent.with_earlier(kept_scores(site, alive[0]))
+
+
+def _needs(needs: Sequence[str]) -> dict[str, bool]:
+    if unknown := sorted(set(needs) - {"references", "input"}):
+        raise UnknownName("thing that a metric can need", unknown[0], ("references", "input"))
+    return {"needs_references": "references" in needs, "needs_input": "input" in needs}
+
+
+def _references(board: Board, needs: Sequence[str], references: Sequence[str] | None) -> list[str] | None:
+    """The references that a metric saw, in the board's order; None is all that the board uses."""
+    if not references or "references" not in needs:
+        return None
+    for name in references:
+        if name not in board.reference_names:
+            raise UnknownName("reference", name, board.reference_names)
+    return [name for name in board.reference_names if name in references]
+
+
+def _stated(training_data: str) -> str:
+    if not training_data.strip():
+        raise InvalidInput("say what the metric was trained on, or `none`")
+    if len(training_data) > LONGEST_WORDS:
+        raise InvalidInput(f"training data must be told in at most {LONGEST_WORDS} characters")
+    return training_data.strip()
+
+
 def _put_back(site: Site, blob: str, content: bytes) -> None:
     """See that a file is there now that a row names it: an old one like it may just have been tidied away."""
     if not site.blobs.touched(blob):
@@ -150,7 +241,7 @@ def _receive(
         board_settings = read_board_settings(registry.board(connection, registered.name).settings)
         same = submissions.find(connection, board=registered.name, kind=kind, name=name)
         _check_owner(same, account, name)
-        if same and same[0].blob == blob and same[0].state not in ("withdrawn", "rejected", "failed", "cancelled"):
+        if same and same[0].state not in GONE and _is_same(same[0], blob, settings):
             return same[0]
         phase = _check_open(connection, board_settings, registered.name, kind, account, now)
         if entry == "primary":
@@ -168,6 +259,12 @@ def _receive(
             settings=settings,
         )
         return submissions.create(connection, draft, actor=account.name, now=now)
+
+
+def _is_same(submission: Submission, blob: str, settings: Mapping[str, Any]) -> bool:
+    """Whether a file and what is said of it are those of a submission."""
+    before, said = submission.settings, [word for word in ("way", *DECIDING) if word in settings]
+    return submission.blob == blob and all(before.get(word) == settings[word] for word in said)
 
 
 def _check_owner(same: tuple[Submission, ...], account: Account, name: str) -> None:

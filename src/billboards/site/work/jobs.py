@@ -35,8 +35,9 @@ from billboards.site.cache import Shelf
 from billboards.site.database import trail
 from billboards.site.site import Site
 from billboards.site.submissions import records as submissions
-from billboards.site.submissions.metric_folders import open_submitted
+from billboards.site.submissions.metric_folders import column_name, open_submitted
 from billboards.site.submissions.records import Submission
+from billboards.site.submissions.sent_scores import kept_scores, scores_signature
 from billboards.site.work import leases
 from billboards.site.work.cells import write_cell, write_failure
 from billboards.site.work.worklist import BACKOFF, LONGEST_REASON, UNRANKABLE, Job, Kind, Plan, Scorer, plan_board
@@ -73,6 +74,8 @@ def _check(site: Site, job: Job, cancelled: Cancelled) -> None:
     assert job.submission is not None
     if job.submission.kind == "generator":
         _check_generator(site, job, job.submission)
+    elif job.submission.way == "scores":
+        _check_scores(site, job, job.submission)
     else:
         _check_metric(site, job, job.submission, cancelled)
 
@@ -90,6 +93,22 @@ def _check_generator(site: Site, job: Job, submission: Submission) -> None:
         _finish(site, job, "rejected", reason=problem)
     else:
         _finish(site, job, "scoring", log=f"checked: {len(board.instances)} outputs")
+
+
+def _check_scores(site: Site, job: Job, submission: Submission) -> None:
+    """Read what was kept once more: the board may have changed since it came in."""
+    board = live_board(site, job.board, audience="owners").board
+    sent = kept_scores(site, submission)
+    versions = {row.version for row in board.rows}
+    scored = [row for row in sent.rows if row.version in versions]
+    if not scored or not set(sent.instances) & board.position.keys():
+        reason = "the board's outputs have changed since: none of those that were scored is there any more"
+        _finish(site, job, "rejected", reason=reason)
+        return
+    settings = {**submission.settings, "column": column_name(submission)}
+    settings["signature"] = scores_signature(settings, submission.blob)
+    log = f"checked: {len(scored)} generators, {sum(int(np.isfinite(row.scores).sum()) for row in scored)} scores"
+    _finish(site, job, "scoring", log=log, settings=settings)
 
 
 def _check_metric(site: Site, job: Job, submission: Submission, cancelled: Cancelled) -> None:

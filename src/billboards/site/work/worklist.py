@@ -228,7 +228,7 @@ class _Lister:
         self.sets = cached[1]
 
     def scorers(self, entries: Sequence[Submission]) -> list[Scorer]:
-        return [*self.own, *(submitted_metric(entry) for entry in entries if entry.kind == "metric")]
+        return [*self.own, *(submitted_metric(entry) for entry in entries if is_run_here(entry))]
 
     def rows(self, entries: Sequence[Submission]) -> list[Outputs]:
         generators = [entry for entry in entries if entry.kind == "generator"]
@@ -243,7 +243,7 @@ class _Lister:
             if entry.kind == "generator":
                 waits[entry.id] = self.blocks(scorers, [submitted_row(self.site, self.folder, entry, entry.name)])
             else:
-                waits[entry.id] = self.blocks([submitted_metric(entry)], self.rows(finished))
+                waits[entry.id] = self.blocks(self.scorers([entry])[len(self.own) :], self.rows(finished))
         return waits
 
     def blocks(self, scorers: Sequence[Scorer], rows: Sequence[Outputs]) -> tuple[Block, ...]:
@@ -261,6 +261,11 @@ class _Lister:
                     scored[seen] = Rows({r.version: r for r in taking_part if not self.folder.is_reference(r, seen)})
                 blocks.append(Block(scorer, key, scored[seen]))
         return tuple(blocks)
+
+
+def is_run_here(submission: Submission) -> bool:
+    """Whether a submission is a metric that workers run; scores that came alone are on the board without it."""
+    return submission.kind == "metric" and submission.way != "scores"
 
 
 def submitted_metric(submission: Submission) -> SubmittedMetric:
@@ -575,6 +580,8 @@ def _settle(site: Site, submission: Submission, now: Standing) -> bool:
             )
         else:
             log = f"scored: {len(waits) - len(failed)} of {len(waits)} cells"
+            if submission.way == "scores":
+                log = "taken over: the scores stand on the board as they were sent"
             log = "\n".join((log, *(f"not scored: {reason}" for reason in reasons)))
             submissions.advance(connection, submission.id, "scored", actor="site", now=moment, log=log)
     return True
