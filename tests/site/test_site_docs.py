@@ -11,6 +11,7 @@ from billboards.site.settings import (
     OIDC_SECRET,
     BoardSettings,
     MailSettings,
+    MetricSettings,
     OidcSettings,
     Phase,
     RetentionSettings,
@@ -23,7 +24,7 @@ PAGE = (Path(__file__).resolve().parents[2] / "docs" / "running-a-site.md").read
 
 def test_every_setting_is_explained() -> None:
     words = set(re.findall(r"`\[?([\w]+)\]?`", PAGE))
-    for kind in (BoardSettings, Phase, SiteSettings, MailSettings, OidcSettings, RetentionSettings):
+    for kind in (BoardSettings, Phase, SiteSettings, MailSettings, OidcSettings, RetentionSettings, MetricSettings):
         assert kind.model_fields.keys() - words == set(), kind.__name__
     assert {MAIL_PASSWORD, OIDC_SECRET} <= words
 

@@ -6,7 +6,7 @@ and can say which limit it was. The kernel's lies a little higher, so that it is
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 from billboards.errors import InvalidInput
 
@@ -32,6 +32,10 @@ class Limits:
         for limit in fields(self):
             if not getattr(self, limit.name) > 0:
                 raise InvalidInput(f"{limit.name} is {getattr(self, limit.name)}; a limit is a number above 0")
+
+    def times(self, count: int) -> Limits:
+        """The limits of so many generators in one run: the time of all, the space of one."""
+        return replace(self, wall_seconds=count * self.wall_seconds, cpu_seconds=count * self.cpu_seconds)
 
     def of_one_process(self, *, confined: bool) -> dict[str, tuple[int, int]]:
         """The kernel's limits by their names, soft and hard."""

@@ -1,8 +1,9 @@
 """A submitted program as a metric: a folder with `run.sh`, or a Python file with one function (Billboards, §2.1).
 
-The program is given three files of JSON lines and writes one score per line. It sees the outputs, and of references and
-inputs only what it declared to need; it never sees who wrote an output, a judgment, or another submission. Its
-signature carries digests of the folder and of its environment, so a changed program is another column.
+The program is given files of JSON lines and writes a score per line. It sees the outputs, and of references and inputs
+only what it declared to need; it never sees who wrote an output, a judgment, or another submission. A Python file that
+has `load()` is loaded once for several generators, which are scored apart from one another. Its signature carries
+digests of the folder and of its environment, so a changed program is another column.
 """
 
 from __future__ import annotations
@@ -11,8 +12,9 @@ import hashlib
 import json
 import os
 import platform
+import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -21,6 +23,7 @@ from numpy.typing import NDArray
 
 from billboards.errors import InvalidSubmission, MetricFailed, Problem
 from billboards.metrics.base import Batch, CardedMetric, MetricCard
+from billboards.run.confinement import FOLDER
 from billboards.run.environments import Environment
 from billboards.run.manifest import SHELL, Manifest, read_manifest
 from billboards.run.sandbox import Limits, Listener, Outcome, Places, Work, run
@@ -34,6 +37,8 @@ READABLE, OPEN = 0o004, 0o005
 #: Line ends of Unicode, at which JSON does not end but many a program's lines do.
 _ESCAPED = {ord(character): f"\\u{ord(character):04x}" for character in "\x85\u2028\u2029"}
 _BLOCK = 1 << 20
+#: How a Python file says that it has a step to be done once.
+_LOAD, _LOADED = (re.compile(p, re.MULTILINE) for p in (rb"^def load\s*\(", rb"^def score\s*\([^)]*\bloaded\b"))
 
 
 @dataclass(frozen=True)
@@ -65,16 +70,32 @@ class ProgramMetric(CardedMetric):
         }
         return "|".join((self.card.name, *(f"{key}:{value}" for key, value in parts.items())))
 
+    @cached_property
+    def loads(self) -> bool:
+        """Whether it is a Python file with a step that is done once for all generators."""
+        if self.entry == SHELL:
+            return False
+        text = (self.folder / self.entry).read_bytes()
+        return _LOAD.search(text) is not None and _LOADED.search(text) is not None
+
+    @property
+    def scores_together(self) -> bool:  # type: ignore[override]  # the one metric of which an object decides
+        return self.loads
+
     def score_batch(self, batch: Batch) -> Floats:
-        done = run_program(self, batch)
-        if done.scores is None:
-            raise MetricFailed(str(done.problem))
-        return done.scores
+        return self.score_rows([batch])[0]
+
+    def score_rows(self, batches: Sequence[Batch]) -> list[Floats]:
+        done = run_rows(self, batches) if self.loads else [run_program(self, batch) for batch in batches]
+        for run_ in done:
+            if run_.scores is None:
+                raise MetricFailed(str(run_.problem))
+        return [run_.scores for run_ in done if run_.scores is not None]
 
 
 @dataclass(frozen=True)
 class ProgramRun:
-    """One run of a program: its scores, or the sentence that says why there are none."""
+    """What a run of a program gave one generator: its scores, or the sentence that says why there are none."""
 
     scores: Floats | None
     problem: str | None
@@ -107,22 +128,42 @@ def run_program(
 
     Without `quoting` the problem holds nothing that the program wrote: it may be a reference that nobody shall see.
     """
-    if not len(batch):
+    return run_rows(program, [batch], listen=listen, cancelled=cancelled, quoting=quoting)[0]
+
+
+def run_rows(
+    program: ProgramMetric,
+    batches: Sequence[Batch],
+    *,
+    listen: Listener | None = None,
+    cancelled: Callable[[], bool] | None = None,
+    quoting: bool = True,
+) -> list[ProgramRun]:
+    """Run a program once on several generators' outputs, which only one that `loads` can be given together.
+
+    Time and processor time are those of one generator, so many times. What goes wrong with one is said of all.
+    """
+    if not batches or not all(map(len, batches)):
         raise MetricFailed(f"{program.name}: there is no output to score")
     outcome = run(
-        _work(program, batch),
-        limits=program.limits,
+        _loaded_work(program, batches) if program.loads else _work(program, batches[0]),
+        limits=program.limits.times(len(batches)),
         trusted=program.trusted,
         listen=listen,
         cancelled=cancelled,
         quoting=quoting,
     )
     if outcome.result is None:
-        return ProgramRun(None, f"{program.name}: {outcome.problem}", outcome)
+        return [ProgramRun(None, f"{program.name}: {outcome.problem}", outcome)] * len(batches)
     try:
-        return ProgramRun(parse_scores(outcome.result, len(batch), quoting=quoting), None, outcome)
+        scores = parse_scores(outcome.result, sum(map(len, batches)), quoting=quoting)
     except MetricFailed as error:
-        return ProgramRun(None, f"{program.name}: {error}", outcome)
+        return [ProgramRun(None, f"{program.name}: {error}", outcome)] * len(batches)
+    shared = replace(
+        outcome, seconds=outcome.seconds / len(batches), cpu_seconds=outcome.cpu_seconds / len(batches), result=None
+    )
+    ends = np.cumsum([len(batch) for batch in batches])[:-1]
+    return [ProgramRun(row, None, shared) for row in np.split(scores, ends)]
 
 
 def folder_digest(folder: Path) -> str:
@@ -166,6 +207,23 @@ def _work(program: ProgramMetric, batch: Batch) -> Work:
         return Work(program.folder, shell, files, environment)
     driver = {DRIVER: Path(__file__).with_name(DRIVER).read_bytes()}
     return Work(program.folder, python, {**files, **driver}, environment)
+
+
+def _loaded_work(program: ProgramMetric, batches: Sequence[Batch]) -> Work:
+    """Several generators for a program that is loaded once; their files are numbered."""
+    files = {DRIVER: Path(__file__).with_name(DRIVER).read_bytes()}
+    for k, batch in enumerate(batches):
+        files |= {f"{k}.{name}": content for name, content in given_files(program.card, batch).items()}
+
+    def python(places: Places) -> list[str]:
+        driver, source = f"{places.inputs}/{DRIVER}", f"{places.folder}/{program.entry}"
+        given = [places.inputs, str(len(batches)), places.result]
+        # Only behind walls is every other process one that the program has started.
+        company = "apart" if places.folder == FOLDER else "trusted"
+        return [places.python, "-B", driver, "--loaded", source, company, *given]
+
+    environment = None if program.environment is None else program.environment.folder
+    return Work(program.folder, python, files, environment)
 
 
 def _json_lines(lines: Iterator[dict[str, object]]) -> bytes:

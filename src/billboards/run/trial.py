@@ -2,19 +2,20 @@
 
 The shortest and the longest output are among them, since programs break at the ends. Both runs must give one finite
 number per output and, unless the metric declares itself not deterministic, the same ones to the last bit. How long they
-took says how long the board will take.
+took says how long the board will take. A program that is loaded once for several generators is run the second time in
+the company of another, which must change nothing.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from billboards.errors import InvalidInput
 from billboards.metrics.base import Batch
-from billboards.run.program import ProgramMetric, ProgramRun, run_program
+from billboards.run.program import ProgramMetric, ProgramRun, run_rows
 from billboards.run.sandbox import Listener
 
 INSTANCES = 8
@@ -53,9 +54,10 @@ def try_program(
     """
     few = pick(batch, instances)
     runs: list[ProgramRun] = []
-    for _ in range(2):
-        runs.append(run_program(program, few, listen=listen, cancelled=cancelled, quoting=quoting))
-        if runs[-1].problem is not None:
+    for company in ([], [_others(few)] if program.loads else []):
+        run = run_rows(program, [*company, few], listen=listen, cancelled=cancelled, quoting=quoting)[-1]
+        runs.append(run)
+        if run.problem is not None:
             break
     seconds = max(done.outcome.seconds for done in runs)
     scored = [done.scores for done in runs if done.scores is not None]
@@ -86,6 +88,11 @@ def pick(batch: Batch, instances: int) -> Batch:
     )
 
 
+def _others(few: Batch) -> Batch:
+    """Outputs of another generator: these, each in the place of the one before it."""
+    return replace(few, outputs=[*few.outputs[1:], *few.outputs[:1]])
+
+
 def _difference(
     program: ProgramMetric, few: Batch, runs: list[ProgramRun], repeatable: bool, quoting: bool
 ) -> str | None:
@@ -95,6 +102,11 @@ def _difference(
     first, second = runs[0].scores, runs[1].scores
     assert first is not None
     assert second is not None
+    if program.loads:
+        return (
+            f"{program.name}: scored the same outputs differently when run again after another generator's; "
+            f"score() must not depend on what it scored before; fix its seeds, or declare {DECLARE}"
+        )
     if not quoting:
         return (
             f"{program.name}: scored the same outputs differently when run again; fix its seeds, or declare {DECLARE}"

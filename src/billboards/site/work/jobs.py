@@ -19,14 +19,13 @@ from billboards.errors import (
     BillboardsError,
     InvalidBoard,
     InvalidInput,
-    MetricFailed,
     MissingPart,
     StoreAway,
     StoreFailed,
 )
 from billboards.metrics.base import Batch, Counts, Metric
-from billboards.metrics.executor import Executor, Result, Task, run_groups, run_task
-from billboards.run.program import ProgramMetric, run_program
+from billboards.metrics.executor import Executor, Result, Task, run_groups, run_task, run_together
+from billboards.run.program import ProgramMetric, run_rows
 from billboards.run.trial import Trial, try_program
 from billboards.site.boards.live import BlobTexts, live_board
 from billboards.site.boards.refresh import refresh
@@ -131,6 +130,7 @@ def _check_metric(site: Site, job: Job, submission: Submission, cancelled: Cance
         "higher_is_better": card.higher_is_better,
         "training_data": card.training_data,
         "deterministic": card.deterministic,
+        "loads": program.loads,
         "summary": card.summary,
     }
     _finish(site, job, "trial", log=f"checked: {program.signature}\n{log}".strip(), settings=settings)
@@ -196,7 +196,9 @@ def _score(site: Site, job: Job, cancelled: Cancelled, *, engine: Engine | None)
     else:
         running = Elsewhere(engine(cancelled))
     try:
-        report = compute_cells(plan.board, LeasedCells(site, job), [Cell(metric, cell.key, cell.row)], running)
+        rows = [cell.row, *(other.cell.row for other in job.companions if other.cell is not None)]
+        cells = [Cell(metric, cell.key, row) for row in rows]
+        report = compute_cells(plan.board, LeasedCells(site, job), cells, running)
     except InvalidInput as error:
         _fail_cell(site, job, f"{cell.row.name} can't be scored: {error}", platform=False)
         return
@@ -306,10 +308,11 @@ def _give_up(site: Site, job: Job, reason: str, *, times: int = 1) -> None:
 
 
 class LeasedCells:
-    """Where a job's cell goes: kept if the lease still holds, in one transaction with giving the lease back."""
+    """Where a job's cells go: each kept if its lease still holds, in one transaction with giving the lease back."""
 
     def __init__(self, site: Site, job: Job) -> None:
         self.site, self.job = site, job
+        self.leases = {other.cell.row.version: other.lease for other in (*job.companions, job) if other.cell}
 
     def columns(self) -> tuple[ColumnKey, ...]:
         return ()
@@ -343,9 +346,9 @@ class LeasedCells:
     ) -> None:
         board, now = self.job.board, self.site.clock()
         with self.site.database.writing() as connection:
-            if leases.holds(connection, self.job.lease):
+            if leases.holds(connection, self.leases[version]):
                 write_cell(connection, board, key, version, parts, seconds=seconds, now=now, counts=counts)
-                leases.release(connection, self.job.lease)
+                leases.release(connection, self.leases[version])
 
 
 class Running:
@@ -360,22 +363,41 @@ class Running:
                 return
             yield self._run_program(task, task.metric) if isinstance(task.metric, ProgramMetric) else run_task(task)
 
+    def run_groups(self, groups: Iterable[Sequence[Task]]) -> Iterator[Result]:
+        """Groups of a program that is loaded once; where one fails, nobody knows for whom, so the first runs alone."""
+        for group in groups:
+            if self.cancelled():
+                return
+            program = group[0].metric
+            if not isinstance(program, ProgramMetric):
+                yield from run_together(group)
+                continue
+            results = self._run_programs(group, program)
+            if len(group) > 1 and results[0].failure is not None and not self.cancelled():
+                self.platform, results = False, self._run_programs(group[:1], program)
+            yield from results
+
     def _run_program(self, task: Task, program: ProgramMetric) -> Result:
-        if not len(task.batch):
-            return Result(task.key, {"": np.empty(0)}, 0.0)
-        try:
-            done = run_program(
-                program,
-                task.batch,
-                listen=Listener(self.site, self.job),
-                cancelled=self.cancelled,
-                quoting=self.quoting,
-            )
-        except MetricFailed as error:
-            return Result(task.key, None, 0.0, str(error))
-        self.platform |= done.outcome.platform
-        parts = None if done.scores is None else {"": done.scores}
-        return Result(task.key, parts, done.outcome.seconds, done.problem)
+        return self._run_programs([task], program)[0]
+
+    def _run_programs(self, tasks: Sequence[Task], program: ProgramMetric) -> list[Result]:
+        empty = [Result(task.key, {"": np.empty(0)}, 0.0) for task in tasks if not len(task.batch)]
+        asked = [task for task in tasks if len(task.batch)]
+        if not asked:
+            return empty
+        done = run_rows(
+            program,
+            [task.batch for task in asked],
+            listen=Listener(self.site, self.job),
+            cancelled=self.cancelled,
+            quoting=self.quoting,
+        )
+        self.platform |= done[0].outcome.platform
+        results = []
+        for task, run in zip(asked, done, strict=True):
+            parts = None if run.scores is None else {"": run.scores}
+            results.append(Result(task.key, parts, run.outcome.seconds, run.problem))
+        return [*results, *empty]
 
 
 class Elsewhere:

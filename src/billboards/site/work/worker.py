@@ -70,6 +70,9 @@ class Heartbeat:
         with self.site.database.writing() as connection:
             if not leases.renew(connection, self.job.lease, now=self.site.clock(), seconds=seconds):
                 return False
+            for companion in self.job.companions:
+                # One that is lost is somebody else's to write.
+                leases.renew(connection, companion.lease, now=self.site.clock(), seconds=seconds)
             if self.job.submission is None:
                 return True
             state = submissions.get(connection, self.job.submission.id).state

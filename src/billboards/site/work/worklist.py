@@ -18,15 +18,15 @@ up is settled on the way.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
-from itertools import chain
+from itertools import chain, islice
 from typing import Literal
 
 from billboards.analyses.overrating import references_without, rows_compared
 from billboards.board import Board, Outputs, ReferenceSet, digest
 from billboards.board.cells import ColumnKey
-from billboards.board.scoring import Cell, CellId, column_key
+from billboards.board.scoring import TOGETHER, Cell, CellId, column_key
 from billboards.errors import InvalidBoard, InvalidInput
 from billboards.metrics.base import Metric, MetricCard
 from billboards.site.boards import registry
@@ -405,6 +405,8 @@ Kind = Literal["check", "trial", "cell", "refresh"]
 Takes = Callable[[Kind, Cell[Scorer] | None], bool]
 #: The generation at which a board had nothing to do, and at which it could not be ranked for an audience.
 IDLE, UNRANKABLE = Shelf[str, int](), Shelf[tuple[str, Audience], int]()
+#: Cells of a program that is loaded once which one run computes at most; what is lost with a worker is computed again.
+MOST_TOGETHER = 32
 #: A cell's failure in the submission's log is cut to this length.
 LONGEST_REASON = 4_000
 
@@ -419,11 +421,14 @@ class Job:
     lease: Lease
     submission: Submission | None = None
     cell: Cell[Scorer] | None = None
+    #: Cells of the same column that the same run computes, each with a lease of its own.
+    companions: tuple[Job, ...] = ()
 
     def __str__(self) -> str:
         what = self.submission.name if self.submission else self.subject
         if self.cell is not None:
-            what = f"{self.cell.metric.name} · {self.cell.row.name}"
+            more = f" and {len(self.companions)} more" if self.companions else ""
+            what = f"{self.cell.metric.name} · {self.cell.row.name}{more}"
         return f"{self.kind} {what} on {self.board}"
 
 
@@ -466,10 +471,23 @@ def _next_of(site: Site, name: str, worker: str, takes: Takes) -> Job | None:
         if (candidate.kind, candidate.subject) not in held and takes(candidate.kind, candidate.cell):
             job = _take(site, name, candidate, worker)
             if job is not None:
-                return job
+                return replace(job, companions=_companions(site, now, job, held, worker))
     if not waits and not now.open and not now.plan.settings.quiet:
         site.cache.put(IDLE, name, now.plan.registered.generation)
     return None
+
+
+def _companions(site: Site, now: Standing, job: Job, held: frozenset[tuple[str, str]], worker: str) -> tuple[Job, ...]:
+    """Other cells of a metric that is loaded once for several generators, leased with the first."""
+    metric = None if job.cell is None else job.cell.metric
+    if job.cell is None or not isinstance(metric, SubmittedMetric) or not metric.submission.settings.get("loads"):
+        return ()
+    most = min(MOST_TOGETHER, max(1, TOGETHER // max(1, len(now.plan.board.instances)))) - 1
+    others = (cell for cell in now.due() if cell.key == job.cell.key and cell.id != job.cell.id)
+    candidates = (_Candidate("cell", _subject(cell), metric.submission, cell) for cell in others)
+    free = (candidate for candidate in candidates if ("cell", candidate.subject) not in held)
+    taken = (_take(site, job.board, candidate, worker) for candidate in islice(free, most))
+    return tuple(companion for companion in taken if companion is not None)
 
 
 def _candidates(site: Site, now: Standing) -> Iterator[_Candidate]:
@@ -538,7 +556,9 @@ def _take(site: Site, board: str, candidate: _Candidate, worker: str) -> Job | N
 
 
 def hand_back(site: Site, job: Job) -> None:
-    """Give a job that was begun and not finished to whoever asks next, at once."""
+    """Give a job that was begun and not finished, with its companions, to whoever asks next, at once."""
+    for companion in job.companions:
+        hand_back(site, companion)
     with site.database.reading() as connection:
         if not leases.holds(connection, job.lease):
             return
