@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 import io
+import os
 import tarfile
 import zipfile
+from collections.abc import Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
 from billboards.errors import InvalidInput, InvalidSubmission, MissingPart
 from billboards.metrics.base import Batch, MetricCard
-from billboards.run.environments import EnvironmentLimits, build_environment, made_environments, parse_requirements
+from billboards.run.environments import (
+    EnvironmentLimits,
+    build_environment,
+    find_environment,
+    made_environments,
+    parse_requirements,
+)
 from billboards.run.program import ProgramMetric, run_program
 from billboards.run.sandbox import sandbox_available
 
@@ -187,3 +198,54 @@ def test_without_pip_the_message_says_how_to_get_it(tmp_path: Path, monkeypatch:
     monkeypatch.setattr("billboards.run.environments.importlib.util.find_spec", lambda name: None)
     with pytest.raises(MissingPart, match="python -m ensurepip"):
         build_environment("letters\n", tmp_path / "home")
+
+
+@pytest.fixture
+def indexes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """The server's own index, whose newest torch needs CUDA, and one beside it with an older build that doesn't."""
+    for place, name, version, needs in (
+        ("usual", "torch", "2.5", "nvidia-cublas-cu12"),
+        ("usual", "torch", "2.4", "nvidia-cublas-cu12"),
+        ("usual", "nvidia-cublas-cu12", "12.4", ""),
+        ("usual", "words", "1.0", "torch"),
+        ("cpu", "torch", "2.4+cpu", ""),
+    ):
+        folder = tmp_path / "indexes" / place / name
+        folder.mkdir(parents=True, exist_ok=True)
+        wheel(folder, name.replace("-", "_"), version, needs=needs)
+    handler = partial(QuietFiles, directory=str(tmp_path / "indexes"))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        address = f"http://127.0.0.1:{server.server_port}"
+        monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
+        monkeypatch.setenv("PIP_INDEX_URL", f"{address}/usual/")
+        monkeypatch.delenv("PIP_EXTRA_INDEX_URL", raising=False)
+        yield f"{address}/cpu/"
+        server.shutdown()
+
+
+class QuietFiles(SimpleHTTPRequestHandler):
+    """A folder's files and lists of them, as pip reads an index."""
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+def test_builds_without_cuda_are_taken_from_the_index_that_has_them(indexes: str, tmp_path: Path) -> None:
+    made = build_environment("words", tmp_path / "environments", cpu_index=indexes)
+    assert made is not None
+    # An older torch, whose build needs no CUDA, and not the newest.
+    assert made.installed == ("torch==2.4+cpu", "words==1.0")
+    assert find_environment("words", tmp_path / "environments", cpu_index=indexes) == made
+    assert find_environment("words", tmp_path / "environments") is None
+
+
+def test_without_such_an_index_the_usual_build_is_taken(indexes: str, tmp_path: Path) -> None:
+    made = build_environment("words", tmp_path / "environments")
+    assert made is not None
+    assert made.installed == ("nvidia_cublas_cu12==12.4", "torch==2.5", "words==1.0")
+
+
+def test_a_version_that_has_no_build_without_cuda_is_refused(indexes: str, tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match="no set of wheels"):
+        build_environment("torch==2.5", tmp_path / "environments", cpu_index=indexes)

@@ -47,7 +47,14 @@ from billboards.metrics.judges.responses import Answer
 from billboards.metrics.neural.baselines import read_baseline
 from billboards.metrics.neural.comet_checkpoint import locate_checkpoint
 from billboards.metrics.wordnet import WordNet
-from billboards.run.environments import RECORD, _place_digest, find_environment, made_environments, parse_requirements
+from billboards.run.environments import (
+    RECORD,
+    Source,
+    _place_digest,
+    find_environment,
+    made_environments,
+    parse_requirements,
+)
 from billboards.run.packs import built_packs, pack_state
 from billboards.show.documents import document_of, dumps, result_of
 from billboards.show.table import shown
@@ -208,7 +215,7 @@ def _packs(home: Path, folder: Path) -> Iterator[Target]:
         "kept pack", packs / "a.json", lambda: [pack_state(one, home=packs) for one in built_packs(home=packs)]
     )
     asked, environments = "numpy==1.26.0", home / "environments"
-    place = environments / _place_digest(parse_requirements(asked), None)
+    place = environments / _place_digest(parse_requirements(asked), Source())
     place.mkdir(parents=True)
     made = {"installed": [asked], "digest": "abc", "log": "fine", "asked": [asked]}
     (place / RECORD).write_text(json.dumps(made))

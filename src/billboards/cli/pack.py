@@ -28,6 +28,7 @@ def _add_build(parser: ArgumentParser) -> None:
     parser.add_argument(
         "folder", type=Path, metavar="FOLDER", help="a folder with metric.toml, run.sh or metric.py, requirements.txt"
     )
+    parser.add_argument("--cpu-index", metavar="URL", help="an index with builds of torch that need no CUDA")
     parser.add_argument("--wheels", type=Path, metavar="DIR", help="take packages from this folder, not from an index")
     parser.add_argument("--trusted", action="store_true", help="run it also where no sandbox can be built")
     _add_home(parser)
@@ -56,7 +57,13 @@ def _build(arguments: Namespace) -> int:
     from billboards.cli.output import note
     from billboards.run.packs import build_pack
 
-    built = build_pack(arguments.folder, home=arguments.home, wheels=arguments.wheels, trusted=arguments.trusted)
+    built = build_pack(
+        arguments.folder,
+        home=arguments.home,
+        wheels=arguments.wheels,
+        cpu_index=arguments.cpu_index,
+        trusted=arguments.trusted,
+    )
     if built.replaced is not None:
         note(f"replaces the pack of the same name in {built.replaced}")
     installed = () if built.environment is None else built.environment.installed

@@ -3,6 +3,9 @@
 Requirements are plain names with versions. pip picks wheels, unpacks them into a folder of their own, and can start no
 other program meanwhile; the folder is later shown to the metric, read-only, inside its sandbox. An environment is made
 once for equal requirements, under a temporary name, and moved into place whole.
+
+Where the owner names an index with CPU builds, a metric that asks for no graphics card gets them, with what else it
+needs from the usual one: packages of CUDA are ruled out, so that a build which needs them is passed over.
 """
 
 from __future__ import annotations
@@ -32,6 +35,12 @@ FILE = "requirements.txt"
 PACKAGES, RECORD, LOG = "packages", "environment.json", "log.txt"
 #: How many requirements a metric may have.
 MOST = 100
+#: Packages that builds of torch and others for graphics cards require, under the names they have had: no version of
+#: them is 0, so that a build which requires one can't be chosen.
+CUDA = tuple(
+    f"nvidia-{part}{suffix}" for part in ("cublas", "cuda-runtime") for suffix in ("", "-cu11", "-cu12", "-cu13")
+)
+WITHOUT_CUDA = "without-cuda.txt"
 _BUILDING = ".building-"
 _STALE = 24 * 3600.0
 _PAUSE = 0.1
@@ -68,6 +77,14 @@ class EnvironmentLimits:
 
 
 @dataclass(frozen=True, slots=True)
+class Source:
+    """Where wheels come from, beside or instead of the index that the server's pip is set to."""
+
+    wheels: Path | None = None
+    cpu_index: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Environment:
     """Installed packages: where, exactly which, and what pip said."""
 
@@ -100,27 +117,32 @@ def build_environment(
     home: Path,
     *,
     wheels: Path | None = None,
+    cpu_index: str | None = None,
     limits: EnvironmentLimits | None = None,
     cancelled: Callable[[], bool] | None = None,
 ) -> Environment | None:
     """The environment for requirements, made below `home` unless it is there; None where nothing is required.
 
-    `wheels` is a folder to take them from instead of the index that the server's pip is set to.
+    `wheels` is a folder to take them from instead of the index that the server's pip is set to, `cpu_index` an index
+    beside it that has builds without CUDA, which are then the only ones taken.
     """
     limits = limits or EnvironmentLimits()
     asked = parse_requirements(requirements, most=limits.requirements)
     if not asked:
         return None
-    place = home / _place_digest(asked, wheels)
+    source = Source(wheels, cpu_index)
+    place = home / _place_digest(asked, source)
     if not (place / RECORD).is_file():
         _check_pip()
-        _make(asked, place, wheels, limits, cancelled)
+        _make(asked, place, source, limits, cancelled)
     return _read(place)
 
 
-def find_environment(requirements: str, home: Path, *, wheels: Path | None = None) -> Environment | None:
+def find_environment(
+    requirements: str, home: Path, *, wheels: Path | None = None, cpu_index: str | None = None
+) -> Environment | None:
     """The environment for requirements where it has been made below `home`; None where it has not."""
-    place = home / _place_digest(parse_requirements(requirements), wheels)
+    place = home / _place_digest(parse_requirements(requirements), Source(wheels, cpu_index))
     return _read(place) if (place / RECORD).is_file() else None
 
 
@@ -142,8 +164,10 @@ def _normal(match: re.Match[str]) -> str:
     return name + (f"[{','.join(extras)}]" if extras else "") + ",".join(versions)
 
 
-def _place_digest(asked: tuple[str, ...], wheels: Path | None) -> str:
+def _place_digest(asked: tuple[str, ...], source: Source) -> str:
+    wheels = source.wheels
     key = [*asked, platform.python_version(), sysconfig.get_platform(), str(wheels and wheels.resolve())]
+    key += [] if source.cpu_index is None else [f"without CUDA, {source.cpu_index}"]
     return hashlib.sha256("\n".join(key).encode()).hexdigest()
 
 
@@ -155,7 +179,7 @@ def _check_pip() -> None:
 def _make(
     asked: tuple[str, ...],
     place: Path,
-    wheels: Path | None,
+    source: Source,
     limits: EnvironmentLimits,
     cancelled: Callable[[], bool] | None,
 ) -> None:
@@ -166,7 +190,7 @@ def _make(
         with tempfile.TemporaryDirectory(prefix=_BUILDING, dir=place.parent, ignore_cleanup_errors=True) as name:
             building = Path(name) / "environment"
             (building / PACKAGES).mkdir(parents=True)
-            _install(asked, building, wheels, limits, cancelled)
+            _install(asked, building, source, limits, cancelled)
             _open_doors(building)
             _record(building, asked)
             if not (place / RECORD).is_file():
@@ -179,15 +203,16 @@ def _make(
 def _install(
     asked: tuple[str, ...],
     building: Path,
-    wheels: Path | None,
+    source: Source,
     limits: EnvironmentLimits,
     cancelled: Callable[[], bool] | None,
 ) -> None:
     scratch = building.parent / "scratch"
     scratch.mkdir()
+    (scratch / WITHOUT_CUDA).write_text("".join(f"{name}==0\n" for name in CUDA), "utf-8")
     with (building / LOG).open("wb") as log:
         process = subprocess.Popen(
-            [*_pip_command(building / PACKAGES, wheels), *asked],
+            [*_pip_command(building / PACKAGES, source), *asked],
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=subprocess.STDOUT,
@@ -205,9 +230,11 @@ def _install(
         raise _failure(asked, _tail(building / LOG))
 
 
-def _pip_command(target: Path, wheels: Path | None) -> list[str]:
+def _pip_command(target: Path, source: Source) -> list[str]:
     installer = str(Path(__file__).with_name("wheel_installer.py"))
-    source = [] if wheels is None else ["--no-index", "--find-links", str(wheels.resolve())]
+    places = [] if source.wheels is None else ["--no-index", "--find-links", str(source.wheels.resolve())]
+    if source.cpu_index is not None:
+        places += ["--extra-index-url", source.cpu_index, "--constraint", WITHOUT_CUDA]
     options = [
         "--only-binary",
         ":all:",
@@ -218,7 +245,7 @@ def _pip_command(target: Path, wheels: Path | None) -> list[str]:
         "off",
     ]
     general = ["--disable-pip-version-check", "--no-input", "--no-color"]
-    return [sys.executable, "-I", installer, "install", *general, *options, *source, "--target", str(target), "--"]
+    return [sys.executable, "-I", installer, "install", *general, *options, *places, "--target", str(target), "--"]
 
 
 def _pip_variables(scratch: Path) -> dict[str, str]:

@@ -34,6 +34,7 @@ class Pack:
     digest: str
     wheels: Path | None = None
     trusted: bool = False
+    cpu_index: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,14 +54,21 @@ def packs_home(named: Path | None = None) -> Path:
     return (Path(data) if data else Path.home() / ".local" / "share") / "billboards" / "packs"
 
 
-def build_pack(folder: Path, *, home: Path | None = None, wheels: Path | None = None, trusted: bool = False) -> Built:
+def build_pack(
+    folder: Path,
+    *,
+    home: Path | None = None,
+    wheels: Path | None = None,
+    cpu_index: str | None = None,
+    trusted: bool = False,
+) -> Built:
     """Install what a pack requires and remember the pack; what is installed already is found again."""
     manifest, kept = _manifest(folder), packs_home(home)
     # Refused here rather than at the first score: a folder that its own user could not read.
     name = open_program(folder, manifest=manifest).name
-    environment = build_environment(manifest.requirements, kept / ENVIRONMENTS, wheels=wheels)
+    environment = build_environment(manifest.requirements, kept / ENVIRONMENTS, wheels=wheels, cpu_index=cpu_index)
     before = _remembered(kept / f"{name}.json")
-    pack = Pack(name, folder.resolve(), folder_digest(folder), wheels and wheels.resolve(), trusted)
+    pack = Pack(name, folder.resolve(), folder_digest(folder), wheels and wheels.resolve(), trusted, cpu_index)
     _remember(pack, kept)
     return Built(pack, environment, None if before is None or before.folder == pack.folder else before.folder)
 
@@ -97,7 +105,9 @@ def pack_state(pack: Pack, *, home: Path | None = None) -> str:
 def _opened(pack: Pack, folder: Path, home: Path) -> ProgramMetric:
     """A pack's metric, from a folder that holds what was built."""
     manifest, again = _manifest(folder), f"`billboards pack build {folder}` builds it"
-    environment = find_environment(manifest.requirements, home / ENVIRONMENTS, wheels=pack.wheels)
+    environment = find_environment(
+        manifest.requirements, home / ENVIRONMENTS, wheels=pack.wheels, cpu_index=pack.cpu_index
+    )
     program = open_program(folder, manifest=manifest, environment=environment, trusted=pack.trusted)
     # Asked here and now: the signature will name this digest, whatever happens to the folder later.
     if program.digest != pack.digest:
@@ -129,6 +139,7 @@ def _remember(pack: Pack, home: Path) -> None:
         "digest": pack.digest,
         "wheels": None if pack.wheels is None else str(pack.wheels),
         "trusted": pack.trusted,
+        "cpu_index": pack.cpu_index,
     }
     try:
         home.mkdir(parents=True, exist_ok=True)
@@ -143,8 +154,14 @@ def _remembered(path: Path) -> Pack | None:
     try:
         record = json_value(path.read_text("utf-8"))
         wheels = None if record["wheels"] is None else Path(record["wheels"])
+        index = record.get("cpu_index")
         return Pack(
-            str(record["name"]), Path(record["folder"]), str(record["digest"]), wheels, record["trusted"] is True
+            str(record["name"]),
+            Path(record["folder"]),
+            str(record["digest"]),
+            wheels,
+            record["trusted"] is True,
+            None if index is None else str(index),
         )
     except FileNotFoundError:
         return None
