@@ -127,6 +127,10 @@ class Client:
         files = {"file": (path.name, _bytes(path))}
         return self._object("POST", f"/boards/{_word(board)}/metrics/scores", data=_fields(name, fields), files=files)
 
+    def submit_address(self, board: str, way: str, name: str, **fields: Any) -> Json:
+        """Send a metric as an address: `way` is `hub`, `image` or `endpoint`, `fields` are those of the route."""
+        return self._object("POST", f"/boards/{_word(board)}/metrics/{_word(way)}", json={"name": name, **fields})
+
     def add_scores(self, board: str, scores: str | Path, **fields: Any) -> list[Json]:
         """Add scores that were computed elsewhere, as an owner; `fields` are those of the form."""
         path = Path(scores)

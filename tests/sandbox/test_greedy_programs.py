@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from billboards.run.program import ProgramRun
+from billboards.run.watched import ProgramRun
 
 Attack = Callable[..., ProgramRun]
 

@@ -7,8 +7,9 @@ from collections.abc import Callable
 import pytest
 
 from billboards.metrics.base import Batch
-from billboards.run.program import ProgramMetric, ProgramRun
+from billboards.run.program import ProgramMetric
 from billboards.run.trial import try_program
+from billboards.run.watched import ProgramRun
 
 Attack = Callable[..., ProgramRun]
 

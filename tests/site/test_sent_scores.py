@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -123,10 +124,10 @@ def test_lower_is_better_is_declared_and_a_wrong_sign_is_asked_about(harbour: Ha
     assert column["higher_is_better"] is False
 
 
-def _metrics(harbour: Harbour) -> list[dict[str, object]]:
+def _metrics(harbour: Harbour) -> list[dict[str, Any]]:
     document = live_board(harbour.site, "ferry").document
     assert document is not None
-    metrics: list[dict[str, object]] = document["ranking"]["metrics"]
+    metrics: list[dict[str, Any]] = document["ranking"]["metrics"]
     return metrics
 
 

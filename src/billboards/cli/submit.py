@@ -12,6 +12,9 @@ A file that ends in .seg.score, .tsv, .jsonl or .txt holds a metric's scores: `s
 the board's order, or generator, instance and score. The metric is then marked "scores only", and generators
 that come later stay without a score until you send theirs under the same name.
 
+Where the site's owner allows it, a metric comes as an address: hub:METRIC=OWNER/MODEL@COMMIT, image:NAME@sha256:DIGEST,
+or endpoint:URL with --model-version.
+
 A token is read from the environment variable BILLBOARDS_TOKEN, so that it stands in no history of commands. The command
 ends with 0 when the submission is scored, 2 when it is rejected for a mistake, and 1 when it failed; the site's log is
 printed then. Ctrl-C stops the waiting, not the submission.
@@ -66,6 +69,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--training-data", metavar="TEXT", help="what a metric without metric.toml was trained on, or none"
     )
+    parser.add_argument("--model-version", metavar="TEXT", help="what runs at an endpoint")
     parser.add_argument("--no-wait", dest="wait", action="store_false", help="end once the site has it")
     parser.add_argument("--json", action="store_true", help="print the submission as JSON")
 
@@ -74,8 +78,13 @@ def run(arguments: Namespace) -> int:
     from billboards.client import Client
 
     with Client(arguments.to, os.environ.get(TOKEN)) as site:
-        details, path = _details(arguments) | _declared(arguments), arguments.path
-        if arguments.kind == "generator":
+        address, path = _address(arguments), Path(arguments.path)
+        details = _details(arguments) | _declared(arguments, path, address)
+        if address is not None:
+            way, name, parts = address
+            said = {key: details[key] for key in details if key != "url"}
+            sent = site.submit_address(arguments.board, way, arguments.name or name, **parts, **said)
+        elif arguments.kind == "generator":
             sent = site.submit_generator(arguments.board, arguments.name or path.stem, path, **details)
         elif _holds_scores(path):
             sent = site.submit_scores(arguments.board, arguments.name or _scores_name(path), path, **details)
@@ -105,14 +114,34 @@ def _scores_name(path: Path) -> str:
     return path.name.removesuffix(path.suffix).removesuffix(".seg")
 
 
-def _declared(arguments: Namespace) -> dict[str, Any]:
+def _address(arguments: Namespace) -> tuple[str, str, dict[str, str]] | None:
+    """The way, a name and the parts of an address; None where a file or folder is meant."""
+    from billboards.errors import InvalidInput
+
+    way, colon, rest = arguments.path.partition(":")
+    if arguments.kind == "generator" or not colon or way not in ("hub", "image", "endpoint"):
+        return None
+    if way == "image":
+        return way, rest.partition("@")[0].rpartition("/")[2].partition(":")[0], {"image": rest}
+    if way == "endpoint":
+        if not arguments.model_version or not arguments.name:
+            raise InvalidInput("say what runs there with --model-version, and its --name")
+        return way, arguments.name, {"url": rest, "version": arguments.model_version}
+    metric, equals, pinned = rest.partition("=")
+    model, at, revision = pinned.partition("@")
+    if not equals or not at:
+        raise InvalidInput(f"{arguments.path!r}: write hub:METRIC=OWNER/MODEL@COMMIT")
+    return way, model.rpartition("/")[2], {"metric": metric, "model": model, "revision": revision}
+
+
+def _declared(arguments: Namespace, path: Path, address: tuple[str, str, dict[str, str]] | None) -> dict[str, Any]:
     """What a metric without a manifest of its own says of itself."""
     from billboards.errors import InvalidInput
 
-    if arguments.kind == "generator":
+    if arguments.kind == "generator" or (address is not None and address[0] == "hub"):
         return {}
-    scores = _holds_scores(arguments.path)
-    if not scores and arguments.path.suffix != ".py" and arguments.training_data is None:
+    scores = address is None and _holds_scores(path)
+    if not scores and address is None and path.suffix != ".py" and arguments.training_data is None:
         return {}
     if arguments.training_data is None:
         raise InvalidInput("say what the metric was trained on with --training-data, or --training-data none")
@@ -126,7 +155,7 @@ def _declared(arguments: Namespace) -> dict[str, Any]:
         "needs": [word for word in arguments.needs.replace("nothing", "").split(",") if word],
         "training_data": arguments.training_data,
     }
-    return {"manifest": json.dumps(manifest)}
+    return {"manifest": manifest if address is not None else json.dumps(manifest)}
 
 
 def _page(site: str, submission: str) -> str:

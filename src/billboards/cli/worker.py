@@ -26,6 +26,9 @@ def add_arguments(parser: ArgumentParser) -> None:
         help="cells under way on a cluster at a time; twice its threads keep it busy (default 16)",
     )
     parser.add_argument(
+        "--gpu", action="store_true", help="run programs that ask for a graphics card: site.toml's [workers.gpu]"
+    )
+    parser.add_argument(
         "--name", metavar="NAME", help="what the worker is called in logs (default: this machine's name)"
     )
 
@@ -38,7 +41,8 @@ def run(arguments: Namespace) -> int:
 
     from billboards.cli.output import note
     from billboards.cli.serve import check_installed
-    from billboards.site.work.worker import work, working_site
+    from billboards.site.work.worker import check_gpu, work, working_site
+    from billboards.site.work.worklist import anything, everything
 
     check_installed()
     stop = threading.Event()
@@ -48,8 +52,10 @@ def run(arguments: Namespace) -> int:
     _check_site(arguments.data)
     with options.chosen_cluster(arguments) as cluster, working_site(arguments.data, stop) as site:
         note(f"worker {name} looks for work in {arguments.data} (Ctrl-C ends it)")
+        if arguments.gpu:
+            check_gpu(site)
         if cluster is None:
-            work(site, name, stop)
+            work(site, name, stop, everything if arguments.gpu else anything)
         else:
             from billboards.site.work.cluster_worker import work_on_cluster
 

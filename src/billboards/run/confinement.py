@@ -55,6 +55,8 @@ class Work:
     files: Mapping[str, bytes] = field(default_factory=dict)
     environment: Path | None = None
     result: str = "scores.txt"
+    #: Device files that it may use, as they are here: those of graphics cards.
+    devices: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -195,6 +197,11 @@ def _walls(work: Work, limits: Limits, data: Mapping[str, int]) -> Iterator[str]
     for folder in PRIVATE:
         size = limits.result_bytes + (1 << 20) if folder == OUT else limits.tmp_bytes
         yield from ("--perms", "1777", "--size", str(size), "--tmpfs", folder)
+    for device in work.devices:
+        for folder in reversed([str(parent) for parent in Path(device).parents][:-1]):
+            if folder not in ("/dev", *PRIVATE):
+                yield from ("--perms", "0755", "--dir", folder)
+        yield from ("--dev-bind", device, device)
     yield from _interpreter()
     yield from ("--ro-bind", str(work.folder.resolve()), FOLDER)
     if work.environment is not None:

@@ -36,6 +36,7 @@ class Manifest:
     entry: str
     requirements: str = ""
     trained_on_this_board: bool = False
+    gpu: bool = False
 
 
 def _mistake(words: str) -> PydanticCustomError:
@@ -102,6 +103,7 @@ class Declared(BaseModel):
     paper: Text = ""
     failures: Text = ""
     entry: Annotated[str, BeforeValidator(_entry)] | None = None
+    gpu: bool = False
 
     def card(self) -> MetricCard:
         """What a board shows of the metric."""
@@ -148,19 +150,32 @@ def manifest_from(
     values: Mapping[str, object], folder: Path, *, where: str = FILE, lines: Mapping[str, int] | None = None
 ) -> Manifest:
     """The manifest that these values make for a folder; `where` names their source in messages, `lines` their lines."""
-    problems, declared = [], None
-    try:
-        declared = Declared.model_validate(dict(values))
-    except ValidationError as error:
-        mistakes = sorted(error.errors(include_url=False), key=lambda each: each["type"] != "missing")
-        problems += [Problem(where, (lines or {}).get(key), words) for key, words in _worded(mistakes)]
+    declared, problems = _read_declared(values, where, lines or {})
     entry = str(values.get("entry") or _default_entry(folder))
     if not (folder / entry).is_file() or (folder / entry).is_symlink():
         problems.append(Problem(entry, None, f"is not there; a metric is a folder with {SHELL} or {PYTHON}"))
     if problems or declared is None:
         raise InvalidSubmission(problems)
     requirements = _short_text(folder / REQUIREMENTS) if (folder / REQUIREMENTS).is_file() else ""
-    return Manifest(declared.card(), entry, requirements, declared.trained_on_this_board)
+    return Manifest(declared.card(), entry, requirements, declared.trained_on_this_board, declared.gpu)
+
+
+def declared_from(values: Mapping[str, object], *, where: str) -> Declared:
+    """What these values say of a metric that has no folder; `InvalidSubmission` holds every mistake."""
+    declared, problems = _read_declared(values, where, {})
+    if problems or declared is None:
+        raise InvalidSubmission(problems)
+    return declared
+
+
+def _read_declared(
+    values: Mapping[str, object], where: str, lines: Mapping[str, int]
+) -> tuple[Declared | None, list[Problem]]:
+    try:
+        return Declared.model_validate(dict(values)), []
+    except ValidationError as error:
+        mistakes = sorted(error.errors(include_url=False), key=lambda each: each["type"] != "missing")
+        return None, [Problem(where, lines.get(key), words) for key, words in _worded(mistakes)]
 
 
 def _worded(mistakes: list[ErrorDetails]) -> Iterator[tuple[str, str]]:

@@ -13,23 +13,18 @@ import json
 import os
 import platform
 import re
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-import numpy as np
-from numpy.typing import NDArray
-
 from billboards.errors import InvalidSubmission, MetricFailed, Problem
-from billboards.metrics.base import Batch, CardedMetric, MetricCard
+from billboards.metrics.base import Batch, MetricCard
 from billboards.run.confinement import FOLDER
 from billboards.run.environments import Environment
 from billboards.run.manifest import SHELL, Manifest, read_manifest
-from billboards.run.sandbox import Limits, Listener, Outcome, Places, Work, run
-from billboards.run.scores_file import parse_scores
-
-Floats = NDArray[np.float64]
+from billboards.run.sandbox import Limits, Listener, Places, Work, run
+from billboards.run.watched import ProgramRun, WatchedMetric, facts_signed, judged
 
 SOURCE, GENERATOR, REFERENCES, DRIVER = "source.jsonl", "generator.jsonl", "references.jsonl", "driver.py"
 DEFAULT_LIMITS = Limits()
@@ -42,7 +37,7 @@ _LOAD, _LOADED = (re.compile(p, re.MULTILINE) for p in (rb"^def load\s*\(", rb"^
 
 
 @dataclass(frozen=True)
-class ProgramMetric(CardedMetric):
+class ProgramMetric(WatchedMetric):
     """A program that scores; called once per generator, with every reference of each output."""
 
     folder: Path
@@ -50,6 +45,9 @@ class ProgramMetric(CardedMetric):
     environment: Environment | None = None
     trusted: bool = False
     limits: Limits = DEFAULT_LIMITS
+    #: Files of graphics cards that it is given. No fork can be had of a process that uses one, so all generators of a
+    #: run are then scored in one process, if it loads.
+    devices: tuple[str, ...] = ()
 
     @cached_property
     def digest(self) -> str:
@@ -59,15 +57,15 @@ class ProgramMetric(CardedMetric):
     @property
     def signature(self) -> str:
         """Everything that a score can depend on; limits and trust decide only whether there is one."""
-        needs = ((self.card.needs_references, "references"), (self.card.needs_input, "input"))
         parts = {
             "program": self.digest[:32],
             "entry": self.entry,
             "environment": "none" if self.environment is None else self.environment.digest[:32],
             "python": platform.python_version(),
-            "needs": "+".join(need for is_needed, need in needs if is_needed) or "none",
-            "higher_is_better": "yes" if self.card.higher_is_better else "no",
+            **facts_signed(self.card),
         }
+        if self.devices:
+            parts |= {"device": "gpu", "company": "one process" if self.loads else "none"}
         return "|".join((self.card.name, *(f"{key}:{value}" for key, value in parts.items())))
 
     @cached_property
@@ -78,28 +76,15 @@ class ProgramMetric(CardedMetric):
         text = (self.folder / self.entry).read_bytes()
         return _LOAD.search(text) is not None and _LOADED.search(text) is not None
 
-    @property
-    def scores_together(self) -> bool:  # type: ignore[override]  # the one metric of which an object decides
-        return self.loads
-
-    def score_batch(self, batch: Batch) -> Floats:
-        return self.score_rows([batch])[0]
-
-    def score_rows(self, batches: Sequence[Batch]) -> list[Floats]:
-        done = run_rows(self, batches) if self.loads else [run_program(self, batch) for batch in batches]
-        for run_ in done:
-            if run_.scores is None:
-                raise MetricFailed(str(run_.problem))
-        return [run_.scores for run_ in done if run_.scores is not None]
-
-
-@dataclass(frozen=True)
-class ProgramRun:
-    """What a run of a program gave one generator: its scores, or the sentence that says why there are none."""
-
-    scores: Floats | None
-    problem: str | None
-    outcome: Outcome
+    def run(
+        self,
+        batches: Sequence[Batch],
+        *,
+        listen: Listener | None = None,
+        cancelled: Callable[[], bool] | None = None,
+        quoting: bool = True,
+    ) -> list[ProgramRun]:
+        return run_rows(self, batches, listen=listen, cancelled=cancelled, quoting=quoting)
 
 
 def open_program(
@@ -109,11 +94,12 @@ def open_program(
     environment: Environment | None = None,
     trusted: bool = False,
     limits: Limits | None = None,
+    devices: tuple[str, ...] = (),
 ) -> ProgramMetric:
     """The metric in a folder, by its `metric.toml` or the manifest given; `InvalidSubmission` if it can't be run."""
     manifest = read_manifest(folder) if manifest is None else manifest
     _check_doors(folder)
-    return ProgramMetric(manifest.card, folder, manifest.entry, environment, trusted, limits or DEFAULT_LIMITS)
+    return ProgramMetric(manifest.card, folder, manifest.entry, environment, trusted, limits or DEFAULT_LIMITS, devices)
 
 
 def run_program(
@@ -153,17 +139,7 @@ def run_rows(
         cancelled=cancelled,
         quoting=quoting,
     )
-    if outcome.result is None:
-        return [ProgramRun(None, f"{program.name}: {outcome.problem}", outcome)] * len(batches)
-    try:
-        scores = parse_scores(outcome.result, sum(map(len, batches)), quoting=quoting)
-    except MetricFailed as error:
-        return [ProgramRun(None, f"{program.name}: {error}", outcome)] * len(batches)
-    shared = replace(
-        outcome, seconds=outcome.seconds / len(batches), cpu_seconds=outcome.cpu_seconds / len(batches), result=None
-    )
-    ends = np.cumsum([len(batch) for batch in batches])[:-1]
-    return [ProgramRun(row, None, shared) for row in np.split(scores, ends)]
+    return judged(program.name, outcome, batches, quoting=quoting)
 
 
 def folder_digest(folder: Path) -> str:
@@ -183,9 +159,9 @@ def given_files(card: MetricCard, batch: Batch) -> dict[str, bytes]:
     references: Sequence[Sequence[str]] = batch.references if card.needs_references and batch.references else nothing
     outputs = ({"seg_id": str(k), "set_id": k, "hyp": text} for k, text in enumerate(batch.outputs))
     return {
-        SOURCE: _json_lines({"src": text} for text in inputs),
-        GENERATOR: _json_lines(outputs),
-        REFERENCES: _json_lines({"refs": list(texts)} for texts in references),
+        SOURCE: json_lines_of({"src": text} for text in inputs),
+        GENERATOR: json_lines_of(outputs),
+        REFERENCES: json_lines_of({"refs": list(texts)} for texts in references),
     }
 
 
@@ -204,9 +180,9 @@ def _work(program: ProgramMetric, batch: Batch) -> Work:
 
     environment = None if program.environment is None else program.environment.folder
     if program.entry == SHELL:
-        return Work(program.folder, shell, files, environment)
+        return Work(program.folder, shell, files, environment, devices=program.devices)
     driver = {DRIVER: Path(__file__).with_name(DRIVER).read_bytes()}
-    return Work(program.folder, python, {**files, **driver}, environment)
+    return Work(program.folder, python, {**files, **driver}, environment, devices=program.devices)
 
 
 def _loaded_work(program: ProgramMetric, batches: Sequence[Batch]) -> Work:
@@ -219,14 +195,15 @@ def _loaded_work(program: ProgramMetric, batches: Sequence[Batch]) -> Work:
         driver, source = f"{places.inputs}/{DRIVER}", f"{places.folder}/{program.entry}"
         given = [places.inputs, str(len(batches)), places.result]
         # Only behind walls is every other process one that the program has started.
-        company = "apart" if places.folder == FOLDER else "trusted"
+        company = "together" if program.devices else "apart" if places.folder == FOLDER else "trusted"
         return [places.python, "-B", driver, "--loaded", source, company, *given]
 
     environment = None if program.environment is None else program.environment.folder
-    return Work(program.folder, python, files, environment)
+    return Work(program.folder, python, files, environment, devices=program.devices)
 
 
-def _json_lines(lines: Iterator[dict[str, object]]) -> bytes:
+def json_lines_of(lines: Iterable[Mapping[str, object]]) -> bytes:
+    """JSON lines that any program may cut at line ends."""
     text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
     return text.translate(_ESCAPED).encode("utf-8", "replace")
 

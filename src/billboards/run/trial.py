@@ -8,15 +8,16 @@ the company of another, which must change nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from billboards.errors import InvalidInput
-from billboards.metrics.base import Batch
-from billboards.run.program import ProgramMetric, ProgramRun, run_rows
-from billboards.run.sandbox import Listener
+from billboards.metrics.base import Batch, Metric
+from billboards.metrics.executor import Result, Task, run_task
+from billboards.run.sandbox import Listener, Outcome
+from billboards.run.watched import ProgramRun, WatchedMetric
 
 INSTANCES = 8
 DECLARE = "`deterministic = false`"
@@ -39,7 +40,7 @@ class Trial:
 
 
 def try_program(
-    program: ProgramMetric,
+    program: WatchedMetric,
     batch: Batch,
     *,
     instances: int = INSTANCES,
@@ -55,7 +56,7 @@ def try_program(
     few = pick(batch, instances)
     runs: list[ProgramRun] = []
     for company in ([], [_others(few)] if program.loads else []):
-        run = run_rows(program, [*company, few], listen=listen, cancelled=cancelled, quoting=quoting)[-1]
+        run = program.run([*company, few], listen=listen, cancelled=cancelled, quoting=quoting)[-1]
         runs.append(run)
         if run.problem is not None:
             break
@@ -71,6 +72,44 @@ def try_program(
         runs=tuple(runs),
         platform=runs[-1].outcome.platform,
     )
+
+
+@dataclass(frozen=True)
+class InProcessRuns(WatchedMetric):
+    """A metric that runs in this process, tried as programs are."""
+
+    whole: Metric
+
+    @property
+    def signature(self) -> str:
+        return self.whole.signature
+
+    def run(
+        self,
+        batches: Sequence[Batch],
+        *,
+        listen: Listener | None = None,  # noqa: ARG002 - it writes nothing
+        cancelled: Callable[[], bool] | None = None,  # noqa: ARG002 - a few outputs take no time worth stopping
+        quoting: bool = True,  # noqa: ARG002 - an installed metric's own words
+    ) -> list[ProgramRun]:
+        results = [run_task(Task((k, 0), self.whole, batch)) for k, batch in enumerate(batches)]
+        return [_run_of(result) for result in results]
+
+
+def _run_of(result: Result) -> ProgramRun:
+    scores = None if result.parts is None else next(iter(result.parts.values()))
+    outcome = Outcome(
+        verdict="finished" if scores is not None else "exit code",
+        exit_code=None,
+        stdout="",
+        stderr="",
+        seconds=result.seconds,
+        cpu_seconds=0.0,
+        peak_memory=0,
+        result=None,
+        problem=result.failure,
+    )
+    return ProgramRun(scores, result.failure, outcome)
 
 
 def pick(batch: Batch, instances: int) -> Batch:
@@ -94,7 +133,7 @@ def _others(few: Batch) -> Batch:
 
 
 def _difference(
-    program: ProgramMetric, few: Batch, runs: list[ProgramRun], repeatable: bool, quoting: bool
+    program: WatchedMetric, few: Batch, runs: list[ProgramRun], repeatable: bool, quoting: bool
 ) -> str | None:
     """The sentence for a metric that scores the same outputs differently, unless it said it would."""
     if repeatable or not program.card.deterministic:

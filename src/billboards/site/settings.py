@@ -222,6 +222,35 @@ class MetricSettings(_Settings):
 
     #: Whether scores are taken without what computes them.
     scores_only: Literal["allow", "refuse"] = "allow"
+    #: Models of the hub that workers fetch, by name or pattern: "Unbabel/wmt22-comet-da", "org/*".
+    hub: Texts = ()
+    #: Whether OCI images are run, by podman or docker.
+    images: bool = False
+    #: Addresses of endpoints that texts are sent to, by name or pattern: "https://scores.example.org/*".
+    endpoints: Texts = ()
+    #: Whether such an address may lie in the server's own network.
+    inside_endpoints: bool = False
+    #: An index with builds of torch and others that need no CUDA, for programs that ask for no graphics card.
+    cpu_index: str | None = None
+
+
+class GpuSettings(_Settings):
+    """Which programs may use graphics cards, and which files these are on machines whose workers declare them."""
+
+    #: Device files that a program is given, such as /dev/nvidia0, /dev/nvidiactl and /dev/nvidia-uvm.
+    devices: Texts = Field(min_length=1)
+    #: SHA-256 of archives that the owner has vetted.
+    programs: Texts = ()
+    #: Accounts whose programs are vetted.
+    accounts: Texts = ()
+    #: Bytes of such a program's archive.
+    metric_bytes: AtLeastOne = 16 * 2**30
+
+
+class WorkerSettings(_Settings):
+    """What workers have beside processors."""
+
+    gpu: GpuSettings | None = None
 
 
 class SiteSettings(_Settings):
@@ -267,6 +296,7 @@ class SiteSettings(_Settings):
     oidc: OidcSettings | None = None
     retention: RetentionSettings = Field(default_factory=RetentionSettings)
     metrics: MetricSettings = Field(default_factory=MetricSettings)
+    workers: WorkerSettings = Field(default_factory=WorkerSettings)
 
     @property
     def metrics_token(self) -> str | None:
@@ -344,10 +374,17 @@ def _place(tables: list[int | str]) -> str:
 
 def _keys(kind: type[_Settings], tables: list[int | str]) -> Iterator[str]:
     """The settings there are in a table."""
-    yield from (_TABLES[str(tables[0])] if tables else kind).model_fields
+    yield from (_TABLES[str(tables[-1] if isinstance(tables[-1], str) else tables[0])] if tables else kind).model_fields
 
 
 _TABLES: Mapping[str, type[_Settings]] = MappingProxyType(
-    {"phases": Phase, "mail": MailSettings, "oidc": OidcSettings, "retention": RetentionSettings}
-    | {"metrics": MetricSettings}
+    {
+        "phases": Phase,
+        "mail": MailSettings,
+        "oidc": OidcSettings,
+        "retention": RetentionSettings,
+        "metrics": MetricSettings,
+        "workers": WorkerSettings,
+        "gpu": GpuSettings,
+    }
 )

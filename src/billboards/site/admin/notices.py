@@ -9,10 +9,8 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import ipaddress
 import json
 import smtplib
-import socket
 from dataclasses import dataclass
 from email.message import EmailMessage
 from typing import Any
@@ -20,6 +18,7 @@ from urllib.parse import urlsplit
 
 from sqlalchemy import select
 
+from billboards.run.addresses import NoAddress, lies_inside
 from billboards.site.admin import deliveries
 from billboards.site.admin.deliveries import Delivery
 from billboards.site.database.schema import accounts, webhooks
@@ -95,15 +94,12 @@ def _is_owners(site: Site, delivery: Delivery) -> bool:
 
 def _inside(url: str) -> Refusal | None:
     """What speaks against an address that is not an owner's: it lies in the server's own network, or nowhere."""
-    parts = urlsplit(url)
+    host = urlsplit(url).hostname
     try:
-        resolved = socket.getaddrinfo(parts.hostname, parts.port or 443, type=socket.SOCK_STREAM)
-    except (OSError, ValueError) as error:
-        return Refusal(f"{parts.hostname}: {error}")
-    addresses = (ipaddress.ip_address(str(address[0]).partition("%")[0]) for *_, address in resolved)
-    if all(address.is_global for address in addresses):
-        return None
-    return Refusal(f"{parts.hostname} lies in the server's own network", final=True)
+        inside = lies_inside(url)
+    except NoAddress as error:
+        return Refusal(f"{host}: {error}")
+    return Refusal(f"{host} lies in the server's own network", final=True) if inside else None
 
 
 def _mail(site: Site, delivery: Delivery) -> Refusal | None:

@@ -13,7 +13,8 @@ from billboards.site.accounts.access import may
 from billboards.site.boards.masked import Look
 from billboards.site.settings import moment
 from billboards.site.submissions import records as submissions
-from billboards.site.submissions.sending import submit_generator, submit_metric, submit_scores
+from billboards.site.submissions.addressed_metrics import ADDRESSED, PARTS, Addressed
+from billboards.site.submissions.sending import submit_address, submit_generator, submit_metric, submit_scores
 from billboards.site.web import addresses
 from billboards.site.web.asking import Ask, Upload, changing, reading
 from billboards.site.web.rendering import Body
@@ -43,6 +44,11 @@ def show_metric_form(ask: Ask) -> Body:
 def show_scores_form(ask: Ask) -> Body:
     """The empty form for a metric's scores."""
     return _scores_form(ask, {"needs_references": "yes"}, [], 200)
+
+
+def show_address_form(ask: Ask) -> Body:
+    """The empty form for a metric's address."""
+    return _address_form(ask, {"needs_references": "yes", "direction": "higher"}, [], 200)
 
 
 def _generator_form(ask: Ask, sent: Mapping[str, Any], problems: list[str], status: int) -> Body:
@@ -94,6 +100,21 @@ def _scores_form(ask: Ask, sent: Mapping[str, Any], problems: list[str], status:
     )
 
 
+def _address_form(ask: Ask, sent: Mapping[str, Any], problems: list[str], status: int) -> Body:
+    settings, look = ask.site.settings.metrics, ask.look()
+    return ask.board_page(
+        "submit_address",
+        look,
+        "submit",
+        status=status,
+        heading="Submit a metric by its address",
+        sent=_texts(sent),
+        problems=problems,
+        allowed={"hub": settings.hub, "image": (), "endpoint": settings.endpoints},
+        **_rules(ask, look),
+    )
+
+
 def _texts(sent: Mapping[str, Any]) -> dict[str, str]:
     return {key: value for key, value in sent.items() if isinstance(value, str)}
 
@@ -114,6 +135,7 @@ def _rules(ask: Ask, look: Look) -> dict[str, Any]:
         "phases": [(p.name, p.opens, p.closes, p.blind, p.is_open(now)) for p in settings.phases],
         "quota": _quota(ask, look, now),
         "has_phases": bool(settings.phases),
+        "ways": _ways(ask),
         "takes_scores": ask.site.settings.metrics.scores_only == "allow",
     }
 
@@ -205,6 +227,38 @@ def receive_scores(ask: Ask, sent: Mapping[str, Any]) -> Body | str:
     return addresses.submission(received.submission.id)
 
 
+def receive_address(ask: Ask, sent: Mapping[str, Any]) -> Body | str:
+    """Take a metric's address, or say all that is wrong with it."""
+    name = str(sent.get("name", "")).strip()
+    try:
+        way = next((way for way in _ways(ask) if way == sent.get("way")), None)
+        if way is None:
+            raise InvalidInput("choose what it is, of what this site takes")
+        manifest = {} if way == "hub" else {key: said for key, said in _manifest(sent, name).items() if key != "name"}
+        received = submit_address(
+            ask.site,
+            ask.viewer,
+            ask.board_name,
+            way,
+            name,
+            {part: str(sent.get(part) or "").strip() for part in PARTS[way]},
+            manifest=manifest,
+            anonymous=bool(sent.get("anonymous")),
+            entry=sent.get("entry") or "primary",
+            about=_about(sent),
+        )
+    except (InvalidInput, Refused, NotAllowed) as error:
+        return _address_form(ask, sent, *_said(ask, error))
+    return addresses.submission(received.submission.id)
+
+
+def _ways(ask: Ask) -> tuple[Addressed, ...]:
+    """The kinds of address that the site's owner allows."""
+    settings = ask.site.settings.metrics
+    allowed = {"hub": settings.hub, "image": settings.images, "endpoint": settings.endpoints}
+    return tuple(way for way in ADDRESSED if allowed[way])
+
+
 def sent_content(sent: Mapping[str, Any], pasted_name: str, what: str) -> tuple[bytes, str]:
     """What was sent: a file or a pasted text, not both and not neither."""
     upload, pasted = sent.get("file"), str(sent.get("pasted") or "")
@@ -248,7 +302,7 @@ def _said(ask: Ask, error: BillboardsError) -> tuple[list[str], int]:
 
 
 GENERATOR, METRIC = "/boards/{board}/submit/generator", "/boards/{board}/submit/metric"
-SCORES = "/boards/{board}/submit/scores"
+SCORES, ADDRESS = "/boards/{board}/submit/scores", "/boards/{board}/submit/address"
 
 router.add_route("/boards/{board}/submit", reading(show_choice, kept=False), include_in_schema=False)
 router.add_route(GENERATOR, reading(show_generator_form, kept=False), include_in_schema=False)
@@ -257,3 +311,5 @@ router.add_route(METRIC, reading(show_metric_form, kept=False), include_in_schem
 router.add_route(METRIC, changing(receive_metric), methods=["POST"], include_in_schema=False)
 router.add_route(SCORES, reading(show_scores_form, kept=False), include_in_schema=False)
 router.add_route(SCORES, changing(receive_scores), methods=["POST"], include_in_schema=False)
+router.add_route(ADDRESS, reading(show_address_form, kept=False), include_in_schema=False)
+router.add_route(ADDRESS, changing(receive_address), methods=["POST"], include_in_schema=False)

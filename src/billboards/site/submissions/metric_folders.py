@@ -27,7 +27,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
 from billboards.board.names import folded
-from billboards.errors import InvalidSubmission, Problem, StoreAway
+from billboards.errors import InvalidInput, InvalidSubmission, Problem, Refused, StoreAway
 from billboards.run.environments import Environment, build_environment, parse_requirements
 from billboards.run.manifest import Manifest, manifest_from, read_manifest
 from billboards.run.program import ProgramMetric, open_program
@@ -43,6 +43,7 @@ MOST_BYTES, LONGEST = 2 * 2**30, 200
 DEEPEST = 20
 #: What systems leave in archives and no metric needs.
 LITTER = ("__MACOSX", ".DS_Store", "__pycache__", ".git")
+NO_GPU = "this site has no graphics card for programs; send it without gpu = true"
 _BLOCK = 2**16
 #: Where a zip's end record stands: before a comment of at most 64 KiB.
 _ZIP_TAIL = 2**16 + 22
@@ -62,22 +63,23 @@ class Member:
     source: zipfile.ZipInfo | tarfile.TarInfo
 
 
-def unpack_metric(raw: bytes, target: Path, *, name: str = "metric") -> None:
+def unpack_metric(raw: bytes, target: Path, *, name: str = "metric", most: int = MOST_BYTES) -> None:
     """Write a submitted metric into an empty folder; `InvalidSubmission` names everything that is wrong with it."""
     try:
-        _unpack(raw, target, name)
+        _unpack(raw, target, name, most)
     except (zipfile.BadZipFile, tarfile.TarError, zlib.error, EOFError, NotImplementedError, ValueError) as error:
         raise _refused(name, f"is a damaged or unusual archive: {error}; pack it again as a plain zip") from error
 
 
-def _unpack(raw: bytes, target: Path, name: str) -> None:
+def _unpack(raw: bytes, target: Path, name: str, most: int) -> None:
     if zipfile.is_zipfile(io.BytesIO(raw)) and not raw.startswith(b"#"):
         _check_directory(raw, name)
         with zipfile.ZipFile(io.BytesIO(raw)) as archive:
-            _write_all(list(_zip_members(archive)), target, name, len(raw), archive.open)
+            _write_all(list(_zip_members(archive)), target, name, _most_bytes(len(raw), most), archive.open)
     elif _is_tar(raw):
-        with _decompressed(raw, name) as plain, tarfile.open(fileobj=plain, mode="r:") as archive:
-            _write_all(list(_tar_members(archive, name)), target, name, len(raw), archive.extractfile)
+        with _decompressed(raw, name, most) as plain, tarfile.open(fileobj=plain, mode="r:") as archive:
+            limit = _most_bytes(len(raw), most)
+            _write_all(list(_tar_members(archive, name)), target, name, limit, archive.extractfile)
     else:
         _write_python(raw, target, name)
 
@@ -97,9 +99,9 @@ def _is_tar(raw: bytes) -> bool:
 
 
 @contextmanager
-def _decompressed(raw: bytes, name: str) -> Iterator[IO[bytes]]:
+def _decompressed(raw: bytes, name: str, most: int) -> Iterator[IO[bytes]]:
     """A tar archive without its compression, on disk, and never larger than what may be unpacked."""
-    limit = _most_bytes(len(raw)) + _HEADERS
+    limit = _most_bytes(len(raw), most) + _HEADERS
     with tempfile.TemporaryFile() as plain:
         for block in _blocks(raw, name):
             if plain.tell() + len(block) > limit:
@@ -173,13 +175,12 @@ def _tar_members(archive: tarfile.TarFile, name: str) -> Iterator[Member]:
             yield Member(info.name, info.size, bool(info.mode & stat.S_IXUSR), problem, info)
 
 
-def _write_all(members: list[Member], target: Path, name: str, packed: int, reader: _Reader) -> None:
+def _write_all(members: list[Member], target: Path, name: str, limit: int, reader: _Reader) -> None:
     kept = [member for member in members if not set(PurePosixPath(member.name).parts) & set(LITTER)]
-    problems = [*_problems(kept, name, packed)]
+    problems = [*_problems(kept, name, limit)]
     if problems:
         raise InvalidSubmission(problems)
     top = _common_folder(kept)
-    limit = _most_bytes(packed)
     target.mkdir(parents=True)
     written = 0
     for member in kept:
@@ -198,17 +199,15 @@ def _opened(reader: _Reader, member: Member) -> IO[bytes]:
     return stream
 
 
-def _problems(members: list[Member], name: str, packed: int) -> Iterator[Problem]:
+def _problems(members: list[Member], name: str, limit: int) -> Iterator[Problem]:
     if not members:
         yield Problem(name, None, "holds no file; a metric is a folder with run.sh or a Python file")
     if len(members) > MOST_FILES:
         yield Problem(name, None, f"holds {len(members)} files; {MOST_FILES} are allowed")
         return
     total = sum(member.size for member in members)
-    if total > _most_bytes(packed):
-        yield Problem(
-            name, None, f"unpacks to {total:,} bytes from {packed:,}; at most {_most_bytes(packed):,} are allowed"
-        )
+    if total > limit:
+        yield Problem(name, None, f"unpacks to {total:,} bytes; at most {limit:,} are allowed for its size")
     seen: dict[str, str] = {}
     for member in members:
         shown = member.name[:LONGEST].encode("unicode_escape").decode()
@@ -231,8 +230,9 @@ def _name_problem(name: str) -> str | None:
     return None
 
 
-def _most_bytes(packed: int) -> int:
-    return min(MOST_BYTES, max(SMALL, MOST_TIMES * packed))
+def _most_bytes(packed: int, most: int) -> int:
+    """What an archive of a size may unpack to."""
+    return min(most, max(SMALL, MOST_TIMES * packed))
 
 
 def _common_folder(members: list[Member]) -> PurePosixPath:
@@ -271,8 +271,46 @@ def open_submitted(
     seconds = site.settings.program_seconds
     limits = Limits(wall_seconds=seconds, cpu_seconds=2 * seconds, memory_bytes=site.settings.program_memory)
     trusted = bool(settings.get("trusted"))
-    program = open_program(folder, manifest=manifest, environment=environment, trusted=trusted, limits=limits)
+    program = open_program(
+        folder,
+        manifest=manifest,
+        environment=environment,
+        trusted=trusted,
+        limits=limits,
+        devices=_devices(site, manifest),
+    )
     return program, "" if environment is None else environment.log
+
+
+def _devices(site: Site, manifest: Manifest) -> tuple[str, ...]:
+    """The files of graphics cards that a program asks for; it is opened by workers that declared them."""
+    if not manifest.gpu:
+        return ()
+    gpu = site.settings.workers.gpu
+    if gpu is None:
+        raise InvalidInput(NO_GPU)
+    return gpu.devices
+
+
+def most_bytes_sent(site: Site, account: str) -> int:
+    """How large an archive of an account's may be: weights of vetted programs for graphics cards may be larger."""
+    gpu = site.settings.workers.gpu
+    vetted = gpu is not None and account in gpu.accounts
+    return (
+        max(site.settings.metric_bytes, gpu.metric_bytes) if gpu is not None and vetted else site.settings.metric_bytes
+    )
+
+
+def check_vetted(site: Site, account: str, blob: str) -> None:
+    """Refuse a program for graphics cards that the owner has not vetted, by its digest or its account."""
+    gpu = site.settings.workers.gpu
+    if gpu is None:
+        raise Refused(NO_GPU)
+    if account not in gpu.accounts and blob not in gpu.programs:
+        raise Refused(
+            "programs for graphics cards are vetted by the site's owner first: ask for its SHA-256 under programs, or "
+            f"your account under accounts, of [workers.gpu]; it is {blob}"
+        )
 
 
 def column_name(submission: Submission) -> str:
@@ -308,11 +346,19 @@ def program_folder(site: Site, submission: Submission) -> Path:
         except OSError as error:
             raise StoreAway(f"{folder}: can't be made: {error.strerror or error}; free some space") from error
         try:
-            unpack_metric(site.blobs.read(submission.blob), work / "metric", name=str(submission.settings.get("file")))
+            unpack_metric(site.blobs.read(submission.blob), work / "metric", **_bounds(site, submission))
             _move_into_place(work / "metric", folder)
         finally:
             shutil.rmtree(work, ignore_errors=True)
     return folder
+
+
+def _bounds(site: Site, submission: Submission) -> dict[str, Any]:
+    """The name that messages give an archive, and what it may unpack to."""
+    return {
+        "name": str(submission.settings.get("file")),
+        "most": max(MOST_BYTES, most_bytes_sent(site, submission.account)),
+    }
 
 
 def _move_into_place(work: Path, folder: Path) -> None:
@@ -328,4 +374,6 @@ def _environment(site: Site, manifest: Manifest, cancelled: Callable[[], bool] |
     if not manifest.requirements.strip():
         return None
     wheels = None if site.settings.wheels is None else Path(site.settings.wheels)
-    return build_environment(manifest.requirements, site.data / "environments", wheels=wheels, cancelled=cancelled)
+    index = None if manifest.gpu else site.settings.metrics.cpu_index
+    home = site.data / "environments"
+    return build_environment(manifest.requirements, home, wheels=wheels, cpu_index=index, cancelled=cancelled)

@@ -26,6 +26,8 @@ from billboards.site.web.streams import send_events, send_generations, status_of
 router = APIRouter()
 
 PAGE = 50
+#: How a metric came in that is no program, in words.
+COMES_AS = {"scores": "scores only", "hub": "a model on the hub", "image": "an image", "endpoint": "an endpoint"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,7 +145,7 @@ def _column_address(board: str, submission: Submission) -> str | None:
 
 def _facts(submission: Submission) -> list[tuple[str, str]]:
     settings = submission.settings
-    kind = "metric, scores only" if submission.way == "scores" else submission.kind
+    kind = submission.kind if submission.way == "program" else f"metric, {COMES_AS[submission.way]}"
     facts = [("kind", kind), ("entry", submission.entry), ("team", submission.team)]
     facts += [("phase", submission.phase)] if submission.phase else []
     facts += [("name on the board", submission.public_name)] if submission.anonymous else []

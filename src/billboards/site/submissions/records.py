@@ -24,7 +24,7 @@ from billboards.site.database.schema import accounts, submissions, teams
 
 Kind = Literal["generator", "metric"]
 Entry = Literal["primary", "contrastive"]
-Way = Literal["program", "scores"]
+Way = Literal["program", "scores", "hub", "image", "endpoint"]
 
 #: From which state to which; what is not here does not happen.
 TRANSITIONS: Mapping[str, frozenset[str]] = {

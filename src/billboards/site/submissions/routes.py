@@ -15,10 +15,12 @@ from billboards.site.accounts.permissions import Permission, SubmissionPermissio
 from billboards.site.database.trail import LogLine
 from billboards.site.submissions import records as submissions
 from billboards.site.submissions import sending as submitting
+from billboards.site.submissions.addressed_metrics import PARTS, Addressed
 from billboards.site.submissions.generator_files import Format
+from billboards.site.submissions.metric_folders import most_bytes_sent
 from billboards.site.submissions.records import Submission
 from billboards.site.web.api import Cursor, Limit, Page, page_of, read_cursor, tagged_router, write_cursor
-from billboards.site.work.worklist import progress
+from billboards.site.work.worklist import progress, unmet_need
 
 router = tagged_router("submissions")
 Reader = Annotated[Viewer, Depends(Permission("read"))]
@@ -58,6 +60,7 @@ class SubmissionFacts(BaseModel):
     created: float
     changed: float
     progress: ProgressFacts | None = Field(None, description="of a single submission that is being scored")
+    waits: str | None = Field(None, description="what a single submission waits for that nobody does now")
     warnings: list[str] = Field(default_factory=list, description="what is odd about it, when it is sent in")
 
 
@@ -68,6 +71,38 @@ class LogFacts(BaseModel):
     at: float
     stream: str
     text: str
+
+
+class AddressSent(BaseModel):
+    """What is said of a metric that comes as an address."""
+
+    name: str = Field(max_length=200)
+    manifest: dict[str, Any] = Field(default_factory=dict, description="metric.toml's values, but for the name")
+    description: str | None = Field(None, max_length=10_000)
+    paper: str | None = Field(None, max_length=10_000)
+    anonymous: bool = False
+    entry: Literal["primary", "contrastive"] = "primary"
+
+
+class HubModel(AddressSent):
+    """A model on the hub; the metric that reads it says the rest."""
+
+    metric: str = Field(max_length=100, description="the installed metric that reads it, such as COMET")
+    model: str = Field(max_length=200, description="owner/name")
+    revision: str = Field(max_length=40, description="the commit, 40 hexadecimal digits")
+
+
+class ImageSent(AddressSent):
+    """An OCI image."""
+
+    image: str = Field(max_length=400, description="registry/name@sha256:…")
+
+
+class EndpointSent(AddressSent):
+    """An endpoint."""
+
+    url: str = Field(max_length=1_000)
+    version: str = Field(max_length=60, description="what runs there; another version is another column")
 
 
 class Trust(BaseModel):
@@ -132,7 +167,7 @@ def submit_metric(
         site_of(request),
         viewer,
         board,
-        _read(file, site_of(request).settings.metric_bytes),
+        _read(file, most_bytes_sent(site_of(request), viewer.name)),
         name=name,
         file_name=file.filename or "metric",
         manifest=_manifest(manifest),
@@ -185,6 +220,48 @@ def submit_scores(
     return _received(response, received)
 
 
+@router.post("/boards/{board}/metrics/hub", status_code=201)
+def submit_hub_model(
+    request: Request, response: Response, board: str, viewer: Submitter, sent: HubModel
+) -> SubmissionFacts:
+    """Send in a metric as a model on the hub, where the site's owner allows it; a worker fetches it."""
+    return _submitted_address(request, response, board, viewer, "hub", sent)
+
+
+@router.post("/boards/{board}/metrics/image", status_code=201)
+def submit_image(
+    request: Request, response: Response, board: str, viewer: Submitter, sent: ImageSent
+) -> SubmissionFacts:
+    """Send in a metric as an OCI image, where the site's owner allows it."""
+    return _submitted_address(request, response, board, viewer, "image", sent)
+
+
+@router.post("/boards/{board}/metrics/endpoint", status_code=201)
+def submit_endpoint(
+    request: Request, response: Response, board: str, viewer: Submitter, sent: EndpointSent
+) -> SubmissionFacts:
+    """Send in a metric as an endpoint that the site's owner allows; it is sent texts and answers with scores."""
+    return _submitted_address(request, response, board, viewer, "endpoint", sent)
+
+
+def _submitted_address(
+    request: Request, response: Response, board: str, viewer: Viewer, way: Addressed, sent: AddressSent
+) -> SubmissionFacts:
+    received = submitting.submit_address(
+        site_of(request),
+        viewer,
+        board,
+        way,
+        sent.name,
+        {part: str(getattr(sent, part)) for part in PARTS[way]},
+        manifest=sent.manifest,
+        anonymous=sent.anonymous,
+        entry=sent.entry,
+        about={"description": sent.description, "paper": sent.paper},
+    )
+    return _received(response, received)
+
+
 @router.get("/submissions")
 def list_submissions(
     request: Request,
@@ -220,11 +297,12 @@ def list_submissions(
 def read_submission(request: Request, seen: Seen) -> SubmissionFacts:
     """How far a submission has come."""
     submission = seen[1]
+    waits = unmet_need(site_of(request), submission)
     if submission.state != "scoring":
-        return _facts(submission)
+        return _facts(submission).model_copy(update={"waits": waits})
     now = progress(site_of(request), submission)
     facts = ProgressFacts(done=now.done, total=now.total, seconds_left=now.seconds)
-    return _facts(submission).model_copy(update={"progress": facts})
+    return _facts(submission).model_copy(update={"progress": facts, "waits": waits})
 
 
 @router.get("/submissions/{submission_id}/log")

@@ -10,6 +10,7 @@ again.
 
 from __future__ import annotations
 
+import hashlib
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -36,8 +37,15 @@ from billboards.site.database.trail import LogLine
 from billboards.site.settings import BoardSettings, moment, read_board_settings
 from billboards.site.site import Site
 from billboards.site.submissions import records as submissions
+from billboards.site.submissions.addressed_metrics import Addressed, check_allowed, read_address
 from billboards.site.submissions.generator_files import Format, canonical, read_generator
-from billboards.site.submissions.metric_folders import folder_manifest, unpack_metric
+from billboards.site.submissions.metric_folders import (
+    MOST_BYTES,
+    check_vetted,
+    folder_manifest,
+    most_bytes_sent,
+    unpack_metric,
+)
 from billboards.site.submissions.records import Draft, Entry, Kind, Submission
 from billboards.site.submissions.sent_scores import SentScores, doubtful_sign, kept_scores, read_sent
 
@@ -110,14 +118,18 @@ def submit_metric(
     if trusted:
         require(viewer, "administer")
     registered = _board(site, board)
-    _check_size(raw, site.settings.metric_bytes, file_name)
-    settings = _about(about)
-    declared = _declared(raw, file_name, manifest, name)
+    largest = most_bytes_sent(site, account.name)
+    _check_size(raw, largest, file_name)
+    settings: dict[str, Any] = _about(about)
+    declared = _declared(raw, file_name, manifest, name, most=max(MOST_BYTES, largest))
     called = name or declared.card.name
     _check_name(folder_board(site, registered), "metric", called)
     settings |= {"trusted": trusted, "trained_on_this_board": declared.trained_on_this_board, "file": file_name[:200]}
     if manifest is not None:
         settings["manifest"] = dict(manifest)
+    if declared.gpu:
+        check_vetted(site, account.name, hashlib.sha256(raw).hexdigest())
+        settings["gpu"] = True
     blob = site.blobs.put(raw)
     submission = _receive(site, account, registered, "metric", called, blob, anonymous, entry, settings)
     _put_back(site, blob, raw)
@@ -173,6 +185,34 @@ def submit_scores(
     return Received(submission, warnings)
 
 
+def submit_address(
+    site: Site,
+    viewer: Viewer,
+    board: str,
+    way: Addressed,
+    name: str,
+    parts: Mapping[str, str],
+    *,
+    manifest: Mapping[str, Any] | None = None,
+    anonymous: bool = False,
+    entry: Entry = "primary",
+    about: Mapping[str, Any] | None = None,
+) -> Received:
+    """Send in a metric as an address that the owner allows: a model of the hub, an image or an endpoint."""
+    account = require(viewer, "submit")
+    registered = _board(site, board)
+    address = read_address(way, parts, manifest or {}, name)
+    check_allowed(site.settings.metrics, read_board_settings(registered.settings), address)
+    _check_name(folder_board(site, registered), "metric", name)
+    settings = _about(about) | {"way": way, "address": dict(address.parts)}
+    settings["trained_on_this_board"] = bool(address.manifest.get("trained_on_this_board"))
+    content = address.content()
+    blob = site.blobs.put(content)
+    submission = _receive(site, account, registered, "metric", name, blob, anonymous, entry, settings)
+    _put_back(site, blob, content)
+    return Received(submission)
+
+
 def _with_earlier(
     site: Site, account: Account, board: str, name: str, sent: SentScores, settings: Mapping[str, Any]
 ) -> SentScores:
@@ -215,11 +255,13 @@ def _put_back(site: Site, blob: str, content: bytes) -> None:
         site.blobs.put(content)
 
 
-def _declared(raw: bytes, file_name: str, manifest: Mapping[str, Any] | None, name: str | None) -> Manifest:
+def _declared(
+    raw: bytes, file_name: str, manifest: Mapping[str, Any] | None, name: str | None, *, most: int
+) -> Manifest:
     """What a metric says of itself; unpacking it here refuses at once what would be refused later."""
     with tempfile.TemporaryDirectory() as work:
         folder = Path(work) / "metric"
-        unpack_metric(raw, folder, name=file_name)
+        unpack_metric(raw, folder, name=file_name, most=most)
         return folder_manifest(folder, manifest, name, file_name)
 
 

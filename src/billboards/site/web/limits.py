@@ -100,7 +100,9 @@ class Limits:
         settings = site.settings
         self.app, self.clock = app, site.clock
         self.form_bytes = settings.form_bytes
-        self.upload_bytes = max(settings.generator_bytes, settings.metric_bytes) + settings.form_bytes
+        gpu = settings.workers.gpu
+        largest = 0 if gpu is None or not gpu.accounts else gpu.metric_bytes
+        self.upload_bytes = max(settings.generator_bytes, settings.metric_bytes, largest) + settings.form_bytes
         self.counted = site.login_required
         self.reads, self.changes = Rate(settings.reads_per_minute), Rate(settings.changes_per_minute)
         self.requests = self._room("requests at once", settings.requests, settings.requests_each)

@@ -25,7 +25,7 @@ from billboards.site.site import Site
 from billboards.site.submissions.records import Submission
 from billboards.site.submissions.sending import get_submission, read_log
 from billboards.site.web.asking import Pages, viewer_of
-from billboards.site.work.worklist import progress
+from billboards.site.work.worklist import progress, unmet_need
 
 #: Seconds between looks, and for how long one connection is held.
 PAUSE, LONGEST = 1.0, 600.0
@@ -50,6 +50,8 @@ def status_of(site: Site, submission: Submission) -> Status:
         return Status(submission.state, 0, 0, ended_words(submission), ended=True)
     counts = progress(site, submission)
     words = waiting_words(submission.state)
+    if unmet := unmet_need(site, submission):
+        return Status(submission.state, counts.done, counts.total, unmet, ended=False)
     if submission.state == "scoring":
         failed = f", {counts.failed} failed" if counts.failed else ""
         words = f"{counts.done} of {counts.total} cells scored{failed}{_time_left(counts.seconds)}"

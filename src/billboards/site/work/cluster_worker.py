@@ -17,8 +17,9 @@ from billboards.metrics.base import Metric
 from billboards.run.dask import DaskExecutor
 from billboards.run.dask_cluster import Cluster
 from billboards.site.site import Site
+from billboards.site.submissions.records import Submission
 from billboards.site.work.worker import do_job, work
-from billboards.site.work.worklist import Job, Kind, Scorer, next_job
+from billboards.site.work.worklist import Job, Kind, Scorer, anything, next_job
 
 log = logging.getLogger("billboards.worker")
 
@@ -26,13 +27,13 @@ log = logging.getLogger("billboards.worker")
 AWAY = 2.0
 
 
-def for_cluster(_: Kind, cell: Cell[Scorer] | None) -> bool:
+def for_cluster(_: Kind, cell: Cell[Scorer] | None, __: Submission | None = None) -> bool:
     """Whether a job is a cell that another machine can compute."""
     return cell is not None and isinstance(cell.metric, Metric) and cell.metric.travels
 
 
-def for_this_machine(kind: Kind, cell: Cell[Scorer] | None) -> bool:
-    return not for_cluster(kind, cell)
+def for_this_machine(kind: Kind, cell: Cell[Scorer] | None, submission: Submission | None = None) -> bool:
+    return not for_cluster(kind, cell) and anything(kind, cell, submission)
 
 
 def work_on_cluster(site: Site, name: str, stop: threading.Event, cluster: Cluster, *, leases: int) -> None:

@@ -20,13 +20,15 @@ from billboards.errors import (
     InvalidBoard,
     InvalidInput,
     MissingPart,
+    Refused,
     StoreAway,
     StoreFailed,
 )
 from billboards.metrics.base import Batch, Counts, Metric
 from billboards.metrics.executor import Executor, Result, Task, run_groups, run_task, run_together
-from billboards.run.program import ProgramMetric, run_rows
-from billboards.run.trial import Trial, try_program
+from billboards.run.program import ProgramMetric
+from billboards.run.trial import InProcessRuns, Trial, try_program
+from billboards.run.watched import WatchedMetric
 from billboards.site.boards.live import BlobTexts, live_board
 from billboards.site.boards.refresh import refresh
 from billboards.site.boards.snapshots import Audience
@@ -34,6 +36,7 @@ from billboards.site.cache import Shelf
 from billboards.site.database import trail
 from billboards.site.site import Site
 from billboards.site.submissions import records as submissions
+from billboards.site.submissions.addressed_metrics import described, open_address
 from billboards.site.submissions.metric_folders import column_name, open_submitted
 from billboards.site.submissions.records import Submission
 from billboards.site.submissions.sent_scores import kept_scores, scores_signature
@@ -48,7 +51,7 @@ Engine = Callable[[Cancelled], Executor]
 #: Seconds until a ranking is tried again that the platform could not make.
 PUT_OFF = 600.0
 #: Submitted metrics that are open, by signature.
-_PROGRAMS = Shelf[str, ProgramMetric]()
+_PROGRAMS = Shelf[str, Metric]()
 #: What the system says of a disk without room.
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
@@ -112,26 +115,20 @@ def _check_scores(site: Site, job: Job, submission: Submission) -> None:
 
 def _check_metric(site: Site, job: Job, submission: Submission, cancelled: Cancelled) -> None:
     try:
-        program, log = open_submitted(site, submission, cancelled=cancelled)
-    except InvalidInput as error:
+        program, log = _open(site, submission, cancelled)
+    except (InvalidInput, Refused) as error:
         problems = getattr(error, "problems", ())
         text = "\n".join(map(str, problems)) or str(error)
         _finish(site, job, "rejected", reason=str(error), log=text)
         return
     if cancelled():
         return
-    card = program.card
+    loads = isinstance(program, WatchedMetric) and program.loads
     settings = {
         **submission.settings,
-        "column": card.name,
+        **described(program.card),
         "signature": program.signature,
-        "needs_references": card.needs_references,
-        "needs_input": card.needs_input,
-        "higher_is_better": card.higher_is_better,
-        "training_data": card.training_data,
-        "deterministic": card.deterministic,
-        "loads": program.loads,
-        "summary": card.summary,
+        "loads": loads,
     }
     _finish(site, job, "trial", log=f"checked: {program.signature}\n{log}".strip(), settings=settings)
 
@@ -139,13 +136,17 @@ def _check_metric(site: Site, job: Job, submission: Submission, cancelled: Cance
 def _try(site: Site, job: Job, cancelled: Cancelled) -> None:
     assert job.submission is not None
     plan = plan_board(site, job.board)
-    program, _ = open_submitted(site, job.submission, cancelled=cancelled)
+    try:
+        program, _ = _open(site, job.submission, cancelled)
+    except Refused as error:
+        _finish(site, job, "rejected", reason=str(error))
+        return
     batch = _trial_batch(plan, program)
     if batch is None:
         _finish(site, job, "rejected", reason="no output of this board has all that the metric needs to be tried on")
         return
     trial = try_program(
-        program,
+        program if isinstance(program, WatchedMetric) else InProcessRuns(program.card, program),
         batch,
         rows=len(plan.rows),
         listen=Listener(site, job),
@@ -156,7 +157,15 @@ def _try(site: Site, job: Job, cancelled: Cancelled) -> None:
         _judge_trial(site, job, trial, quoting=not plan.settings.hidden_references)
 
 
-def _trial_batch(plan: Plan, program: ProgramMetric) -> Batch | None:
+def _open(site: Site, submission: Submission, cancelled: Cancelled) -> tuple[Metric, str]:
+    """A submitted metric ready to score, however it came in, and the log of making it so."""
+    if submission.way == "program":
+        return open_submitted(site, submission, cancelled=cancelled)
+    settings = plan_board(site, submission.board).settings
+    return open_address(site, submission, settings, column_name(submission), cancelled)
+
+
+def _trial_batch(plan: Plan, program: Metric) -> Batch | None:
     """What the metric is given of the first row that has something for it to score."""
     key = column_key(plan.board, program, plan.board.references)
     for row in plan.rows:
@@ -188,6 +197,9 @@ def _score(site: Site, job: Job, cancelled: Cancelled, *, engine: Engine | None)
         return
     try:
         metric = _opened(site, cell.metric, cancelled)
+    except Refused as error:
+        _fail_cell(site, job, f"{cell.metric.name}: {error}", platform=False)
+        return
     except InvalidInput as error:
         raise StoreFailed(f"{cell.metric.name} can't be opened any more: {error}") from error
     running: Running | Elsewhere
@@ -212,8 +224,10 @@ def _opened(site: Site, scorer: Scorer, cancelled: Cancelled) -> Metric:
     if isinstance(scorer, Metric):
         return scorer
     program = site.cache.get(_PROGRAMS, scorer.signature)
-    if program is None or not program.folder.exists():
-        program, _ = open_submitted(site, scorer.submission, cancelled=cancelled)
+    gone = isinstance(program, ProgramMetric) and not program.folder.exists()
+    if program is None or gone or scorer.submission.way == "endpoint":
+        # An endpoint is opened anew each time: what it may be sent is the owner's to change.
+        program, _ = _open(site, scorer.submission, cancelled)
         if program.signature != scorer.signature:
             raise StoreFailed(
                 f"{program.name} is {program.signature} here, but was checked as {scorer.signature}; "
@@ -361,7 +375,7 @@ class Running:
         for task in tasks:
             if self.cancelled():
                 return
-            yield self._run_program(task, task.metric) if isinstance(task.metric, ProgramMetric) else run_task(task)
+            yield self._run_program(task, task.metric) if isinstance(task.metric, WatchedMetric) else run_task(task)
 
     def run_groups(self, groups: Iterable[Sequence[Task]]) -> Iterator[Result]:
         """Groups of a program that is loaded once; where one fails, nobody knows for whom, so the first runs alone."""
@@ -369,7 +383,7 @@ class Running:
             if self.cancelled():
                 return
             program = group[0].metric
-            if not isinstance(program, ProgramMetric):
+            if not isinstance(program, WatchedMetric):
                 yield from run_together(group)
                 continue
             results = self._run_programs(group, program)
@@ -377,16 +391,15 @@ class Running:
                 self.platform, results = False, self._run_programs(group[:1], program)
             yield from results
 
-    def _run_program(self, task: Task, program: ProgramMetric) -> Result:
+    def _run_program(self, task: Task, program: WatchedMetric) -> Result:
         return self._run_programs([task], program)[0]
 
-    def _run_programs(self, tasks: Sequence[Task], program: ProgramMetric) -> list[Result]:
+    def _run_programs(self, tasks: Sequence[Task], program: WatchedMetric) -> list[Result]:
         empty = [Result(task.key, {"": np.empty(0)}, 0.0) for task in tasks if not len(task.batch)]
         asked = [task for task in tasks if len(task.batch)]
         if not asked:
             return empty
-        done = run_rows(
-            program,
+        done = program.run(
             [task.batch for task in asked],
             listen=Listener(self.site, self.job),
             cancelled=self.cancelled,

@@ -20,6 +20,8 @@ from billboards.site.database.schema import leases
 
 #: A lease on no job: its holder is there to work. And who holds a job that nobody may have yet.
 WORKER, NOBODY = "worker", "nobody"
+#: What stands in the place of a board where a worker declares a graphics card; no board is called so.
+GPU = "/gpu"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,12 +91,19 @@ def held(connection: Connection, board: str, *, now: float) -> frozenset[tuple[s
     return frozenset((kind, subject) for kind, subject in connection.execute(query))
 
 
-def note_alive(connection: Connection, worker: str, *, now: float, seconds: float) -> None:
+def note_alive(connection: Connection, worker: str, *, now: float, seconds: float, gpu: bool = False) -> None:
     """Say that a worker is there, for a while; what was said of workers that are gone is forgotten."""
     over = leases.c.expires <= now
     connection.execute(delete(leases).where(leases.c.kind == WORKER, (leases.c.subject == worker) | over))
-    values = _values(Lease(board="", kind=WORKER, subject=worker, worker=worker, expires=now + seconds, taken=1), now)
-    connection.execute(insert(leases).values(board="", kind=WORKER, subject=worker, **values))
+    job = {"board": GPU if gpu else "", "kind": WORKER, "subject": worker}
+    values = _values(Lease(**job, worker=worker, expires=now + seconds, taken=1), now)
+    connection.execute(insert(leases).values(**job, **values))
+
+
+def has_gpu_worker(connection: Connection, *, now: float) -> bool:
+    """Whether a worker that is there has declared a graphics card."""
+    query = select(leases.c.worker).where(leases.c.kind == WORKER, leases.c.board == GPU, leases.c.expires > now)
+    return connection.execute(query.limit(1)).one_or_none() is not None
 
 
 def count_held(connection: Connection, *, now: float) -> dict[str, int]:

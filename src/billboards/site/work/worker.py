@@ -21,7 +21,7 @@ from contextvars import copy_context
 from pathlib import Path
 from types import FrameType
 
-from billboards.errors import BillboardsError, ClusterFailed, StoreFailed
+from billboards.errors import BillboardsError, ClusterFailed, InvalidInput, StoreFailed
 from billboards.site.admin.logs import about, write_logs
 from billboards.site.admin.notices import send_due
 from billboards.site.admin.tidying import tidy_daily
@@ -29,7 +29,7 @@ from billboards.site.site import Site, notice_changes, open_site
 from billboards.site.submissions import records as submissions
 from billboards.site.work import leases
 from billboards.site.work.jobs import Engine, run_job
-from billboards.site.work.worklist import Job, Takes, anything, hand_back, next_job
+from billboards.site.work.worklist import Job, Takes, anything, everything, hand_back, next_job
 
 log = logging.getLogger("billboards.worker")
 
@@ -79,13 +79,23 @@ class Heartbeat:
             return state not in ("cancelled", "withdrawn", "failed")
 
 
+def check_gpu(site: Site) -> None:
+    """Refuse to declare graphics cards that site.toml does not name, or that are not on this machine."""
+    gpu = site.settings.workers.gpu
+    if gpu is None:
+        raise InvalidInput("site.toml names no devices under [workers.gpu], so no worker can declare a graphics card")
+    missing = [device for device in gpu.devices if not Path(device).exists()]
+    if missing:
+        raise InvalidInput(f"{', '.join(missing)}: not on this machine; [workers.gpu] names what a program is given")
+
+
 def work(site: Site, name: str, stop: threading.Event, takes: Takes = anything) -> None:
-    """Do jobs until told to stop."""
+    """Do jobs until told to stop; a worker that takes `everything` declares a graphics card."""
     looked = reported = float("-inf")
     while not stop.is_set():
         try:
             if site.clock() - reported >= REPORT:
-                _say_alive(site, name)
+                _say_alive(site, name, gpu=takes is everything)
                 reported = site.clock()
             if site.clock() - looked >= LOOK:
                 notice_changes(site)
@@ -97,10 +107,10 @@ def work(site: Site, name: str, stop: threading.Event, takes: Takes = anything) 
             stop.wait(1.0)
 
 
-def _say_alive(site: Site, name: str) -> None:
+def _say_alive(site: Site, name: str, *, gpu: bool = False) -> None:
     """Be counted among the workers that are there, idle or not."""
     with site.database.claiming() as connection:
-        leases.note_alive(connection, name, now=site.clock(), seconds=3 * REPORT)
+        leases.note_alive(connection, name, now=site.clock(), seconds=3 * REPORT, gpu=gpu)
 
 
 def work_once(site: Site, name: str, stop: threading.Event | None = None, takes: Takes = anything) -> bool:
@@ -166,6 +176,7 @@ def end_with_parent(stop: Callable[[], None]) -> None:
 def main(arguments: list[str] | None = None) -> int:
     parser = ArgumentParser("billboards worker")
     parser.add_argument("data", type=Path)
+    parser.add_argument("--gpu", action="store_true")
     parser.add_argument("--name", default=f"{socket.gethostname()}-{os.getpid()}")
     parsed = parser.parse_args(arguments)
     stop = threading.Event()
@@ -177,7 +188,9 @@ def main(arguments: list[str] | None = None) -> int:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     end_with_parent(stop.set)
     with working_site(parsed.data, stop) as site:
-        work(site, f"{parsed.name}-{os.getpid()}", stop)
+        if parsed.gpu:
+            check_gpu(site)
+        work(site, f"{parsed.name}-{os.getpid()}", stop, everything if parsed.gpu else anything)
     return 0
 
 

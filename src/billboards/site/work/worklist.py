@@ -401,8 +401,8 @@ def progress(site: Site, submission: Submission) -> Progress:
 
 
 Kind = Literal["check", "trial", "cell", "refresh"]
-#: Which jobs a worker takes, by kind and, for a cell, which.
-Takes = Callable[[Kind, Cell[Scorer] | None], bool]
+#: Which jobs a worker takes, by kind, for a cell by which, and by the submission whose program is run.
+Takes = Callable[[Kind, Cell[Scorer] | None, Submission | None], bool]
 #: The generation at which a board had nothing to do, and at which it could not be ranked for an audience.
 IDLE, UNRANKABLE = Shelf[str, int](), Shelf[tuple[str, Audience], int]()
 #: Cells of a program that is loaded once which one run computes at most; what is lost with a worker is computed again.
@@ -439,8 +439,33 @@ class _Candidate:
     submission: Submission | None = None
     cell: Cell[Scorer] | None = None
 
+    @property
+    def taken_as(self) -> tuple[Kind, Cell[Scorer] | None, Submission | None]:
+        return self.kind, self.cell, self.submission
 
-def anything(_: Kind, __: Cell[Scorer] | None) -> bool:
+
+def needs_gpu(submission: Submission | None) -> bool:
+    """Whether a submission's program asks for a graphics card."""
+    return submission is not None and bool(submission.settings.get("gpu"))
+
+
+def unmet_need(site: Site, submission: Submission) -> str | None:
+    """What a submission waits for that nobody can give it now; None where it need not wait."""
+    if submission.state not in ("trial", "scoring") or not needs_gpu(submission):
+        return None
+    with site.database.reading() as connection:
+        if leases.has_gpu_worker(connection, now=site.clock()):
+            return None
+    return "waiting for a worker with a graphics card; none is there now"
+
+
+def anything(kind: Kind, _: Cell[Scorer] | None, submission: Submission | None) -> bool:
+    """What a worker without a graphics card does: all but running programs that ask for one."""
+    return kind not in ("trial", "cell") or not needs_gpu(submission)
+
+
+def everything(_: Kind, __: Cell[Scorer] | None, ___: Submission | None) -> bool:
+    """What a worker with a graphics card does."""
     return True
 
 
@@ -468,7 +493,7 @@ def _next_of(site: Site, name: str, worker: str, takes: Takes) -> Job | None:
     waits = False
     for candidate in _candidates(site, now):
         waits = True
-        if (candidate.kind, candidate.subject) not in held and takes(candidate.kind, candidate.cell):
+        if (candidate.kind, candidate.subject) not in held and takes(*candidate.taken_as):
             job = _take(site, name, candidate, worker)
             if job is not None:
                 return replace(job, companions=_companions(site, now, job, held, worker))
