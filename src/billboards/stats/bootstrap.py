@@ -54,10 +54,10 @@ def bootstrap_pearson(
         sums = np.array([cell_sums(metric[judged], human[judged]).sum(axis=1) for metric in scores])
         return resampled_pearson(sums.reshape(len(scores), -1, 6), draws=draws, seed=seed)
     sums = instance_sums(scores, human)
-    return resampled_pearson(sums if unit == "instances" else _by_document(sums, documents), draws=draws, seed=seed)
+    return resampled_pearson(sums if unit == "instances" else sums_by_document(sums, documents), draws=draws, seed=seed)
 
 
-def _by_document(sums: Floats, documents: ArrayLike | None) -> Floats:
+def sums_by_document(sums: Floats, documents: ArrayLike | None) -> Floats:
     """The sums of whole documents (metrics × documents × 6) from those of their instances."""
     names = np.asarray(documents)
     order = np.argsort(names, kind="stable")
