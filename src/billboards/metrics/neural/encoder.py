@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 Precision = Literal["fp32", "bf16", "fp16"]
 PRECISIONS: Mapping[Precision, str] = {"fp32": "float32", "bf16": "bfloat16", "fp16": "float16"}
 #: Tokens in a batch: on a CPU what stays in its caches, on a GPU what fills it.
-BATCH = {"cpu": 2048, "cuda": 32768}
+BATCH = {"cpu": 2048, "cuda": 65536}
 Forward = Callable[[NDArray[np.int32], NDArray[np.int64], Readout], "Tensor"]
 
 

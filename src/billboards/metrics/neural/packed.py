@@ -2,11 +2,11 @@
 
 The arithmetic is the model's own, with its own weights; what changes is that no token is computed that isn't there,
 that query, key and value are one product, and that in half precision on a GPU the activation is part of the product
-(the tanh form of GELU, which differs from the exact one by less than a step of bfloat16).
+(the tanh form of GELU, which differs from the exact one by less than a step of bfloat16) and a sum of its norm.
 
-Attention stays inside texts. Half precision on a GPU has a kernel for exactly that (flash attention over cumulative
-lengths). Everywhere else texts come sorted by length, so those of one length lie together: each run of them is one
-dense, unmasked call.
+Attention stays inside texts. Half precision on a GPU has kernels for exactly that: one of our own for short texts, and
+flash attention over cumulative lengths. Everywhere else texts come sorted by length, so those of one length lie
+together: each run of them is one dense, unmasked call.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from billboards.metrics.neural.devices import upload
+from billboards.metrics.neural.gpu_kernels import HEAD_WIDTHS, WIDEST, add_and_norm, attend_tiles, has_kernels, tiles_of
 from billboards.metrics.neural.readout import Readout
 
 if TYPE_CHECKING:
@@ -31,10 +32,11 @@ class Layout:
     def __init__(self, lengths: NDArray[np.int64], device: object, *, varlen: bool) -> None:
         self.longest = int(lengths.max(initial=0))
         self.runs = [(length, len(list(same))) for length, same in groupby(lengths.tolist())]
-        self.bounds = None
+        self.bounds, self.tiles = None, None
         if varlen:
             bounds = np.concatenate(([0], np.cumsum(lengths))).astype(np.int32)
             self.bounds = upload(bounds, device)
+            self.tiles = tiles_of(lengths) if has_kernels() else None
 
 
 def attend(query: Tensor, key: Tensor, value: Tensor, layout: Layout) -> Tensor:
@@ -139,6 +141,9 @@ class _Layer:
         self.out, self.down = layer.attention.output.dense, layer.output.dense
         self.up, self.activation = layer.intermediate.dense, layer.intermediate.intermediate_act_fn
         self.seen_norm, self.raised_norm = self.norms(layer)
+        width = self.out.weight.shape[0]
+        self.tiled = fused and has_kernels() and width // heads in HEAD_WIDTHS
+        self.norms_sums = fused and has_kernels() and width <= WIDEST
         self.fused = fused and type(self.activation).__name__ in ("GELUActivation", "GELU", "GELUTanh")
 
     def norms(self, layer: Any) -> tuple[Any, Any]:
@@ -146,13 +151,21 @@ class _Layer:
         return layer.attention.output.LayerNorm, layer.output.LayerNorm
 
     def __call__(self, hidden: Tensor, layout: Layout) -> Tensor:
-        hidden = self.seen_norm(self.out(self._see(hidden, layout)).add_(hidden))
-        return self.raised_norm(self.down(self._raise(hidden)).add_(hidden))
+        hidden = self._norm_sum(self.out(self._see(hidden, layout)), hidden, self.seen_norm)
+        return self._norm_sum(self.down(self._raise(hidden)), hidden, self.raised_norm)
+
+    def _norm_sum(self, change: Tensor, hidden: Tensor, norm: Any) -> Tensor:
+        if self.norms_sums:
+            return add_and_norm(change, hidden, norm)
+        normed: Tensor = norm(change.add_(hidden))
+        return normed
 
     def _see(self, hidden: Tensor, layout: Layout) -> Tensor:
         from torch.nn.functional import linear
 
         three = linear(hidden, self.three_weight, self.three_bias).view(len(hidden), 3, self.heads, -1)
+        if self.tiled and layout.bounds is not None and layout.tiles is not None:
+            return attend_tiles(three, layout.bounds, layout.tiles).view(hidden.shape)
         return attend(three[:, 0], three[:, 1], three[:, 2], layout).reshape(hidden.shape)
 
     def _raise(self, hidden: Tensor) -> Tensor:

@@ -1,0 +1,57 @@
+"""The kernels' programs, in Triton's part of Python; imported only where Triton is."""
+
+# mypy: ignore-errors
+# Triton reads these functions' source: names of constants are in capitals, and types are the kernel's.
+
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def attend(
+    three,
+    attended,
+    bounds,
+    token_stride,
+    kind_stride,
+    head_stride,
+    out_stride,
+    scale,
+    ROWS: tl.constexpr,
+    WIDTH: tl.constexpr,
+):
+    """One head of one text: softmax of its scaled products with all keys of the text, times their values."""
+    text, head = tl.program_id(0), tl.program_id(1)
+    start = tl.load(bounds + text).to(tl.int64)
+    length = tl.load(bounds + text + 1) - start
+    row, column = tl.arange(0, ROWS), tl.arange(0, WIDTH)
+    inside = row < length
+    place = three + (start + row)[:, None] * token_stride + head * head_stride + column[None, :]
+    query = tl.load(place, mask=inside[:, None], other=0.0)
+    key = tl.load(place + kind_stride, mask=inside[:, None], other=0.0)
+    value = tl.load(place + 2 * kind_stride, mask=inside[:, None], other=0.0)
+    weights = tl.dot(query, tl.trans(key)) * scale
+    weights = tl.where(inside[None, :], weights, -float("inf"))
+    weights = tl.exp(weights - tl.max(weights, 1)[:, None])
+    total = tl.sum(weights, 1)
+    mixed = tl.dot(weights.to(value.dtype), value) / total[:, None]
+    out = attended + (start + row)[:, None] * out_stride + head * WIDTH + column[None, :]
+    tl.store(out, mixed.to(value.dtype), mask=inside[:, None])
+
+
+@triton.jit
+def add_and_norm(first, second, weight, bias, normed, width, eps, SIZE: tl.constexpr):
+    """One row: the sum of two, centred, scaled to variance 1, then by the norm's own weights."""
+    row = tl.program_id(0).to(tl.int64)
+    column = tl.arange(0, SIZE)
+    inside = column < width
+    place = row * width + column
+    one = tl.load(first + place, mask=inside, other=0.0)
+    total = (one.to(tl.float32) + tl.load(second + place, mask=inside, other=0.0).to(tl.float32)).to(one.dtype)
+    total = total.to(tl.float32)
+    mean = tl.sum(total, 0) / width
+    centred = tl.where(inside, total - mean, 0.0)
+    scaled = centred * tl.rsqrt(tl.sum(centred * centred, 0) / width + eps)
+    scaled = scaled * tl.load(weight + column, mask=inside, other=0.0).to(tl.float32)
+    scaled = scaled + tl.load(bias + column, mask=inside, other=0.0).to(tl.float32)
+    tl.store(normed + place, scaled.to(one.dtype), mask=inside)
