@@ -43,8 +43,10 @@ from billboards.errors import InvalidInput
 from billboards.formats import FORMATS, add_file, judgments_as_text
 from billboards.importers import IMPORTERS
 from billboards.metrics.discovery import metric
+from billboards.metrics.neural.pairs import read_settings
 from billboards.metrics.neural.published_values import read_published
 from billboards.metrics.neural.weights import read_tensors
+from billboards.metrics.neural.word_vectors import read_vectors
 from billboards.reading import Problems, read_table, refuse_errors
 from billboards.run.environments import parse_requirements
 from billboards.run.manifest import read_manifest
@@ -197,9 +199,21 @@ def weight_files(home: Path) -> Iterator[Target]:
     (folder / "model.safetensors.index.json").write_text('{"weight_map": {"layer.weight": "model.safetensors"}}')
     for path in sorted(folder.iterdir()):
         yield in_place(f"weights {path.name}", path, partial(read_tensors, path))
+    settings = folder / "config.json"
+    settings.write_text('{"model_type": "bert", "hidden_size": 8}')
+    yield in_place("weights config.json", settings, partial(read_settings, settings))
+    text, packed = b"cat 0.5 1\ndog 1 -2e-1\n", b"1 2\ncat " + bytes(8)
+    for name, raw in (("v.txt", text), ("v.txt.gz", gzip.compress(text, mtime=0)), ("v.bin", packed)):
+        (folder / name).write_bytes(raw)
+        yield in_place(f"weights {name}", folder / name, partial(_read_vectors, folder / name))
     examples = folder / "examples.toml"
     examples.write_text('metric = "BLEURT"\n[[examples]]\noutput = "a"\nreferences = ["b"]\nscore = 0.5\n')
     yield in_place("weights examples.toml", examples, partial(read_published, examples))
+
+
+def _read_vectors(path: Path) -> None:
+    for _ in read_vectors(path):
+        pass
 
 
 def others(home: Path) -> Iterator[Target]:

@@ -12,6 +12,7 @@ import hashlib
 import os
 import shutil
 import tempfile
+import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -119,7 +120,7 @@ def read_vectors(path: Path) -> Iterator[tuple[bytes, Vector]]:
     try:
         with gzip.open(path) if path.name.endswith(".gz") else path.open("rb") as file:
             yield from _binary(file, path.name) if binary else _text(file, path.name)
-    except (OSError, EOFError) as error:
+    except (OSError, EOFError, zlib.error) as error:
         raise InvalidInput(f"{path.name}: word vectors can't be read: {error}") from error
 
 
