@@ -34,10 +34,13 @@ from typing import (
     get_type_hints,
 )
 
+from billboards.analyses._labels import relabelled, relabelled_table
 from billboards.analyses._view import Scoring, View, look_at
 from billboards.board import Board, Slice
 from billboards.board.card_facts import draft_note
+from billboards.board.matrix import column_labels
 from billboards.errors import InvalidInput, NotEnoughData
+from billboards.metrics.labels import relabelled_text
 from billboards.options import Option, check_options, options_of
 from billboards.show.documents import document_of
 from billboards.show.table import Table
@@ -238,23 +241,27 @@ class Analysis(Generic[P, R]):
         return self.show(value, view)
 
     def show(self, value: R, view: View | None = None) -> Result[R]:
-        """A result with all that shows it."""
-        if isinstance(value, Table):
-            tables: tuple[Table, ...] = (value,)
+        """A result with all that shows it; columns are headed by their labels."""
+        labels = {} if view is None else column_labels(view.counted, view.cells)
+        headed = relabelled(value, labels)
+        if isinstance(headed, Table):
+            tables: tuple[Table, ...] = (headed,)
         else:
-            shown = () if self._tables is None else self._tables(value)
+            shown = () if self._tables is None else self._tables(headed)
             tables = (shown,) if isinstance(shown, Table) else tuple(shown)
-        document = document_of(value, self.name)
+        document = document_of(value, self.name) | ({"labels": labels} if labels else {})
         if view is not None:
             tables, document = marked(view.board, tables, document)
+        words = () if self._words is None else tuple(self._words(headed))
+        notes = () if self._notes is None or view is None else tuple(self._notes(view, headed))
         return Result(
             value=value,
-            tables=tables,
+            tables=tuple(relabelled_table(table, labels) for table in tables) if labels else tables,
             document=document,
-            words=() if self._words is None else tuple(self._words(value)),
-            notes=() if self._notes is None or view is None else tuple(self._notes(view, value)),
-            charts=tuple(_drawing(draw, value) for draw in self._charts),
-            latex=None if self._latex is None else _writing(self._latex, value),
+            words=tuple(relabelled_text(text, labels) for text in words),
+            notes=tuple(relabelled_text(text, labels) for text in notes),
+            charts=tuple(_drawing(draw, headed) for draw in self._charts),
+            latex=None if self._latex is None else _writing(self._latex, headed),
         )
 
     def __call__(self, board: Board | View, /, *args: Any, **options: Any) -> Result[R]:

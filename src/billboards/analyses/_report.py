@@ -16,6 +16,7 @@ import numpy as np
 from billboards.analyses import analysis_named, summaries
 from billboards.analyses._analysis import Analysis, Result
 from billboards.analyses._archive import home_of
+from billboards.analyses._labels import relabelled
 from billboards.analyses._people import PEOPLE
 from billboards.analyses._view import Floats, Scoring, View, look_at
 from billboards.analyses.audit.results import MetricAudit
@@ -204,6 +205,10 @@ def report_html(
     versions: Mapping[str, str] | None = None,
 ) -> str:
     """The report on a ranking, with a section for each further result that is given."""
+    labels, download = ranking.labels, data_uri("application/json", dumps(document_of(ranking)))
+    ranking, study, judged = relabelled(ranking, labels), relabelled(study, labels), relabelled(judged, labels)
+    overrating, references = relabelled(overrating, labels), relabelled(references, labels)
+    sensitivity, audits = relabelled(sensitivity, labels), relabelled(tuple(audits), labels)
     return rendered(
         "report.html.j2",
         ranking=ranking,
@@ -226,7 +231,7 @@ def report_html(
         settings=_settings(ranking, versions or {"billboards": metadata.version("billboards")}),
         signatures=_signatures(ranking),
         citation=citation(ranking),
-        download=data_uri("application/json", dumps(document_of(ranking))),
+        download=download,
     )
 
 
@@ -287,6 +292,7 @@ def _signatures(ranking: Ranking) -> Table:
 
 def findings(ranking: Ranking, overrating: OverratingReport | None = None) -> tuple[str, ...]:
     """A few sentences that say what the board says."""
+    ranking = ranking.shown
     sentences = (
         _best_metric(ranking),
         _ensemble(ranking),

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeVar
 
 import numpy as np
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 
 from billboards.analyses._analysis import analysis
 from billboards.analyses._entries import named_references
+from billboards.analyses._labels import relabelled
 from billboards.analyses._people import PEOPLE, PeopleRanking, PeopleStanding, rank_by_people
 from billboards.analyses._preferences import WMT_GROUPING, WMT_STATISTIC, agreement_with_preferences
 from billboards.analyses._reference_lines import ReferenceLine, reference_lines, rows_ranked
@@ -31,6 +33,7 @@ from billboards.board.matrix import column_named
 from billboards.board.scores import natural
 from billboards.errors import InvalidInput, NotEnoughData, UnknownName
 from billboards.metrics.corpus import mean_values
+from billboards.metrics.labels import column_label
 from billboards.options import Named
 from billboards.reading import some
 from billboards.show.table import (
@@ -90,6 +93,11 @@ class MetricStanding:
     higher_is_better: bool = True
     #: Whether somebody sent its scores without what computes them: it leads no ranking and joins no ensemble.
     scores_only: bool = False
+
+    @property
+    def label(self) -> str:
+        """What stands above its column: its name, and for BERTScore the model, too."""
+        return column_label(self.name, self.signature) if self.origin == "own" else self.name
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,6 +186,16 @@ class Ranking:
     def lower(self) -> frozenset[str]:
         """Metrics of which a lower score is better."""
         return frozenset(metric.name for metric in self.metrics if not metric.higher_is_better)
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """What stands above the columns of metrics that are headed by more than their names."""
+        return {metric.name: metric.label for metric in self.metrics if metric.label != metric.name}
+
+    @cached_property
+    def shown(self) -> Ranking:
+        """The same ranking with the labels of metrics for their names, to be shown and no more."""
+        return relabelled(self, self.labels)
 
     def oriented(self, name: str, score: float | None) -> float | None:
         """A generator's mean under a metric, turned so that higher is better."""
@@ -817,7 +835,7 @@ def _correlation(metric: MetricStanding | None) -> float:
 
 def metric_table(ranking: Ranking) -> Table:
     """Metrics by their correlation with people, the ensemble in a note because it is no metric among others."""
-    notes = MarkNotes()
+    notes, ranking = MarkNotes(), ranking.shown
     rows = tuple(_metric_row(standing, notes) for standing in ranking.metrics)
     columns = (
         TableColumn("rank", "#", kind="rank"),
@@ -856,7 +874,7 @@ def metric_table(ranking: Ranking) -> Table:
 
 def generator_table(ranking: Ranking, human: bool = True) -> Table:
     """Generators by the metric that leads, with every other metric's mean behind it, best metric first."""
-    notes = MarkNotes()
+    notes, ranking = MarkNotes(), ranking.shown
     names = _score_names(ranking)
     rows = tuple(
         {**_generator_row(standing, names, ranking.ranked_by, notes), **_people_cells(ranking, standing.name)}
@@ -1150,7 +1168,7 @@ def leader_name(ranking: Ranking) -> str | None:
     """What ranks the generators, in words: people with the judgments that are meant."""
     if ranking.ranked_by == PEOPLE:
         return f"people ({one_line(ranking.aggregate)})"
-    return None if ranking.ranked_by is None else one_line(ranking.ranked_by)
+    return None if ranking.ranked_by is None else one_line(ranking.shown.ranked_by or "")
 
 
 def leading_value(ranking: Ranking, standing: GeneratorStanding) -> float | None:
@@ -1389,7 +1407,7 @@ def correlation_bars(ranking: Ranking, *, theme: Theme = "light") -> alt.LayerCh
 
     from billboards.show.plot import PALETTES, ROW, WIDTH, role_colour, themed
 
-    bars = _bars(ranking)
+    bars = _bars(ranking.shown)
     if not bars:
         raise NotEnoughData(f"{ranking.board}: no metric has a correlation with {ranking.aggregate}; nothing to draw")
     colours = PALETTES[theme]

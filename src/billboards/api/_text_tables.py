@@ -19,14 +19,14 @@ def metric_table(report: TextReport, metric: MetricScores) -> Table:
     compared, sure = report.baseline is not None, any(isfinite(each.low) for each in metric.scores)
     columns = (
         TableColumn("output", "output", "left", kind="name"),
-        TableColumn("score", headed(metric.metric, higher_is_better=metric.higher_is_better), digits=digits),
+        TableColumn("score", headed(metric.label, higher_is_better=metric.higher_is_better), digits=digits),
         TableColumn("interval", "95% interval", digits=digits, kind="interval", visible=sure),
         TableColumn("difference", "difference", digits=digits, kind="change", visible=compared),
         TableColumn("p_bootstrap", "p (bs)", kind="p", visible=compared),
         TableColumn("p_randomisation", "p (ar)", kind="p", visible=compared),
     )
     rows = tuple(_row(each) for each in metric.scores)
-    return Table(f"{metric.metric}: {metric.signature}", columns, rows, tuple(_notes(report, metric)), metric.metric)
+    return Table(f"{metric.label}: {metric.signature}", columns, rows, tuple(_notes(report, metric)), metric.metric)
 
 
 def long_table(report: TextReport) -> Table:
@@ -110,7 +110,7 @@ def _caption(report: TextReport, *, bold: bool) -> Iterator[str]:
         )
     if bold:
         yield "Bold: the best value."
-    yield f"Signatures: {'; '.join(f'{metric.metric} {metric.signature}' for metric in report.metrics)}."
+    yield f"Signatures: {'; '.join(f'{metric.label} {metric.signature}' for metric in report.metrics)}."
 
 
 def _title(report: TextReport) -> str:
@@ -125,7 +125,7 @@ def _names(report: TextReport) -> list[str]:
 
 
 def _heads(report: TextReport) -> list[str]:
-    return [headed(metric.metric, higher_is_better=metric.higher_is_better) for metric in report.metrics]
+    return [headed(metric.label, higher_is_better=metric.higher_is_better) for metric in report.metrics]
 
 
 def _digits(metric: MetricScores) -> int:

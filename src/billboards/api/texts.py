@@ -62,6 +62,8 @@ class MetricScores:
     scores: tuple[SystemScore, ...]
     #: That of the approximate randomisation, where there was one.
     randomisation_signature: str | None = None
+    #: What stands above its scores: the metric's name, and for BERTScore the model, too.
+    label: str = ""
 
     @property
     def best(self) -> float:
@@ -252,6 +254,7 @@ def _metric_scores(
     trials = None if swaps is None or all(each.p_randomisation is None for each in scored) else swaps.trials
     return MetricScores(
         metric=metric.name,
+        label=metric.label,
         signature=metric.corpus_signature(baseline.references, draws=draws, seed=resampling.seed),
         higher_is_better=metric.card.higher_is_better,
         scores=scored,

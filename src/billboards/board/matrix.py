@@ -19,6 +19,7 @@ from billboards.board.model import Board, ReferenceSet
 from billboards.board.scores import Column, ImportedColumn, Scores
 from billboards.errors import BillboardsError
 from billboards.metrics.discovery import board_metric, installed_metric, part_names
+from billboards.metrics.labels import column_label
 from billboards.metrics.parts import split_part
 
 #: Scores are equal to this relative difference (released ones are text), and columns where this share of them is.
@@ -48,6 +49,19 @@ def board_scores(board: Board, store: CellStore | None, *, references: Reference
     return matrix.scores(tuple(row.name for row in board.rows))
 
 
+def column_labels(board: Board, store: CellStore | None) -> dict[str, str]:
+    """How own columns are headed, by the name each has in the matrix; those that are headed by it are left out."""
+    imported = {column.name for column in board.imported}
+    labels = {}
+    for key in () if store is None else store.columns():
+        name = key.column.name
+        label = column_label(name, key.column.signature)
+        if label != name:
+            beside = " (own)" if name in imported and board.lead == "imported" else ""
+            labels[f"{name}{beside}"] = f"{label}{beside}"
+    return labels
+
+
 def column_named(board: Board, store: CellStore | None, name: str) -> str:
     """The column that a name means, in any case and however its options are written; as it is where there is none."""
     imported = [given for column in board.imported for given in (column.name, column.source_name)]
@@ -55,6 +69,9 @@ def column_named(board: Board, store: CellStore | None, name: str) -> str:
     names = list(dict.fromkeys([*imported, *own]))
     if name in names:
         return name
+    for column, label in column_labels(board, store).items():
+        if label.casefold() == name.casefold():
+            return column
     whole, part = split_part(name)
     try:
         # What is asked of a site comes from anybody: only installed metrics are looked at, and nothing is run.

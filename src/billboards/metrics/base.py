@@ -122,6 +122,11 @@ class Metric(ABC):
         return self._spelled({f.name for f in self._options() if getattr(self, f.name) != f.default})
 
     @property
+    def label(self) -> str:
+        """What stands above its column: its name, and where the name says too little, more."""
+        return self.name
+
+    @property
     def signature(self) -> str:
         """The metric's identity: name, every option, and the versions that matter."""
         options = (

@@ -39,6 +39,10 @@ class PartMetric(CardedMetric):
         return f"{self.whole.full_name}[{self.part}]"
 
     @property
+    def label(self) -> str:
+        return f"{self.whole.label}[{self.part}]"
+
+    @property
     def signature(self) -> str:
         return f"{self.whole.signature}{PART}{self.part}"
 

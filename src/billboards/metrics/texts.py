@@ -150,7 +150,7 @@ class TextScores:
         return np.array(self.sentences, dtype or np.float64, copy=copy is not False)
 
     def __str__(self) -> str:
-        return f"{self.metric.name} {self.corpus:.4g} ({self.signature})"
+        return f"{self.metric.label} {self.corpus:.4g} ({self.signature})"
 
     __repr__ = __str__
 

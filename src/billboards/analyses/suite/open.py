@@ -14,6 +14,7 @@ from functools import cached_property
 from pathlib import Path
 
 from billboards.analyses._analysis import Result
+from billboards.analyses._labels import relabelled
 from billboards.analyses.suite.chosen import Chosen, choose_metrics, row_name
 from billboards.analyses.suite.keeping import Kept, keep_results, kept_document
 from billboards.analyses.suite.metric_report import SHOWN, report_metric
@@ -74,6 +75,12 @@ class OpenSuite:
         """The metrics, each as it runs on each board."""
         return choose_metrics(self.suite, self.boards, self.metrics or None)
 
+    @property
+    def labels(self) -> dict[str, str]:
+        """What heads the rows of metrics whose name says too little."""
+        each = {row.name: [m for m in row.on.values() if m.label != m.name] for row in self.chosen}
+        return {name: metrics[0].label for name, metrics in each.items() if len({m.label for m in metrics}) == 1}
+
     def score(self, *, jobs: int = 1, on_progress: Callable[[Progress], None] | None = None) -> SuiteScoring:
         """Compute every score that is missing, on every board."""
         return score_suite(self.boards, self.chosen, executor(jobs), on_progress=on_progress)
@@ -97,7 +104,8 @@ class OpenSuite:
         rankings = own.rankings(draws=draws, seed=seed, sides=sides)
         kept = Kept(result, rankings)
         path = keep_results(self.suite, kept) if self.suite.path is not None else None
-        shown = (*suite_tables(result), *map(suite_ranking_table, rankings))
+        headed = relabelled(Kept(result, rankings), own.labels)
+        shown = (*suite_tables(headed.result), *map(suite_ranking_table, headed.rankings))
         return Result(value=SuiteRun(scoring, kept, path), tables=shown, document=kept_document(kept))
 
     def tables(
@@ -105,7 +113,8 @@ class OpenSuite:
     ) -> Result[SuiteResult]:
         """Both tables from the scores that there are: correctness, and the other dimensions."""
         result = measure_suite(self.suite, self.boards, self.chosen, draws=draws, seed=seed)
-        return Result(value=result, tables=suite_tables(result, statistic, shown), document=document_of(result))
+        tables = suite_tables(relabelled(result, self.labels), statistic, shown)
+        return Result(value=result, tables=tables, document=document_of(result))
 
     def rank(
         self,
@@ -121,7 +130,8 @@ class OpenSuite:
         ranking = rank_suite(
             self.suite, self.boards, self.chosen, role=role, block=block, draws=draws, seed=seed, sides=sides
         )
-        return Result(value=ranking, tables=(suite_ranking_table(ranking),), document=document_of(ranking))
+        table = suite_ranking_table(relabelled(ranking, self.labels))
+        return Result(value=ranking, tables=(table,), document=document_of(ranking))
 
     def people(self, *, draws: int = DRAWS, seed: int = 0, sides: Sides = "two") -> Result[SuitePeople]:
         """Every board's generators by what people said, with intervals and clusters; no scores are needed."""
@@ -156,7 +166,8 @@ class OpenSuite:
         own.score(jobs=jobs, on_progress=on_progress)
         how = {"draws": draws, "seed": seed, "shown": shown}
         report = report_metric(own.suite, own.boards, own.chosen, asked, sides=sides, **how)
-        return Result(value=report, tables=metric_report_tables(report), document=document_of(report))
+        tables = metric_report_tables(relabelled(report, own.labels))
+        return Result(value=report, tables=tables, document=document_of(report))
 
     def report(self, path: str | Path, *, draws: int = DRAWS, seed: int = 0) -> Path:
         """One self-contained HTML page about the suite, from the scores that there are."""

@@ -20,6 +20,7 @@ import numpy as np
 
 from billboards.errors import InvalidInput
 from billboards.metrics.base import LATER, Batch, Floats, Metric, MetricCard
+from billboards.metrics.labels import column_label
 from billboards.metrics.languages import Language
 from billboards.metrics.neural.baselines import Baseline, find_baseline, read_baseline
 from billboards.metrics.neural.devices import ONE_GPU
@@ -101,6 +102,11 @@ class BERTScore(Metric):
         if isinstance(layer, bool) or not isinstance(layer, int) or layer < 0:
             raise InvalidInput(f"BERTScore: layer must be a whole number of 0 or more, found {self.layer!r}")
         return layer
+
+    @property
+    def label(self) -> str:
+        """The name with the model, which decides what a score means."""
+        return column_label(self.name, f"{self.card.name}|model:{self.model}")
 
     @property
     def signature(self) -> str:

@@ -31,7 +31,7 @@ def metric_words(ranking: Ranking) -> str:
     ensemble, best = ranking.ensemble, best_metric(ranking)
     if ranking.ranked_by == "ensemble" and ensemble is not None:
         return f"ensemble {value_text(ensemble.correlation, 3)}"
-    return "none yet" if best is None else f"{one_line(best.name)} {value_text(best.correlation, 3)}"
+    return "none yet" if best is None else f"{one_line(best.label)} {value_text(best.correlation, 3)}"
 
 
 def badge(left: str, right: str) -> str:

@@ -149,7 +149,7 @@ def _metric_column(
 ) -> TableColumn:
     return TableColumn(
         standing.name,
-        headed(standing.name, higher_is_better=standing.higher_is_better),
+        headed(standing.label, higher_is_better=standing.higher_is_better),
         "metric",
         metric_mark(standing),
         ranking.ranked_by == standing.name,

@@ -40,7 +40,7 @@ def _card(look: Look) -> dict[str, Any]:
         "task": look.board.card.task,
         "facts": fact_lines(look.board, ranking)[:3],
         "leaders": listed(first),
-        "best": None if best is None else (best.name, value_text(best.correlation, 3)),
+        "best": None if best is None else (best.label, value_text(best.correlation, 3)),
         "ensemble": None if ensemble is None else value_text(ensemble.correlation, 3),
         "changed": None if snapshot is None else snapshot.created,
     }
