@@ -206,6 +206,8 @@ def _run(
             process.stdout.close()
             process.stderr.close()
     seconds = time.monotonic() - began
+    # It may have ended between two looks.
+    stopped = stopped or ("file size" if result.total > limits.result_bytes else None)
     said = bytes(log.kept).decode("utf-8", "replace")
     verdict, problem = _judged_end(process.returncode, stopped, limits, said, quoting=quoting)
     return Outcome(
