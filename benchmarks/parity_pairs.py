@@ -3,7 +3,8 @@
 The packages want an older transformers than this one, so they lie in a folder of their own, which an environment
 variable names; each is asked in a process that sees that folder first:
 
-    pip install --no-deps --target PEERS bleurt-pytorch==0.0.1 summac==0.0.4 sentencepiece protobuf \\
+    pip install --no-deps --target PEERS bleurt-pytorch==0.0.1 summac==0.0.4 lens-metric==0.2.0 \\
+        sentencepiece protobuf pytorch-lightning==2.0.9 torchmetrics==1.4.0 lightning-utilities setuptools==70.0.0 \\
         transformers==4.46.3 tokenizers==0.20.3 huggingface_hub==0.26.5
     BILLBOARDS_PAIR_PEERS=PEERS python benchmarks/parity_pairs.py
 
@@ -25,7 +26,7 @@ from typing import Any
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "stand_ins"))
-from pair_checkpoints import write_albert, write_layer, write_port
+from pair_checkpoints import write_albert, write_layer, write_lens, write_port, write_roberta
 from punkt_data import sentence_data
 
 from billboards.metrics.base import Batch
@@ -57,6 +58,16 @@ else:
     model = model_summac.SummaCZS(model_name="tiny", granularity=given["granularity"], imager_load_cache=False,
                                   device="cpu")
 answer = [model.score([text], [summary])["scores"][0] for text, summary in given["pairs"]]
+"""
+LENS = """
+from lens.models import load_from_checkpoint
+model = load_from_checkpoint(given["folder"] + "/checkpoints/model.ckpt").eval()
+answer = []
+with torch.no_grad():
+    for source, output, reference in given["triples"]:
+        sample = {"src": source.lower(), "mt": output.lower(), "ref": reference.lower()}
+        inputs = model.prepare_sample([sample], "predict")
+        answer += [100 * score for score in model.forward(**inputs).scores.tolist()]
 """
 PIECES = """
 import io
@@ -144,6 +155,17 @@ def summac_rows(folder: Path) -> list[Row]:
     return rows
 
 
+def lens_row(folder: Path) -> Row:
+    from billboards.metrics.neural.lens import Lens
+
+    checkpoint = write_lens(folder / "lens", write_roberta(folder / "roberta"))
+    outputs, references, inputs = (texts(12, seed, words=(1, 6)) for seed in (6, 7, 8))
+    batch = Batch(outputs, [[text] for text in references], inputs)
+    ours = Lens(str(checkpoint), rescale=False).score_batch(batch)
+    theirs = ask(LENS, {"folder": str(checkpoint), "triples": list(zip(inputs, outputs, references, strict=True))})
+    return "LENS", "davidheineman/lens (RoBERTa, of 100)", largest(ours.tolist(), theirs), "lens-metric 0.2.0"
+
+
 def piece_row(folder: Path) -> Row:
     """Texts of any characters; the difference is the share of texts that are cut otherwise."""
     from billboards.metrics.neural.pieces import read_pieces
@@ -171,7 +193,7 @@ def rows() -> list[Row]:
         folder = Path(name)
         with sentence_data(folder / "nltk"):
             os.environ["NLTK_DATA"] = str(folder / "nltk")
-            return [bleurt_row(folder), piece_row(folder), *summac_rows(folder)]
+            return [bleurt_row(folder), piece_row(folder), *summac_rows(folder), lens_row(folder)]
 
 
 def main() -> None:

@@ -157,3 +157,62 @@ def write_layer(path: Path, width: int) -> Path:
     state = {"mlp.weight": torch.randn(1, width) / 10, "mlp.bias": torch.randn(1)}
     torch.save({**state, "layer_final.weight": torch.randn(2, 3), "layer_final.bias": torch.randn(2)}, path)
     return path
+
+
+def write_roberta(folder: Path) -> Path:
+    """A tiny RoBERTa whose tokenizer lies in vocab.json and merges.txt; no blank stands before a first word."""
+    import torch
+    from tokenizers.pre_tokenizers import ByteLevel
+    from transformers import RobertaConfig, RobertaModel
+
+    merges = [("t", "h"), ("th", "e"), ("Ġ", "the"), ("c", "a"), ("ca", "t"), ("Ġ", "cat"), ("Ġ", "s"), ("a", "t")]
+    pieces = ["<s>", "<pad>", "</s>", "<unk>", *sorted(ByteLevel.alphabet()), *("".join(pair) for pair in merges)]
+    vocabulary = {piece: k for k, piece in enumerate([*pieces, "<mask>"])}
+    config = RobertaConfig(
+        vocab_size=len(vocabulary),
+        hidden_size=32,
+        num_hidden_layers=3,
+        num_attention_heads=4,
+        intermediate_size=64,
+        max_position_embeddings=66,
+        type_vocab_size=1,
+        initializer_range=0.2,
+    )
+    torch.manual_seed(6)
+    RobertaModel(config).save_pretrained(folder)
+    (folder / "vocab.json").write_text(json.dumps(vocabulary))
+    (folder / "merges.txt").write_text("#version: 0.2\n" + "\n".join(" ".join(pair) for pair in merges) + "\n")
+    (folder / "tokenizer_config.json").write_text(json.dumps({"model_max_length": 512}))
+    return folder
+
+
+def write_lens(folder: Path, base: Path, **settings: Any) -> Path:
+    """A checkpoint of LENS's over a tiny RoBERTa: hparams.yaml beside checkpoints/model.ckpt, as davidheineman/lens."""
+    import torch
+    import yaml
+    from transformers import RobertaModel
+
+    torch.manual_seed(9)
+    encoder = RobertaModel.from_pretrained(base, add_pooling_layer=False)
+    state = {f"encoder.model.{name}": value * 1.1 for name, value in encoder.state_dict().items()}
+    state |= {f"layerwise_attention.scalar_parameters.{k}": torch.randn(1) for k in range(4)}
+    state["layerwise_attention.gamma"] = torch.tensor([1.2])
+    for k, (wide, narrow) in enumerate(((32 * 7, 24), (24, 12), (12, 1))):
+        state[f"estimator.ff.{3 * k}.weight"], state[f"estimator.ff.{3 * k}.bias"] = (
+            torch.randn(narrow, wide) / wide**0.5,
+            torch.randn(narrow) / 5,
+        )
+    said: dict[str, Any] = {
+        "class_identifier": "regression_metric_multi_ref",
+        "encoder_model": "RoBERTa",
+        "pretrained_model": str(base),
+    }
+    said |= {"activations": "Tanh", "final_activation": None, "hidden_sizes": [24, 12], "layer": "mix", "pool": "avg"}
+    said |= {"dropout": 0.1, "topk": 3, "train_data": "data/simpeval_past.csv", "nr_frozen_epochs": 0.3, **settings}
+    (folder / "checkpoints").mkdir(parents=True)
+    (folder / "hparams.yaml").write_text(yaml.safe_dump(said))
+    # Where the two files differ, hparams.yaml has the last word.
+    content = {"epoch": 3, "global_step": 9, "pytorch-lightning_version": "2.0.9", "state_dict": state}
+    content["hyper_parameters"] = {**said, "pool": "cls"}
+    torch.save(content, folder / "checkpoints" / "model.ckpt")
+    return folder

@@ -25,7 +25,13 @@ if TYPE_CHECKING:
 
     from billboards.metrics.neural.sentences import Pooling
 
-Kind = Literal["regression_metric", "referenceless_regression_metric", "unified_metric", "xcomet_metric"]
+Kind = Literal[
+    "regression_metric",
+    "referenceless_regression_metric",
+    "unified_metric",
+    "xcomet_metric",
+    "regression_metric_multi_ref",
+]
 #: What a unified model reads: the output first, then the input, the reference, or both.
 Segment = Literal["mt", "src", "ref"]
 #: How severe XCOMET's errors may be.
@@ -51,6 +57,8 @@ _REGRESSION: Mapping[str, Any] = {
 DEFAULTS: Mapping[Kind, Mapping[str, Any]] = {
     "regression_metric": _REGRESSION,
     "referenceless_regression_metric": _REGRESSION,
+    # As lens-metric 0.2.0 has it.
+    "regression_metric_multi_ref": {**_REGRESSION, "pretrained_model": "xlm-roberta-base"},
     "unified_metric": {
         **_ALWAYS,
         "pretrained_model": "microsoft/infoxlm-large",
@@ -73,9 +81,10 @@ DEFAULTS: Mapping[Kind, Mapping[str, Any]] = {
         "error_labels": [*SEVERITIES],
     },
 }
-#: What XCOMET's class sets by itself, whatever a checkpoint says.
+#: What a class sets by itself, whatever a checkpoint says.
 FIXED: Mapping[Kind, Mapping[str, Any]] = {
     "xcomet_metric": {"word_level_training": True, "input_segments": ["mt", "src", "ref"]},
+    "regression_metric_multi_ref": {"layer_transformation": "softmax", "layer_norm": True},
 }
 
 
@@ -141,6 +150,10 @@ class Checkpoint(Weights):
             # What lies in the file may be written over while the model is in use.
             weight.data = weight.data.clone()
         return model.eval().requires_grad_(False)
+
+    @property
+    def blank_first(self) -> bool:
+        return False
 
     def longest_input(self, config: Any) -> int | None:
         # Four less than there are positions, as in unbabel-comet.
@@ -225,7 +238,7 @@ def reader_of(checkpoint: Checkpoint) -> str:
         reads = set(checkpoint.segments)
         return "UniTE" if reads == {"mt", "src", "ref"} else "COMETKiwi" if "src" in reads else "no metric here"
     names = {"regression_metric": "COMET", "referenceless_regression_metric": "COMET-QE", "xcomet_metric": "XCOMET"}
-    return names[checkpoint.kind]
+    return {**names, "regression_metric_multi_ref": "LENS"}[checkpoint.kind]
 
 
 def _listed(path: Path) -> Mapping[str, Any]:
@@ -245,6 +258,9 @@ def _settings(kind: Kind, listed: Mapping[str, Any], file: Path) -> Mapping[str,
     """A checkpoint's settings, as unbabel-comet takes them from its two files."""
     # A file of bare weights has none of its own; unbabel-comet can be asked to take hparams.yaml's, too.
     own = read_tensors(file).hyper_parameters or listed
+    if kind == "regression_metric_multi_ref":
+        # lens-metric gives hparams.yaml the last word.
+        own = {**own, **listed}
     settings = {name: own.get(name, default) for name, default in DEFAULTS[kind].items()}
     settings.update(FIXED.get(kind, {}))
     # The models that were trained by a version which took a softmax for sparsemax say so there since 2.2.4.

@@ -60,7 +60,8 @@ class Encoder:
         self.layers = count_layers(model)
         self.top, self.readout = self.layers if layer is None else layer, readout
         keep_layers(model, self.top)
-        self.tokenizer = Tokenizer(weights.reader, weights.longest_input(model.config))
+        limit = weights.longest_input(model.config)
+        self.tokenizer = Tokenizer(weights.reader, limit, blank_first=weights.blank_first)
         self.width = int(model.config.hidden_size) * readout.vectors
         self.depth = self.top + 1 if readout.apart else 1
         dtype, padding = getattr(torch, PRECISIONS[precision]), self.tokenizer.inner.pad_token_id or 0

@@ -1,6 +1,7 @@
 """Texts as the tokens a model reads: one batch call for many texts, flat arrays instead of lists of lists.
 
-As in bert_score, a text is stripped first, and tokenizers of the GPT-2 family see a blank before its first word. A text
+As in bert_score, a text is stripped first, and tokenizers of the GPT-2 family see a blank before its first word, unless
+a model was trained without it. A text
 longer than the model can read is cut at the model's limit, and counted. An empty text is nothing but the tokens that
 every text gets.
 """
@@ -51,11 +52,11 @@ class Tokens:
 class Tokenizer:
     """A model's own tokenizer, with the model's limit on length."""
 
-    def __init__(self, folder: Path, limit: int | None) -> None:
+    def __init__(self, folder: Path, limit: int | None, *, blank_first: bool = True) -> None:
         from transformers import AutoTokenizer, GPT2Tokenizer, RobertaTokenizer
 
         inner = AutoTokenizer.from_pretrained(folder, local_files_only=True)
-        if isinstance(inner, GPT2Tokenizer | RobertaTokenizer):
+        if blank_first and isinstance(inner, GPT2Tokenizer | RobertaTokenizer):
             inner = AutoTokenizer.from_pretrained(folder, local_files_only=True, add_prefix_space=True)
         own = inner.model_max_length if inner.model_max_length < NO_LIMIT else None
         self.inner: Any = inner

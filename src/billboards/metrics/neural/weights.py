@@ -76,6 +76,11 @@ class Weights:
         """The folder with the tokenizer."""
         return self.folder
 
+    @property
+    def blank_first(self) -> bool:
+        """Whether tokenizers of the GPT-2 family see a blank before a text's first word, as in bert_score."""
+        return True
+
     def load(self) -> Any:
         """The model, ready to read."""
         from billboards.metrics.neural.padded import load_model
