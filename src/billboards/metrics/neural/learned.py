@@ -29,8 +29,8 @@ class TextsCut(UserWarning):
 
 
 @dataclass(frozen=True)
-class Learned(Metric):
-    """A metric that gives one number per output and takes the best reference; `model` is read in `precision`.
+class ModelMetric(Metric):
+    """A metric that a model computes and that takes the best reference; `model` is read in `precision`.
 
     `revision` pins a hub model: a commit, tag or branch that was fetched before.
     """
@@ -45,6 +45,8 @@ class Learned(Metric):
     needs_corpus: ClassVar[bool] = True
     scores_together: ClassVar[bool] = True
     resources: ClassVar[Mapping[str, float]] = ONE_GPU
+    #: Options that say where something lies; a digest of what lies there stands in the signature.
+    places: ClassVar[frozenset[str]] = frozenset({"model", "revision"})
     #: Raised when a change of the metric changes scores.
     edition: ClassVar[str] = "1"
 
@@ -61,8 +63,7 @@ class Learned(Metric):
         parts |= {
             f.name: getattr(self, f.name)
             for f in self._options()
-            if f.name not in ("model", "revision")
-            and (not f.metadata.get("later") or getattr(self, f.name) != f.default)
+            if f.name not in self.places and (not f.metadata.get("later") or getattr(self, f.name) != f.default)
         }
         return "|".join((self.card.name, *(f"{key}:{value}" for key, value in {**parts, **self.versions()}.items())))
 
@@ -72,6 +73,11 @@ class Learned(Metric):
 
     def versions(self) -> Mapping[str, str]:
         return {"transformers": installed_version("transformers"), "revision": self.edition}
+
+
+@dataclass(frozen=True)
+class Learned(ModelMetric):
+    """A metric of a model that gives one number per output."""
 
     def score_batch(self, batch: Batch) -> Floats:
         return self.score_rows([batch])[0]

@@ -58,7 +58,11 @@ class Weights:
     @property
     def digest(self) -> str:
         """Twelve characters that change with the weights, the configuration or the tokenizer."""
-        return digest_files(_deciding_files(self.folder))
+        return digest_files(self.deciding_files())
+
+    def deciding_files(self) -> list[Path]:
+        """The files of the model's folder that decide what it says."""
+        return _deciding_files(self.folder)
 
     @property
     def commit(self) -> str | None:
@@ -252,10 +256,23 @@ def digest_files(files: Sequence[Path]) -> str:
 
 
 def _deciding_files(folder: Path) -> list[Path]:
+    return sorted({path for pattern in READ for path in folder.glob(pattern)}) + weight_files(folder)
+
+
+def weight_files(folder: Path) -> list[Path]:
+    """The files with a model's weights, safetensors where there are some."""
     weights = sorted(folder.glob("*.safetensors")) or sorted(folder.glob("pytorch_model*.bin"))
     if not weights:
         raise InvalidInput(f"{folder} holds no weights: model.safetensors or pytorch_model.bin is missing there")
-    return sorted({path for pattern in READ for path in folder.glob(pattern)}) + weights
+    return weights
+
+
+def read_folder(folder: Path) -> dict[str, Any]:
+    """All weights of a model, of one file or of several."""
+    tensors: dict[str, Any] = {}
+    for path in weight_files(folder):
+        tensors |= read_tensors(path).tensors
+    return tensors
 
 
 @cache
