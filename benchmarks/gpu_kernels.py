@@ -22,6 +22,8 @@ def main() -> None:
     for dtype in (torch.bfloat16, torch.float16):
         for longest in (16, 41, 64, 100):
             attention(longest, dtype)
+        for longest in (60, 200, 700):
+            by_distance(longest, dtype)
         for width in (384, 1024, 2560):
             norms(width, dtype)
 
@@ -48,6 +50,50 @@ def attention(longest: int, dtype: Any) -> None:
     exact = _exact(three, lengths)
     seconds = [_seconds(lambda: attend_tiles(three, bounds, tiles)), _seconds(peer)]
     _print(f"attention, up to {longest} tokens", dtype, [_error(ours, exact), _error(peer(), exact)], seconds)
+
+
+def by_distance(longest: int, dtype: Any) -> None:
+    """T5's attention among texts of all lengths, beside a call of torch's for each length."""
+    import torch
+    from torch.nn.functional import scaled_dot_product_attention
+
+    from billboards.metrics.neural.gpu_kernels import BLOCK, attend_by_distance, blocks_of
+
+    random = np.random.default_rng(longest)
+    lengths = np.sort(random.integers(max(1, longest - longest // 8), longest + 1, 32768 // longest)).astype(np.int64)
+    bounds = torch.tensor(np.concatenate(([0], np.cumsum(lengths))), dtype=torch.int32, device="cuda")
+    three = torch.randn(int(lengths.sum()), 3, 32, 64, device="cuda", dtype=dtype) / 2
+    blocks = tuple(torch.tensor(values, device="cuda") for values in blocks_of(lengths))
+    side = longest + BLOCK
+    near = torch.randn(32, 2 * side + 1, device="cuda", dtype=dtype)
+    rows = -(-longest // 16) * 16
+    distance = torch.arange(rows)[None, :] - torch.arange(rows)[:, None] + side
+    bias = near[:, distance].contiguous()[None]
+
+    def ours() -> Any:
+        return attend_by_distance(three, bounds, blocks, near)
+
+    def peer() -> Any:
+        attended = torch.empty_like(three[:, 0], memory_format=torch.contiguous_format)
+        start = 0
+        for length, count in zip(*np.unique(lengths, return_counts=True), strict=True):
+            part = slice(start, start + length * count)
+            shape = (count, length, 32, 64)
+            query, key, value = (three[part, k].reshape(shape).transpose(1, 2) for k in range(3))
+            near_by = bias[..., :length, :length]
+            given = scaled_dot_product_attention(query, key, value, attn_mask=near_by, scale=1.0)
+            attended[part].view(shape).copy_(given.transpose(1, 2))
+            start = part.stop
+        return attended
+
+    parts = []
+    for text in three.double().split(lengths.tolist()):
+        query, key, value = (text[:, k].transpose(0, 1) for k in range(3))
+        weights = (query @ key.transpose(1, 2) + bias[0, :, : len(text), : len(text)].double()).softmax(-1)
+        parts.append((weights @ value).transpose(0, 1))
+    exact = torch.cat(parts)
+    seconds = [_seconds(ours), _seconds(peer)]
+    _print(f"T5's, up to {longest} tokens", dtype, [_error(ours(), exact), _error(peer(), exact)], seconds)
 
 
 def _exact(three: Any, lengths: Any) -> Any:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 #: Tokens in a batch: on a CPU what stays in its caches, on a GPU what fills it.
-BATCH = {"cpu": 2048, "cuda": 32768}
+BATCH = {"cpu": 2048, "cuda": 65536}
 #: Characters in a window: few enough to be tokenised soon, enough to hold many texts of each length.
 WINDOW_CHARACTERS = 4_000_000
 #: By these files one knows that a folder has a tokenizer.

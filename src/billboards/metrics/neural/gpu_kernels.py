@@ -1,8 +1,10 @@
-"""Two kernels for half precision on an NVIDIA GPU, in Triton, which comes with torch for CUDA.
+"""Three kernels for half precision on an NVIDIA GPU, in Triton, which comes with torch for CUDA.
 
 Attention among short texts: a program reads one head of one text whole, so that nothing is computed for the rows of a
-larger tile, as flash attention does for texts of forty tokens. A sum and its norm in one pass over memory instead of
-two. Both round as the model's own steps do: products and sums in single precision, results in the model's.
+larger tile, as flash attention does for texts of forty tokens. Attention with a bias for the distance of two tokens, as
+T5 has it, among texts of all lengths at once; torch has it for texts of one length. A sum and its norm in one pass over
+memory instead of two. All round as the model's own steps do: products and sums in single precision, results in the
+model's.
 """
 
 from __future__ import annotations
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
 
 #: Tokens of the longest text for which a program of its own pays, and the widths of heads and rows that fit into one.
 LONGEST, HEAD_WIDTHS, WIDEST = 100, (32, 64, 128), 4096
+#: Rows and columns of a block of attention among longer texts.
+BLOCK = 64
 #: Rows of a tile; a matrix unit takes no fewer.
 TILES = (16, 32, 64, 128)
 
@@ -74,6 +78,53 @@ def attend_tiles(three: Tensor, bounds: Tensor, tiles: Sequence[Tile]) -> Tensor
     return attended
 
 
+class Blocks(NamedTuple):
+    """The rows of texts in blocks: which text each block is of, and with which of its rows it begins."""
+
+    text: NDArray[np.int32]
+    row: NDArray[np.int32]
+
+
+def blocks_of(lengths: NDArray[np.int64]) -> Blocks:
+    """All blocks of some texts."""
+    counts = -(-lengths // BLOCK)
+    text = np.repeat(np.arange(len(lengths)), counts)
+    row = BLOCK * (np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts))
+    return Blocks(text.astype(np.int32), row.astype(np.int32))
+
+
+def attend_by_distance(three: Tensor, bounds: Tensor, blocks: tuple[Tensor, Tensor], near: Tensor) -> Tensor:
+    """Attention inside texts with a bias for each distance: tokens × 3 × heads × width in, tokens × heads × width out.
+
+    three: query, key and value.
+    bounds: where each text begins, and where the last one ends.
+    blocks: the texts and first rows of `blocks_of`.
+    near: heads × distances, the middle one being 0; at least a block more on either side than the longest text.
+    """
+    import torch
+
+    tokens, _, heads, width = three.shape
+    attended = torch.empty((tokens, heads, width), dtype=three.dtype, device=three.device)
+    _kernels().attend_by_distance[(len(blocks[0]), heads)](
+        three,
+        attended,
+        bounds,
+        *blocks,
+        near,
+        three.stride(0),
+        three.stride(1),
+        three.stride(2),
+        attended.stride(0),
+        near.stride(0),
+        near.shape[1] // 2,
+        ROWS=BLOCK,
+        COLUMNS=BLOCK,
+        WIDTH=width,
+        num_warps=4,
+    )
+    return attended
+
+
 def add_and_norm(first: Tensor, second: Tensor, norm: Any) -> Tensor:
     """The norm of a sum of rows, in one pass; the sum is rounded before, as the model does."""
     import torch
@@ -89,6 +140,7 @@ def add_and_norm(first: Tensor, second: Tensor, norm: Any) -> Tensor:
 
 class _Kernels(NamedTuple):
     attend: Any
+    attend_by_distance: Any
     norm: Any
 
 
@@ -97,4 +149,4 @@ def _kernels() -> _Kernels:
     """The kernels, compiled when first called."""
     from billboards.metrics.neural import _triton
 
-    return _Kernels(_triton.attend, _triton.add_and_norm)
+    return _Kernels(_triton.attend, _triton.attend_by_distance, _triton.add_and_norm)

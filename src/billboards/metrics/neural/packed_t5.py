@@ -1,7 +1,8 @@
 """T5 and mT5 up to the decoder's first step (Raffel et al. 2020; Xue et al. 2021), without padding and in one pass.
 
 The texts of a batch lie end to end, as in `packed`. Attention has a bias for the distance of two tokens, the same in
-all layers: texts come sorted by length, and each run of texts of one length is one dense call with that bias.
+all layers: texts come sorted by length, and each run of texts of one length is one dense call with that bias. Half
+precision on a GPU has a kernel of our own for all lengths at once.
 
 The decoder is asked for one step only, so it has a single query for each text. Its keys and values need not be made:
 the query is taken back through the key's matrix and asked of the encoder's states themselves, whose mean is then taken
@@ -26,6 +27,8 @@ from numpy.typing import NDArray
 
 from billboards.errors import InvalidInput
 from billboards.metrics.neural.devices import upload
+from billboards.metrics.neural.gpu_kernels import BLOCK, HEAD_WIDTHS, attend_by_distance, blocks_of, has_kernels
+from billboards.metrics.neural.packed import has_varlen
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -34,6 +37,8 @@ if TYPE_CHECKING:
 ALIGNED = 16
 #: Texts of one length that lie together: where they begin in the batch, which texts they are, and their length.
 Run = tuple[slice, slice, int]
+#: Texts are made equally long for the decoder's single queries where that takes at most so many times the room.
+PADDED = 1.5
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,6 +110,26 @@ def _silu(values: Tensor) -> Tensor:
 ACTIVATIONS: Mapping[str, Callable[[Any], Any]] = {"relu": _relu, "gelu": _gelu, "gelu_new": _gelu_new, "silu": _silu}
 
 
+class Layout:
+    """Where each text of a batch lies, in the forms that attention needs."""
+
+    def __init__(self, lengths: NDArray[np.int64], device: Any, *, kernels: bool) -> None:
+        self.runs, self.longest = _runs(lengths), int(lengths.max(initial=0))
+        self.bounds: Tensor | None = None
+        self.places: Tensor | None = None
+        if not kernels:
+            return
+        ends = np.cumsum(lengths)
+        self.bounds = upload(np.concatenate(([0], ends)).astype(np.int32), device)
+        blocks = blocks_of(lengths)
+        self.blocks = upload(blocks.text, device), upload(blocks.row, device)
+        if len(lengths) * self.longest <= PADDED * lengths.sum():
+            column = np.arange(self.longest)
+            places = (ends - lengths)[:, None] + np.minimum(column, lengths[:, None] - 1)
+            self.places = upload(places.astype(np.int64), device)
+            self.beyond = upload(column >= lengths[:, None], device)[:, None]
+
+
 class PackedT5:
     """A T5 on a device: tokens of texts in, the decoder's state at its first step out."""
 
@@ -124,6 +149,9 @@ class PackedT5:
         self.steps = [_DecoderLayer(self, f"decoder.block.{k}.") for k in range(settings.decoder_layers)]
         self.ends = [self._weight(f"{side}.final_layer_norm.weight", self.wide) for side in ("encoder", "decoder")]
         self.biases = torch.empty((1, settings.heads, 0, 0), dtype=dtype, device=self.device)
+        self.near = torch.empty((settings.heads, 0), dtype=dtype, device=self.device)
+        width = self.layers[0].out.shape[1] // settings.heads
+        self.kernels = has_varlen(device, dtype) and has_kernels() and width in HEAD_WIDTHS
         # What the checkpoint's file holds is not needed any more.
         self.tensors = {}
 
@@ -131,12 +159,12 @@ class PackedT5:
         """The decoder's first state for each text; texts of equal length lie together."""
         from torch.nn.functional import embedding
 
-        runs = _runs(lengths)
+        layout = Layout(lengths, self.device, kernels=self.kernels)
         hidden = embedding(upload(ids, self.device), self.words).to(self.wide)
-        bias = self._bias(int(lengths.max(initial=0)))
+        bias = self._near(layout.longest) if self.kernels else self._bias(layout.longest)
         for layer in self.layers:
-            hidden = layer(hidden, runs, bias)
-        return self._first_step(self.normed(hidden, self.ends[0]), runs, len(lengths))
+            hidden = layer(hidden, layout, bias)
+        return self._first_step(self.normed(hidden, self.ends[0]), layout, len(lengths))
 
     def logits(self, states: Tensor, words: list[int]) -> Tensor:
         """How much each state speaks for some words, in full precision: states × words."""
@@ -161,10 +189,11 @@ class PackedT5:
             raise InvalidInput(f"the checkpoint lacks {name}, so it is no T5 that reads and writes; name another")
         return self.tensors[name].to(device=self.device, dtype=dtype or self.dtype)
 
-    def _first_step(self, encoded: Tensor, runs: list[Run], texts: int) -> Tensor:
+    def _first_step(self, encoded: Tensor, layout: Layout, texts: int) -> Tensor:
         hidden = self.words[self.settings.start].to(self.wide).repeat(texts, 1)
+        encoded = encoded if layout.places is None else encoded[layout.places]
         for step in self.steps:
-            hidden = step(hidden, encoded, runs)
+            hidden = step(hidden, encoded, layout)
         return self.normed(hidden, self.ends[1])
 
     def _bias(self, longest: int) -> Tensor:
@@ -175,10 +204,23 @@ class PackedT5:
             self.biases = self.bias_of_distance[buckets].permute(2, 0, 1).contiguous()[None]
         return self.biases
 
+    def _near(self, longest: int) -> Tensor:
+        """The bias of attention for every distance, heads first, with a block to spare; kept like the other."""
+        side = longest + BLOCK
+        if 2 * side >= self.near.shape[-1]:
+            distance = np.arange(-2 * side, 2 * side + 1)
+            buckets = upload(buckets_of(distance, self.settings.buckets, self.settings.farthest), self.device)
+            self.near = self.bias_of_distance[buckets].T.contiguous()
+        return self.near
+
 
 def distance_buckets(side: int, buckets: int, farthest: int) -> NDArray[np.int64]:
-    """The bucket of each query's distance to each key: near distances have their own, far ones share, by direction."""
-    distance = np.arange(side)[None, :] - np.arange(side)[:, None]
+    """The bucket of each query's distance to each key."""
+    return buckets_of(np.arange(side)[None, :] - np.arange(side)[:, None], buckets, farthest)
+
+
+def buckets_of(distance: NDArray[np.int64], buckets: int, farthest: int) -> NDArray[np.int64]:
+    """The bucket of each distance: near ones have their own, far ones share, by direction."""
     half = buckets // 2
     exact = half // 2
     away = np.abs(distance)
@@ -231,12 +273,23 @@ class _EncoderLayer(_Layer):
         self.asked = torch.cat([self.attention("layer.0.SelfAttention", what) for what in "qkv"])
         self.out = self.attention("layer.0.SelfAttention", "o")
 
-    def __call__(self, hidden: Tensor, runs: list[Run], bias: Tensor) -> Tensor:
+    def __call__(self, hidden: Tensor, layout: Layout, bias: Tensor) -> Tensor:
+        from torch.nn.functional import linear
+
+        three = linear(self.model.normed(hidden, self.before), self.asked)
+        if layout.bounds is None:
+            attended = self._by_runs(three, layout.runs, bias)
+        else:
+            split = three.view(len(three), 3, self.model.settings.heads, -1)
+            attended = attend_by_distance(split, layout.bounds, layout.blocks, bias).view(len(three), -1)
+        return self.think(_added(hidden, attended, self.out))
+
+    def _by_runs(self, three: Tensor, runs: list[Run], bias: Tensor) -> Tensor:
         import torch
-        from torch.nn.functional import linear, scaled_dot_product_attention
+        from torch.nn.functional import scaled_dot_product_attention
 
         heads = self.model.settings.heads
-        query, key, value = linear(self.model.normed(hidden, self.before), self.asked).chunk(3, -1)
+        query, key, value = three.chunk(3, -1)
         attended = torch.empty_like(query, memory_format=torch.contiguous_format)
         for part, texts, length in runs:
             shape = (texts.stop - texts.start, length, heads, query.shape[-1] // heads)
@@ -244,7 +297,7 @@ class _EncoderLayer(_Layer):
             near = bias[..., :length, :length]
             given = scaled_dot_product_attention(asks, keys, values, attn_mask=near, scale=1.0)
             attended[part].view(shape).copy_(given.transpose(1, 2))
-        return self.think(_added(hidden, attended, self.out))
+        return attended
 
 
 class _DecoderLayer(_Layer):
@@ -258,7 +311,7 @@ class _DecoderLayer(_Layer):
         key, value = (self.attention("layer.1.EncDecAttention", what) for what in "kv")
         self.key, self.value = (matrix.view(heads, -1, matrix.shape[-1]) for matrix in (key, value))
 
-    def __call__(self, hidden: Tensor, encoded: Tensor, runs: list[Run]) -> Tensor:
+    def __call__(self, hidden: Tensor, encoded: Tensor, layout: Layout) -> Tensor:
         import torch
         from torch.nn.functional import linear
 
@@ -268,11 +321,15 @@ class _DecoderLayer(_Layer):
         # Heads first: each takes its part of the query back through its part of the key's matrix.
         query = query.view(len(hidden), len(self.key), -1).transpose(0, 1)
         asked = torch.bmm(query, self.key).transpose(0, 1)
-        read = torch.empty_like(asked, memory_format=torch.contiguous_format)
-        for part, texts, length in runs:
-            states = encoded[part].view(texts.stop - texts.start, length, -1)
-            shares = torch.bmm(asked[texts], states.transpose(1, 2)).softmax(-1)
-            read[texts] = torch.bmm(shares, states)
+        if layout.places is None:
+            read = torch.empty_like(asked, memory_format=torch.contiguous_format)
+            for part, texts, length in layout.runs:
+                states = encoded[part].view(texts.stop - texts.start, length, -1)
+                shares = torch.bmm(asked[texts], states.transpose(1, 2)).softmax(-1)
+                read[texts] = torch.bmm(shares, states)
+        else:
+            shares = torch.bmm(asked, encoded.transpose(1, 2)).masked_fill_(layout.beyond, -torch.inf).softmax(-1)
+            read = torch.bmm(shares, encoded)
         values = torch.bmm(read.transpose(0, 1), self.value.transpose(1, 2)).transpose(0, 1)
         return self.think(_added(hidden, values.reshape(len(hidden), -1), self.out))
 
