@@ -3,7 +3,8 @@
     python benchmarks/parity_classic.py
 
 The plain transcriptions of the published formulas are those of the tests. What the authors of YiSi publish beside their
-program is compared where BILLBOARDS_YISI names a clone of it (github.com/chikiulo/yisi), gensim where it is installed.
+program is compared where BILLBOARDS_YISI names a clone of it (github.com/chikiulo/yisi); gensim,
+and mauve-text with faiss, where they are installed.
 """
 
 from __future__ import annotations
@@ -164,6 +165,49 @@ def wmd_rows() -> list[Row]:
     return rows
 
 
+def mauve_rows() -> list[Row]:
+    """MAUVE's curve beside the formulas of the test and, where mauve-text is installed, its own functions.
+
+    Of the whole way from vectors to scores the difference is that of two k-means: faiss' and ours.
+    """
+    from billboards.metrics.neural.mauve import area, cluster, divergence_curve, histogram, reduced
+
+    written = runpy.run_path(str(TESTS / "neural" / "test_mauve.py"))["frontier_area"]
+    draw = np.random.default_rng(6)
+    pairs = [draw.dirichlet(np.full(40, 0.3), 2).round(3) for _ in range(200)]
+    shares = [(human / human.sum(), machine / machine.sum()) for human, machine in pairs]
+    ours = [area(divergence_curve(human, machine, 5.0)) for human, machine in shares]
+    plain = [written(human.tolist(), machine.tolist()) for human, machine in shares]
+    rows: list[Row] = [("MAUVE, area", "the papers' formulas, written out", len(shares), _apart(ours, plain))]
+    if find_spec("mauve") is None or find_spec("faiss") is None:
+        return rows
+    peer = import_module("mauve.compute_mauve")
+    weights = np.linspace(1e-6, 1 - 1e-6, 25)
+    curves = [
+        _apart(divergence_curve(*pair, scaling=5.0), peer.get_divergence_curve_for_multinomials(*pair, weights, 5))
+        for pair in shares
+    ]
+    rows.append(("MAUVE, curve", "mauve-text's, of the same histograms", len(shares), max(curves)))
+    areas = []
+    for pair in shares:
+        x, y = peer.get_divergence_curve_for_multinomials(*pair, weights, 5).T
+        sorted_by = (np.argsort(x), np.argsort(y))
+        both = [
+            peer.compute_area_under_curve(a[k], b[k]) for (a, b), k in zip(((x, y), (y, x)), sorted_by, strict=True)
+        ]
+        areas.append(sum(both) / 2)
+    rows.append(("MAUVE, area", "mauve-text's, of the same histograms", len(shares), _apart(ours, areas)))
+    apart = []
+    for shift in np.linspace(0.0, 1.0, 8):
+        human, machine = draw.normal(size=(400, 24)), draw.normal(size=(400, 24)) + shift
+        theirs = peer.compute_mauve(p_features=human, q_features=machine).mauve
+        labels = cluster(reduced(np.vstack((machine, human)), 0.9), 40, starts=5, iterations=500, seed=25)
+        curve = divergence_curve(histogram(labels[400:], 40), histogram(labels[:400], 40), 5.0)
+        apart.append(abs(theirs - area(curve)))
+    rows.append(("MAUVE, from vectors", "mauve-text's compute_mauve: another k-means", len(apart), max(apart)))
+    return rows
+
+
 @contextmanager
 def environment(**variables: str) -> Iterator[None]:
     """Environment variables for a while."""
@@ -182,7 +226,7 @@ def _apart(scores: Any, expected: Any) -> float:
 
 def rows() -> list[Row]:
     """Metric, peer, cases, largest difference."""
-    return [*nist_rows(), *error_rate_rows(), *yisi_rows(), *wmd_rows()]
+    return [*nist_rows(), *error_rate_rows(), *yisi_rows(), *wmd_rows(), *mauve_rows()]
 
 
 def main() -> None:
