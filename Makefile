@@ -57,6 +57,7 @@ studies: benchmarks  ## everything that takes long
 	$(BIN)/python benchmarks/bertscore_memory.py
 	$(BIN)/python benchmarks/parity_comet.py
 	$(BIN)/python benchmarks/parity_classic.py
+	$(BIN)/python benchmarks/bounds.py --interrupt
 	$(BIN)/python tools/mutants.py --count 120 --seed 1
 	$(BIN)/python tools/mutants.py --within stats --count 60
 

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from billboards.errors import InvalidInput
+from billboards.metrics import character as character_module
 from billboards.metrics.base import Batch
 from billboards.metrics.discovery import metric
 from billboards.metrics.eed import prepared
@@ -271,3 +272,32 @@ def test_distances_across_several_strips_of_64_rows_are_exact(a: list[int], b: l
     output, reference = ([f"w{k}" for k in words] for words in (a, b))
     expected = 100 * levenshtein(output, reference) / len(reference)
     assert score_one("WER", " ".join(output), " ".join(reference)) == pytest.approx(expected, abs=1e-9)
+
+
+def test_texts_that_would_take_too_long_are_refused() -> None:
+    long = "a" * 500_000
+    with pytest.raises(
+        InvalidInput, match="CER: an output of 500,000 characters and a reference of 500,000 are too long"
+    ):
+        score_one("CER", long, "b" * 500_000)
+    with pytest.raises(
+        InvalidInput, match="EED: an output of 500,002 characters and a reference of 10,002 are too long"
+    ):
+        score_one("EED", long, "b" * 10_000)
+    with pytest.raises(InvalidInput, match="CharacTER: an output of 500,000 characters"):
+        score_one("CharacTER", long, "b" * 500_000)
+
+
+def test_character_is_quick_where_no_order_of_the_words_can_be_nearer() -> None:
+    # Of the reference 14 letters and blanks are there in this order: "the t t  the t".
+    assert score_one("CharacTER", "the " * 25_000, CAT) == pytest.approx((99_999 - 14) / 99_999, abs=1e-12)
+
+
+def test_character_refuses_texts_with_too_many_phrases_to_try(monkeypatch: pytest.MonkeyPatch) -> None:
+    draw = random.Random(1)
+    words = [draw.choice("abcdefgh") for _ in range(300)]
+    monkeypatch.setattr(character_module, "MOST_STEPS", 100_000)
+    with pytest.raises(
+        InvalidInput, match="CharacTER: a long output has so many phrases of its reference in other places"
+    ):
+        score_one("CharacTER", " ".join(words), " ".join(draw.sample(words, 300)))

@@ -13,15 +13,19 @@ from typing import ClassVar
 
 import numpy as np
 
+from billboards.errors import InvalidInput
 from billboards.metrics.base import CorpusKind, Floats, MetricCard
-from billboards.metrics.error_rates import CODES
-from billboards.metrics.kernels.calling import F64, I32, I64, U32, Kernel
-from billboards.metrics.kernels.items import Items
+from billboards.metrics.error_rates import CODES, MOST_CELLS
+from billboards.metrics.kernels.calling import F64, I32, I64, U32, Kernel, TooLong
+from billboards.metrics.kernels.items import Items, check_lengths
 from billboards.metrics.kernels.texts import Words, offsets_of, pack
 from billboards.metrics.kernels.threads import in_parts
 from billboards.metrics.summed import Rows, SummedMetric
 
-_scores = Kernel("_edits", "character_scores", (U32, I64, int, U32, I64, int, I32, I32, I64, int, int, F64))
+_scores = Kernel("_edits", "character_scores", (U32, I64, int, U32, I64, int, I32, I32, I64, int, int, int, F64))
+
+#: Steps that shifts may take for an output and a reference, some ten seconds: 64 cells of a table of words, or a word.
+MOST_STEPS = 2_000_000_000
 
 
 @dataclass(frozen=True)
@@ -41,8 +45,8 @@ class CharacTER(SummedMetric):
         licence="Apache-2.0 (own code, from the paper's definition)",
         paper="Wang et al. 2016, CharacTer: Translation Edit Rate on Character Level, WMT",
         failures="Words are split at spaces: without spaces there are no shifts, and none of words that differ in one "
-        "letter. Every phrase both texts share is tried at every place, so that time grows with the number of such "
-        "pairs times the square of the length: minutes for a text of thousands of words.",
+        "letter. Every phrase that both texts share may have to be tried at every place: texts of hundreds of words "
+        "that have the same few words in another order are refused after 2,000 million steps, some ten seconds.",
     )
 
     def versions(self) -> dict[str, str]:
@@ -55,7 +59,16 @@ class CharacTER(SummedMetric):
         scores = np.empty(len(items))
         given = (words.ids.view(np.uint32), words.offsets, words.distinct, letters.codes, letters.offsets, CODES)
         asked = (items.outputs, items.references, items.bounds)
-        in_parts(lambda start, stop: _scores(*given, *asked, start, stop, scores), len(items), smallest=16)
+        check_lengths(self.name, np.diff(letters.offsets), items, MOST_CELLS, "characters")
+        try:
+            in_parts(
+                lambda start, stop: _scores(*given, *asked, start, stop, MOST_STEPS, scores), len(items), smallest=16
+            )
+        except TooLong as error:
+            raise InvalidInput(
+                f"{self.name}: a long output has so many phrases of its reference in other places that trying them all "
+                "would take minutes; score shorter texts"
+            ) from error
         rows[:, 0] = np.minimum(scores, 1.0) if self.capped else scores
         return rows
 

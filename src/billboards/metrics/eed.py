@@ -16,12 +16,15 @@ import numpy as np
 from billboards.errors import InvalidInput
 from billboards.metrics.base import CorpusKind, Floats, MetricCard
 from billboards.metrics.kernels.calling import F64, I32, I64, U32, Kernel
-from billboards.metrics.kernels.items import Items
+from billboards.metrics.kernels.items import Items, check_lengths
 from billboards.metrics.kernels.texts import pack
 from billboards.metrics.kernels.threads import in_parts
 from billboards.metrics.summed import Rows, SummedMetric
 
 _scores = Kernel("_edits", "eed_scores", (U32, I64, I32, I32, I64, int, int, float, float, float, float, F64))
+
+#: The most that the letters of an output and a reference may multiply to.
+MOST_CELLS = 4_000_000_000
 
 _MARK = re.compile(r"[.!?,]")
 _BLANKS = re.compile(r"\s+")
@@ -51,7 +54,8 @@ class EED(SummedMetric):
         licence="Apache-2.0 (own code, from the paper's definition)",
         paper="Stanchev, Wang and Ney 2019, EED: Extended Edit Distance Measure for Machine Translation, WMT",
         failures="Texts are prepared by rules for tokenised English. Jumps happen at blanks "
-        "only: scripts without spaces have none. Time grows with the square of the length.",
+        "only: scripts without spaces have none. Time grows with the square of the length: texts whose lengths in "
+        "characters multiply to more than 4,000 million (63,000 each) are refused.",
     )
 
     def versions(self) -> dict[str, str]:
@@ -63,6 +67,7 @@ class EED(SummedMetric):
         if not all(0 <= cost < float("inf") for cost in costs):
             raise InvalidInput(f"{self.name}: costs must be numbers that are not negative")
         letters = pack([prepared(text) for text in items.texts])
+        check_lengths(self.name, np.diff(letters.offsets), items, MOST_CELLS, "characters")
         rows = np.ones((len(items), 2))
         scores = np.empty(len(items))
         given = (letters.codes, letters.offsets, items.outputs, items.references, items.bounds)

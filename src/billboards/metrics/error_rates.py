@@ -17,7 +17,7 @@ import numpy as np
 from billboards.errors import UnknownName
 from billboards.metrics.base import LATER, Floats, MetricCard
 from billboards.metrics.kernels.calling import F64, I32, I64, U32, Kernel
-from billboards.metrics.kernels.items import Items
+from billboards.metrics.kernels.items import Items, check_lengths
 from billboards.metrics.kernels.overlap import shared_ngrams
 from billboards.metrics.kernels.pairs import pairs_of
 from billboards.metrics.kernels.texts import Texts, Words, pack, remove_spaces, split_words
@@ -31,6 +31,8 @@ _jump_statistics = Kernel("_jumps", "jump_statistics", (U32, I64, I32, I32, I64,
 TOKENIZERS = ("spaces", "characters")
 #: One more than the highest code point.
 CODES = 0x110000
+#: The most that the lengths of an output and a reference may multiply to, for distances that take a 64th as many steps.
+MOST_CELLS = 160_000_000_000
 
 
 @dataclass(frozen=True)
@@ -39,8 +41,9 @@ class ErrorRate(SummedMetric):
 
     lowercase: bool = False
 
-    #: What counts the edits.
+    #: What counts the edits, and what symbols are.
     kernel: ClassVar[Kernel] = _statistics
+    unit: ClassVar[str] = "words"
 
     def versions(self) -> dict[str, str]:
         return {"kernel": "1"}
@@ -51,6 +54,7 @@ class ErrorRate(SummedMetric):
 
     def statistics(self, items: Items) -> Rows:
         symbols, distinct = self.symbols([text.lower() for text in items.texts] if self.lowercase else items.texts)
+        check_lengths(self.name, np.diff(symbols.offsets), items, MOST_CELLS, self.unit)
         rows = np.empty((len(items), 2), np.float64)
         given = (symbols.codes, symbols.offsets, items.outputs, items.references, items.bounds)
         in_parts(lambda start, stop: self.kernel(*given, start, stop, distinct, rows), len(items))
@@ -163,6 +167,7 @@ class CharacterErrorRate(ErrorRate):
 
     whitespace: bool = True
 
+    unit: ClassVar[str] = "characters"
     card: ClassVar[MetricCard] = MetricCard(
         name="CER",
         summary="Insertions, deletions and substitutions of characters that turn the output into the nearest "
@@ -174,7 +179,8 @@ class CharacterErrorRate(ErrorRate):
         paper="Levenshtein 1966, Binary codes capable of correcting deletions, insertions, and reversals, Soviet "
         "Physics Doklady",
         failures="A phrase in another place costs all of its characters twice. Characters are code points: a letter "
-        "with a combining mark counts as two, and equals its composed form only after normalisation.",
+        "with a combining mark counts as two, and equals its composed form only after normalisation. Texts whose "
+        "lengths multiply to more than 160,000 million (400,000 characters each) are refused.",
     )
 
     def symbols(self, texts: Sequence[str]) -> tuple[Texts, int]:

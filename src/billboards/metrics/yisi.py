@@ -20,7 +20,7 @@ from billboards.errors import InvalidInput
 from billboards.metrics.base import Batch, Floats, Metric, MetricCard
 from billboards.metrics.bleu import left_uncut, tokenize_for, tokenizer
 from billboards.metrics.kernels.calling import F64, I32, I64, U32, Kernel
-from billboards.metrics.kernels.items import Items, items_of
+from billboards.metrics.kernels.items import Items, check_lengths, items_of
 from billboards.metrics.kernels.texts import Words, number_words, pack
 from billboards.metrics.kernels.threads import in_parts
 from billboards.metrics.languages import Language
@@ -74,7 +74,8 @@ class YiSi0(Metric):
         items = items_of(batch)
         cut = tokenizer(self.tokenize)
         tokenized = [cut(text.rstrip()).split() for text in items.texts]
-        self._check_lengths(tokenized, items)
+        letters = np.array([sum(map(len, text)) for text in tokenized], np.int64)
+        check_lengths(self.name, letters, items, LETTERS, "letters")
         parts = self._parts(tokenized, items)[items.places]
         precision, recall = parts[:, 0], parts[:, 1]
         return {"YiSi-0": f_measure(precision, recall, self.alpha), "precision": precision, "recall": recall}
@@ -98,18 +99,6 @@ class YiSi0(Metric):
         counts = {vocabulary[word]: count for word, count in seen.items()}
         total = int(times.sum())
         return np.array([rarity(counts.get(word, counts.get(word.lower(), 0)), total) for word in vocabulary])
-
-    def _check_lengths(self, tokenized: Sequence[Sequence[str]], items: Items) -> None:
-        letters = np.array([sum(map(len, text)) for text in tokenized], np.int64)
-        owners = np.repeat(items.outputs, np.diff(items.bounds))
-        products = letters[owners] * letters[items.references]
-        if (products > LETTERS).any():
-            k = int(products.argmax())
-            raise InvalidInput(
-                f"{self.name}: an output of {letters[owners[k]]:,} letters and a reference of "
-                f"{letters[items.references[k]]:,} are too long to compare all letters of one with all of the other; "
-                f"the product may be {LETTERS:,} at most"
-            )
 
 
 def rarity(count: int, total: int) -> float:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import signal
 import threading
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -30,11 +32,41 @@ def test_parts_cover_every_item_once(threads: int, count: int) -> None:
     assert sorted(done) == list(range(count))
 
 
-def test_with_a_limit_of_one_nothing_leaves_the_thread_that_asked() -> None:
+def test_with_a_limit_of_one_nothing_leaves_the_thread_that_asked_but_the_main_thread_waits_for_another() -> None:
     limit_threads(1)
-    seen = []
-    in_parts(lambda start, stop: seen.append(threading.get_ident()), 1000, smallest=1)
-    assert seen == [threading.get_ident()]
+    seen: list[int | None] = []
+
+    def ask() -> None:
+        in_parts(lambda start, stop: seen.append(threading.get_ident()), 1000, smallest=1)
+
+    asking = threading.Thread(target=ask)
+    asking.start()
+    asking.join()
+    assert seen == [asking.ident]
+    ask()
+    assert len(seen) == 2
+    assert seen[1] != threading.get_ident()
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_an_interrupt_ends_the_wait_for_a_part_under_way_and_no_other_is_begun(threads: int) -> None:
+    limit_threads(threads)
+    end, begun = threading.Event(), list[int]()
+
+    def work(start: int, stop: int) -> None:
+        del stop
+        begun.append(start)
+        end.wait(60)
+
+    threading.Timer(0.2, signal.pthread_kill, (threading.get_ident(), signal.SIGINT)).start()
+    before = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        in_parts(work, 1000, smallest=1)
+    assert time.monotonic() - before < 30
+    under_way = len(begun)
+    end.set()
+    time.sleep(0.1)
+    assert len(begun) == under_way == threads
 
 
 def test_what_goes_wrong_in_a_thread_is_raised() -> None:

@@ -5,6 +5,9 @@
 
 #include "items.h"
 
+/* Of an output whose shifts would take more steps than there are. A step is 64 cells of a table of words, or a word. */
+#define TOO_LONG (-3)
+
 /* Where a strip's symbols are, by symbol; and what each column passes to the strip below. */
 typedef struct {
     uint64_t *masks;
@@ -50,6 +53,9 @@ static void run_strip(Strips *one, const uint32_t *columns, int64_t n, uint64_t 
 
 /* The distance of two sequences of symbols below `symbols`, or OUT_OF_MEMORY. */
 static int64_t distance(Strips *one, const uint32_t *rows, int64_t m, const uint32_t *columns, int64_t n) {
+    /* What both begin and end with costs nothing. */
+    while (m > 0 && n > 0 && *rows == *columns) rows++, columns++, m--, n--;
+    while (m > 0 && n > 0 && rows[m - 1] == columns[n - 1]) m--, n--;
     if (m == 0 || n == 0) return m + n;
     if (!strips_room(one, n)) return OUT_OF_MEMORY;
     memset(one->steps, 1, n);
@@ -109,6 +115,7 @@ typedef struct {
     int64_t *begins;               /* where each word's letters begin in the output's text; the end of the last */
     uint32_t *letters;             /* of the shifted output */
     int64_t room, letters_room;
+    int64_t steps, most; /* taken so far for one output and reference, and how many may be */
     Strips by_word, by_letter;
 } Shifting;
 
@@ -179,20 +186,49 @@ static void move_phrase(const Shifting *s, int64_t from, int64_t length, int64_t
     }
 }
 
-/* Move the phrase that saves most to where the reference has it, as long as that saves anything. */
-static int64_t shift_greedily(Shifting *s) {
-    for (int64_t before = word_distance(s, s->order); before > 0;) {
-        int64_t saved = 0;
+/* The least distance that any order of the output's words can have: the words that the longer text has alone. */
+static int64_t least_distance(const Shifting *s, int32_t *times) {
+    int64_t shared = 0;
+    for (int64_t k = 0; k < s->m; k++) times[s->reference[k]]++;
+    for (int64_t k = 0; k < s->n; k++)
+        if (times[s->output[k]] > 0) {
+            times[s->output[k]]--;
+            shared++;
+        }
+    for (int64_t k = 0; k < s->m; k++) times[s->reference[k]] = 0;
+    return (s->n > s->m ? s->n : s->m) - shared;
+}
+
+/* Where the reference has each word: its last place, and for each place the one before it, or -1. */
+static void learn_places(const Shifting *s, int32_t *last, int32_t *before) {
+    for (int64_t k = 0; k < s->m; k++) {
+        before[k] = last[s->reference[k]] - 1;
+        last[s->reference[k]] = (int32_t)k + 1;
+    }
+}
+
+/* Move the phrase that saves most to where the reference has it, as long as that saves anything. Of two that save the
+   same, the one that gives the later text wins. A phrase of n words saves 2 n at most, and no order of the words comes
+   below `least`, so most phrases need not be tried. `last` has, by word, its last place in the reference and one. */
+static int64_t shift_while_it_saves(Shifting *s, int64_t least, const int32_t *last, const int32_t *earlier) {
+    for (int64_t before = word_distance(s, s->order); before > least;) {
+        int64_t saved = 0, cost = (s->m / 64 + 1) * s->n;
         for (int64_t from = 0; from < s->n; from++)
-            for (int64_t to = 0; to < s->m; to++) {
+            for (int64_t to = last[s->output[s->order[from]]] - 1; to >= 0; to = earlier[to]) {
                 int64_t length = 0;
                 while (from != to && from + length < s->n && to + length < s->m &&
                        s->output[s->order[from + length]] == s->reference[to + length])
                     length++;
-                if (length == 0) continue;
+                s->steps += length + 1;
+                int64_t most = 2 * length < before - least ? 2 * length : before - least;
+                if (length == 0 || most < saved) continue;
                 move_phrase(s, from, length, to);
+                s->steps += s->n;
+                if (saved > 0 && most == saved && !is_later(s, s->trial, s->best)) continue;
                 int64_t after = word_distance(s, s->trial);
                 if (after < 0) return after;
+                s->steps += cost;
+                if (s->steps > s->most) return TOO_LONG;
                 if (before - after > saved || (saved > 0 && before - after == saved && is_later(s, s->trial, s->best))) {
                     saved = before - after;
                     memcpy(s->best, s->trial, sizeof(int32_t) * s->n);
@@ -203,6 +239,23 @@ static int64_t shift_greedily(Shifting *s) {
         memcpy(s->order, s->best, sizeof(int32_t) * s->n);
     }
     return 0;
+}
+
+static int64_t shift_greedily(Shifting *s) {
+    int32_t *last = calloc((size_t)s->by_word.symbols + 1, sizeof(int32_t)), *earlier = NULL;
+    if (last == NULL) return OUT_OF_MEMORY;
+    earlier = malloc(sizeof(int32_t) * ((size_t)s->m + 1));
+    if (earlier == NULL) {
+        free(last);
+        return OUT_OF_MEMORY;
+    }
+    s->steps = 0;
+    int64_t least = least_distance(s, last);
+    learn_places(s, last, earlier);
+    int64_t problem = shift_while_it_saves(s, least, last, earlier);
+    free(last);
+    free(earlier);
+    return problem;
 }
 
 static int64_t letters_of_word(const Shifting *s, int64_t word) { return s->begins[word + 1] - s->begins[word] - 1; }
@@ -253,14 +306,15 @@ static double character(Shifting *s, const uint32_t *letters, int64_t length, co
 EXPORT int64_t character_scores(const uint32_t *words, int64_t words_length, const int64_t *word_offsets,
                                 int64_t word_offsets_length, int64_t distinct, const uint32_t *letters,
                                 int64_t letters_length, const int64_t *letter_offsets, int64_t letter_offsets_length,
-                                int64_t distinct_letters, ITEMS, double *scores, int64_t scores_length) {
+                                int64_t distinct_letters, ITEMS, int64_t most, double *scores,
+                                int64_t scores_length) {
     if (!offsets_are_good(word_offsets, word_offsets_length, words_length) ||
         !offsets_are_good(letter_offsets, letter_offsets_length, letters_length) ||
         letter_offsets_length != word_offsets_length || !ITEMS_ARE_GOOD(word_offsets_length - 1) ||
         scores_length != outputs_length || !symbols_are_good(words, words_length, distinct) ||
         !symbols_are_good(letters, letters_length, distinct_letters) || distinct_letters <= ' ')
         return MALFORMED;
-    Shifting s = {0};
+    Shifting s = {.most = most};
     double found = 0.0;
     if (!strips_make(&s.by_word, distinct) || !strips_make(&s.by_letter, distinct_letters)) found = OUT_OF_MEMORY;
     for (int64_t k = start; k < stop && found >= 0; k++) {

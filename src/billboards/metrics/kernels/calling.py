@@ -22,11 +22,15 @@ from numpy.typing import NDArray
 from billboards.errors import InvalidInput, MissingPart
 
 SUFFIX = ".dll" if sys.platform == "win32" else ".so"
-OUT_OF_MEMORY, MALFORMED = -1, -2
+OUT_OF_MEMORY, MALFORMED, TOO_LONG = -1, -2, -3
 REBUILD = "build it with `python tools/build_kernels.py` (or install the package again)"
 
 #: What a parameter may be: an array of one of these, or a single int or float.
 U32, I32, I64, U8, F64 = np.uint32, np.int32, np.int64, np.uint8, np.float64
+
+
+class TooLong(InvalidInput):
+    """Texts would take a kernel more steps than it has."""
 
 
 @cache
@@ -66,6 +70,8 @@ class Kernel:
             raise MemoryError(f"{self.name}: not enough memory for these texts; score fewer or shorter ones at a time")
         if result == MALFORMED:
             raise InvalidInput(f"{self.name}: lengths, offsets or indices of the arrays don't fit together")
+        if result == TOO_LONG:
+            raise TooLong(f"{self.name}: these texts would take too long; score shorter ones")
         return result
 
     @cached_property

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from billboards.errors import InvalidInput
 from billboards.metrics.base import Batch
 from billboards.metrics.kernels.texts import offsets_of
 
@@ -32,6 +33,26 @@ class Items:
 
     def __len__(self) -> int:
         return len(self.outputs)
+
+
+def check_lengths(name: str, lengths: NDArray[np.int64], items: Items, most: int, what: str) -> None:
+    """Refuse an output and a reference whose lengths multiply to more than a kernel's time allows.
+
+    name: the metric.
+    lengths: the length of each text.
+    items: which output meets which reference.
+    most: the largest product.
+    what: what lengths are counted in.
+    """
+    outputs = lengths[np.repeat(items.outputs, np.diff(items.bounds))]
+    references = lengths[items.references]
+    products = outputs * references
+    if len(products) and products.max() > most:
+        k = int(products.argmax())
+        raise InvalidInput(
+            f"{name}: an output of {outputs[k]:,} {what} and a reference of {references[k]:,} are too long to be "
+            f"compared; their product may be {most:,} at most"
+        )
 
 
 def items_of(batch: Batch) -> Items:

@@ -2,14 +2,18 @@
 
 Kernels release the interpreter's lock, so threads are enough and nothing is copied. A worker process of a pool has one
 core to itself and sets the limit to one, so that threads never multiply with processes.
+
+An interrupt (Ctrl-C) reaches the main thread only while it runs Python. So it never runs a kernel itself, but waits for
+threads, also for a single one. After an interrupt no other part is begun; a part under way ends by itself, or with the
+process, which doesn't wait for it.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from threading import Lock
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+from threading import Lock, Thread, current_thread, main_thread
 
 #: Parts per thread; items differ in cost, and a thread that ends early takes another part.
 _PARTS = 8
@@ -32,9 +36,41 @@ def limit_threads(count: int | None) -> None:
 def in_parts(work: Callable[[int, int], object], count: int, *, smallest: int = 64) -> None:
     """Call `work(start, stop)` for consecutive ranges that cover `count` items, on all cores."""
     threads = min(cores(), max(1, count // smallest))
-    if threads == 1:
+    if threads == 1 and current_thread() is not main_thread():
         work(0, count)
         return
-    bounds = [count * k // (threads * _PARTS) for k in range(threads * _PARTS + 1)]
-    with ThreadPoolExecutor(threads) as pool:
-        list(pool.map(work, bounds[:-1], bounds[1:]))
+    parts = threads * _PARTS if threads > 1 else 1
+    crew = _Crew(work, pairwise(count * k // parts for k in range(parts + 1)))
+    crew.run(threads)
+
+
+class _Crew:
+    """Threads that work off parts, until there are none left, one fails, or nobody waits for them any more."""
+
+    def __init__(self, work: Callable[[int, int], object], parts: Iterator[tuple[int, int]]) -> None:
+        self._work, self._parts, self._taking = work, parts, Lock()
+        self._failed: BaseException | None = None
+        self._is_over = False
+
+    def run(self, threads: int) -> None:
+        crew = [Thread(target=self._take_parts, daemon=True) for _ in range(threads)]
+        try:
+            for thread in crew:
+                thread.start()
+            for thread in crew:
+                thread.join()
+        finally:
+            self._is_over = True
+        if self._failed is not None:
+            raise self._failed
+
+    def _take_parts(self) -> None:
+        while not self._is_over:
+            with self._taking:
+                part = next(self._parts, None)
+            if part is None:
+                return
+            try:
+                self._work(*part)
+            except BaseException as error:  # noqa: BLE001 - whatever it is, it is raised where the parts are waited for
+                self._failed, self._is_over = error, True
