@@ -30,6 +30,7 @@ benchmarks: .venv/test  ## print our figures beside the peers'
 	$(BIN)/python benchmarks/board.py
 	$(BIN)/python benchmarks/lexical.py
 	$(BIN)/python benchmarks/texts.py
+	$(BIN)/python benchmarks/library.py
 	$(BIN)/python benchmarks/stats.py
 	$(BIN)/python benchmarks/stats_mixed.py
 	$(BIN)/python benchmarks/stats_wmt23.py

@@ -31,7 +31,7 @@ TOLERANCE = {"score": 0.5e-4, "mean": 0.7e-4, "interval": 0.7e-4, "p": 0.5e-4}
 
 def write_texts(data: Path, name: str, folder: Path, lines: int) -> dict[str, Path]:
     """The outputs of two systems and a reference as text files."""
-    texts = _wmt20(data) if name == "wmt20-zh-en" else _wmt23(data)
+    texts = wmt20(data) if name == "wmt20-zh-en" else _wmt23(data)
     paths = {}
     for what, written in texts.items():
         paths[what] = folder / f"{what}.txt"
@@ -39,7 +39,7 @@ def write_texts(data: Path, name: str, folder: Path, lines: int) -> dict[str, Pa
     return paths
 
 
-def _wmt20(data: Path) -> dict[str, list[str]]:
+def wmt20(data: Path) -> dict[str, list[str]]:
     folder = data / "billboard" / "submissions" / "wmt20-zh-en" / "generators"
     references = data / "wmt20_references" / "wmt20-zh-en_refs.jsonl"
     systems = {"a": "wmt20-zh-en_Online-B.1605.jsonl", "b": "wmt20-zh-en_DeepMind.381.jsonl"}

@@ -30,6 +30,15 @@ def test_generated_texts_get_the_scores_of_sacrebleu_under_all_options() -> None
 
 
 @pytest.mark.data
+def test_everyday_tasks_have_the_numbers_of_the_libraries_that_people_use(shared_data: Path) -> None:
+    found = printed("library.py", "--lines", "20", "--runs", "1", BILLBOARDS_SHARED=str(shared_data.parent))
+    rows = [line.split(" | ") for line in found.splitlines() if line.startswith("| ")][2:]
+    assert [row[1] for row in rows] == [*["sacrebleu"] * 5, *["rouge_score"] * 2, "bert_score", "plain Python"]
+    assert all(float(row[-1].rstrip(" |")) < 1e-4 for row in rows)
+    assert "No module of evaluate was named with --module" in found
+
+
+@pytest.mark.data
 @pytest.mark.parametrize(("board", "every"), [("wmt20-zh-en", "900"), ("flickr8k", "60"), ("multi_summeval", "60")])
 def test_real_outputs_get_the_scores_of_sacrebleu(shared_data: Path, board: str, every: str) -> None:
     found = printed("lexical_sacrebleu.py", "--part", board, "--every", every)

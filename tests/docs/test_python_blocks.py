@@ -29,6 +29,18 @@ def test_the_readme_needs_no_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         exec(compile(block, "README.md", "exec"), {})
 
 
+def test_the_metrics_page_says_what_comes_out_the_same(capsys: pytest.CaptureFixture[str]) -> None:
+    """Its blocks need no board; where a peer is named, its number stands before ours."""
+    names: dict[str, object] = {}
+    for block in blocks("docs/metrics.md"):
+        exec(compile(block, "docs/metrics.md", "exec"), names)
+    *_, bleu, rouge = capsys.readouterr().out.splitlines()
+    theirs, ours = map(float, bleu.split())
+    assert ours == pytest.approx(theirs, rel=1e-12)
+    their_f, our_f, their_recall, our_recall = (float(number.strip("[]")) for number in rouge.split())
+    assert (our_f, our_recall) == pytest.approx((their_f, their_recall))
+
+
 @pytest.mark.parametrize("page", PAGES)
 def test_the_blocks_run_in_order(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)

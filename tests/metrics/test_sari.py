@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 
 from billboards.errors import UnknownName
 from billboards.metrics.base import Batch
@@ -158,6 +160,56 @@ def test_a_text_without_words_has_the_empty_word_once_corrected(
     found = SARI(definition="corrected").score_batch(Batch([output], [references], [source]))
     assert found["SARI"] == pytest.approx([expected])
     assert "revision:2" in SARI(definition="corrected").signature
+
+
+#: sacreBLEU's tokenizer, which is not typed.
+TOKENIZER: Any = Tokenizer13a
+CUT = TOKENIZER()
+#: What texts of people and of crawlers hold, and what sacreBLEU's 13a treats in its own way.
+ODD = (
+    "a",
+    "the",
+    "1,5",
+    "U.S.",
+    "don't",
+    "&amp;",
+    "<skipped>",
+    "\n",
+    "\u00a0",
+    "\x1c",
+    "\u200b",
+    "猫坐",
+    "İ",
+    "…",
+    "\t",
+)
+
+
+def test_odd_and_empty_texts_score_as_by_counting_what_sacrebleu_cuts() -> None:
+    """Hugging Face's code is the corrected definition on texts in lower case, cut by sacreBLEU's 13a at blanks."""
+    draw, cut = random.Random(5), CUT
+
+    def text() -> str:
+        if draw.random() < 0.2:
+            return draw.choice(["", " ", "\n", "\u00a0", "<skipped>", " \t "])
+        return "".join(draw.choice(ODD) + draw.choice([" ", ""]) for _ in range(draw.randrange(1, 14)))
+
+    texts = [(text(), text(), [text() for _ in range(draw.randint(1, 4))]) for _ in range(500)]
+    assert sum(any(not cut(one) for one in (source, output, *refs)) for source, output, refs in texts) > 250
+    found = SARI(definition="corrected").score_batch(
+        Batch([output for _, output, _ in texts], [refs for *_, refs in texts], [source for source, *_ in texts])
+    )
+    for k, (source, output, refs) in enumerate(texts):
+        words = [cut(one.lower()) for one in (source, output, *refs)]
+        expected = by_counting(words[0], words[1], words[2:], corrected=True)
+        assert [found[part][k] for part in ("keep", "delete", "add")] == pytest.approx(expected, abs=1e-9)
+
+
+def test_a_hyphen_at_the_end_of_the_last_line_is_a_word_here() -> None:
+    """13a joins words that a line end parts at a hyphen; here, as in sacreBLEU's BLEU, the last line end goes first."""
+    assert CUT("a -\n") == "a"
+    kept = SARI(definition="corrected").score_batch(Batch(["a -\n"], [["a -"]], ["a -"]))
+    assert kept["SARI"] == pytest.approx([100.0])
 
 
 def test_marks_are_parted_from_words_before_they_are_counted() -> None:

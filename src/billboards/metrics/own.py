@@ -15,6 +15,7 @@ import hashlib
 import importlib.util
 import inspect
 import sys
+import tokenize
 import urllib.parse
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -204,8 +205,8 @@ def _code(function: FunctionType, seen: set[FunctionType]) -> list[str]:
     seen.add(function)
     try:
         lines = [inspect.getsource(function)]
-    except (OSError, TypeError):
-        # Typed in where no source is kept: the compiled code says the same, for this Python.
+    except (OSError, TypeError, SyntaxError, tokenize.TokenError):
+        # Typed in where no source is kept, or run from within a page: the compiled code says the same, for this Python.
         lines = [function.__code__.co_code.hex(), repr(function.__code__.co_consts), repr(function.__code__.co_names)]
     around = inspect.getclosurevars(function)
     lines.append(_described((function.__defaults__, function.__kwdefaults__)))

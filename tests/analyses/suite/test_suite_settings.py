@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from small_suites import SUITE, valued_board, written_suite
 
+from billboards.analyses.suite.open import open_suite
 from billboards.analyses.suite.opening import open_boards
 from billboards.analyses.suite.settings import BOARD_KEYS, KEYS, read_suite
 from billboards.analyses.suite.writing import write_suite
@@ -80,3 +81,22 @@ def test_a_new_suite_names_its_boards_and_opens(tmp_path: Path) -> None:
 def test_every_key_is_documented() -> None:
     page = (Path(__file__).resolve().parents[3] / "docs" / "suites.md").read_text()
     assert [key for key in (*KEYS, *BOARD_KEYS) if f"`{key}`" not in page] == []
+
+
+def test_paths_of_metrics_are_relative_to_the_suites_file(tmp_path: Path) -> None:
+    text = SUITE.replace('"ROUGE-1", "chrF", "length"', '"ROUGE-1", "own/mine.py", "evaluate:./own", "evaluate:rouge"')
+    suite = read_suite(written_suite(tmp_path, text))
+    assert suite.metrics == (
+        "ROUGE-1",
+        f"{tmp_path}/own/mine.py",
+        f"evaluate:{tmp_path}/own",
+        "evaluate:rouge",
+    )
+
+
+def test_a_board_of_a_suite_names_no_path(tmp_path: Path) -> None:
+    path = written_suite(tmp_path, SUITE.replace('metrics = ["ROUGE-1", "chrF", "length"]\n', ""))
+    settings = tmp_path / "one" / "board.toml"
+    settings.write_text(settings.read_text().replace('"chrF"', '"evaluate:./one"'))
+    with pytest.raises(InvalidInput, match="a board's file can't name a path"):
+        _ = open_suite(path).chosen
