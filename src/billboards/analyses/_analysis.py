@@ -226,12 +226,18 @@ class Analysis(Generic[P, R]):
 
         This runs what was named, so it is for whoever asks at his own machine, and never for what a site is sent.
         """
-        from billboards.metrics.discovery import column_name
+        from billboards.metrics.discovery import column_name, is_name
 
-        taken = {*(g.name for g in board.generators), *(n for i in board.imported for n in (i.name, i.source_name))}
         named = {option.name for option in self.options if option.metrics == "scored"}
-        opened = {name: options[name] for name in named & set(options) if options[name] not in taken}
-        return {**options, **{name: column_name(value) for name, value in opened.items()}}
+        asked = {name: options[name] for name in named & set(options) if not is_name(options[name])}
+        if not asked:
+            return dict(options)
+        cells = look_at(board).cells
+        own = () if cells is None else (key.column.name for key in cells.columns())
+        imported = (name for column in board.imported for name in (column.name, column.source_name))
+        taken = {*(generator.name for generator in board.generators), *imported, *own}
+        opened = {name: column_name(value) for name, value in asked.items() if value not in taken}
+        return {**options, **opened}
 
     def run(self, view: View, *, save: bool = False, **options: Any) -> Result[R]:
         """Ask the question of a view; `save` keeps the answer in the board's folder, where it is one that is kept."""
