@@ -57,6 +57,7 @@ def test_a_ranking_has_the_keys_that_scripts_rely_on() -> None:
         "cluster": 1,
         "reason": None,
         "beside": None,
+        "scores_only": False,
         "completed": [],
         "equal": None,
         "corpus_signature": None,

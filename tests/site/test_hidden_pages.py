@@ -175,6 +175,8 @@ def addresses(small: PageSite) -> dict[str, list[str]]:
         "/boards/{board}/submit": [f"{BOARD}/submit"],
         "/boards/{board}/submit/generator": [f"{BOARD}/submit/generator"],
         "/boards/{board}/submit/metric": [f"{BOARD}/submit/metric"],
+        "/boards/{board}/submit/scores": [f"{BOARD}/submit/scores"],
+        "/boards/{board}/submit/address": [f"{BOARD}/submit/address"],
         "/boards/{board}/downloads": [f"{BOARD}/downloads"],
         "/boards/{board}/downloads/{file}": [f"{BOARD}/downloads/{name}" for name in FILES],
         "/boards/{board}/charts/{chart:path}": [

@@ -30,6 +30,7 @@ from pascal_clone import pascal_clone
 from pickled_sets import pickled_sets, plain_data
 from site_targets import sites
 from target import Target, in_place
+from tiny_t5 import metricx_config
 
 from billboards._pickles import pickled_value
 from billboards.analyses._annotators import read_annotator_counts
@@ -45,6 +46,7 @@ from billboards.importers import IMPORTERS
 from billboards.metrics.discovery import metric
 from billboards.metrics.neural.pairs import read_settings
 from billboards.metrics.neural.published_values import read_published
+from billboards.metrics.neural.packed_t5 import read_settings as read_t5_settings
 from billboards.metrics.neural.weights import read_tensors
 from billboards.metrics.neural.word_vectors import read_vectors
 from billboards.reading import Problems, read_table, refuse_errors
@@ -202,6 +204,10 @@ def weight_files(home: Path) -> Iterator[Target]:
     settings = folder / "config.json"
     settings.write_text('{"model_type": "bert", "hidden_size": 8}')
     yield in_place("weights config.json", settings, partial(read_settings, settings))
+    reader = folder / "t5" / "config.json"
+    reader.parent.mkdir()
+    reader.write_text(json.dumps(metricx_config()))
+    yield in_place("weights t5/config.json", reader, partial(read_t5_settings, reader.parent))
     text, packed = b"cat 0.5 1\ndog 1 -2e-1\n", b"1 2\ncat " + bytes(8)
     for name, raw in (("v.txt", text), ("v.txt.gz", gzip.compress(text, mtime=0)), ("v.bin", packed)):
         (folder / name).write_bytes(raw)

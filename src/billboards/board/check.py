@@ -9,6 +9,7 @@ line numbers, so the files are read once more.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -239,7 +240,8 @@ def _same_instances(board: Board, lines: dict[str, int]) -> Iterator[Problem]:
 def _row_doubts(root: Path, board: Board, rows: list[Passages]) -> Iterator[Problem]:
     if not board.rows:
         yield _doubt("generators", None, "there are no outputs yet; add generators/NAME.jsonl")
-    around = Surroundings(board)
+    # Rows with mistakes can't be read, and others are not compared with them.
+    around = Surroundings(replace(board, rows=tuple(row.row for row in rows if row.row is not None)))
     for row in rows:
         yield from _coverage(board, row)
         yield from check_texts.looks(row, around.usual, board.instances)

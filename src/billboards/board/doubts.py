@@ -141,7 +141,8 @@ class Surroundings:
         """
         row = Row.of(outputs.texts)
         if others is None:
-            others = [other for other in self.board.rows if other.name != outputs.name]
+            # What was optimised is made of others' sentences, and says so.
+            others = [other for other in self.board.rows if other.name != outputs.name and not other.is_optimised]
         doubts = (
             _copied_references(self.board, row, others),
             _copied_rows(self.board, row, others, "copies a generator"),

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from billboards.client import Client
 
 TOKEN = "BILLBOARDS_TOKEN"
+#: How an address begins, of a metric that is no file here.
+ADDRESSES = ("hub", "image", "endpoint")
 #: How files end that hold a metric's scores.
 SCORES = (".score", ".tsv", ".jsonl", ".txt")
 
@@ -41,7 +43,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("kind", choices=("generator", "metric"), help="what is submitted")
     parser.add_argument(
         "path",
-        type=Path,
+        type=_place,
         metavar="PATH",
         help="a generator's outputs, or a metric's folder, zip, .py or scores",
     )
@@ -72,6 +74,11 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--model-version", metavar="TEXT", help="what runs at an endpoint")
     parser.add_argument("--no-wait", dest="wait", action="store_false", help="end once the site has it")
     parser.add_argument("--json", action="store_true", help="print the submission as JSON")
+
+
+def _place(text: str) -> Path | str:
+    """A file or folder, or as it stands the address of a model, an image or an endpoint."""
+    return text if text.partition(":")[0] in ADDRESSES else Path(text)
 
 
 def run(arguments: Namespace) -> int:
@@ -118,8 +125,8 @@ def _address(arguments: Namespace) -> tuple[str, str, dict[str, str]] | None:
     """The way, a name and the parts of an address; None where a file or folder is meant."""
     from billboards.errors import InvalidInput
 
-    way, colon, rest = arguments.path.partition(":")
-    if arguments.kind == "generator" or not colon or way not in ("hub", "image", "endpoint"):
+    way, colon, rest = str(arguments.path).partition(":")
+    if arguments.kind == "generator" or not colon or way not in ADDRESSES:
         return None
     if way == "image":
         return way, rest.partition("@")[0].rpartition("/")[2].partition(":")[0], {"image": rest}

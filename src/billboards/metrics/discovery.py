@@ -108,8 +108,15 @@ def column_name(spec: Any) -> Any:
     """The name of the column that a file, a function or the like fills; names, and what is no metric, as they are."""
     if is_name(spec):
         return spec
-    is_metric = isinstance(spec, str | Path | Metric | type) or callable(spec)
-    return metric(spec).name if is_metric else spec
+    if not (isinstance(spec, str | Path | Metric | type) or callable(spec)):
+        return spec
+    try:
+        return metric(spec).name
+    except MissingPart:
+        # A board may hold scores of what can't be run here.
+        if isinstance(spec, str):
+            return spec
+        raise
 
 
 def refuse_files(spec: str) -> None:

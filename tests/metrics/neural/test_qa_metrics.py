@@ -263,7 +263,7 @@ def test_generators_are_scored_together_as_each_alone_and_in_any_order(made: Mad
         # The outputs that are equal score the same.
         first = next(iter(together[0].values()))
         assert first[0] == first[4]
-        assert scorer.score(needed(scorer, Batch([], [], [])))[next(iter(together[0]))].shape == (0,)
+        assert scorer.score_batch(needed(scorer, Batch([], [], [])))[next(iter(together[0]))].shape == (0,)
 
 
 def test_texts_longer_than_a_window_are_read_whole(made: Made) -> None:

@@ -60,7 +60,14 @@ class Settings:
 
 def read_settings(folder: Path) -> Settings:
     """The settings of a T5 or mT5 in this folder."""
-    given = json.loads((folder / "config.json").read_text("utf-8"))
+    try:
+        given = json.loads((folder / "config.json").read_text("utf-8"))
+        return _settings(folder, given)
+    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        raise InvalidInput(f"{folder.name}: config.json is not that of a T5 or mT5 ({error!r})") from error
+
+
+def _settings(folder: Path, given: Mapping[str, Any]) -> Settings:
     kind = given.get("model_type")
     if kind not in ("t5", "mt5"):
         raise InvalidInput(f"{folder.name} is a {kind} model; name a T5 or mT5")
