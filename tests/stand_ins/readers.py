@@ -69,7 +69,6 @@ TRUSTED: Mapping[str, str] = {
     "run/cluster_task.py": "unpickles what the server sent to its own cluster (docs/cluster.md)",
     "run/driver.py": "runs inside the sandbox, on what the server wrote for it",
     "run/launcher.py": "runs inside the sandbox, on what the server wrote for it",
-    "run/program.py": "reads lines that it wrote",
     "run/endpoints.py": "checks every part of an answer (tests/run/test_endpoints.py has hostile ones)",
     "metrics/hf_evaluate.py": "reads options of a spec, which metrics/spelling.py has read",
     "metrics/neural/cache.py": "keeps embeddings in SQLite; a damaged file is named (tests/metrics/neural)",

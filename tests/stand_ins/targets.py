@@ -44,9 +44,9 @@ from billboards.errors import InvalidInput
 from billboards.formats import FORMATS, add_file, judgments_as_text
 from billboards.importers import IMPORTERS
 from billboards.metrics.discovery import metric
+from billboards.metrics.neural.packed_t5 import read_settings as read_t5_settings
 from billboards.metrics.neural.pairs import read_settings
 from billboards.metrics.neural.published_values import read_published
-from billboards.metrics.neural.packed_t5 import read_settings as read_t5_settings
 from billboards.metrics.neural.weights import read_tensors
 from billboards.metrics.neural.word_vectors import read_vectors
 from billboards.reading import Problems, read_table, refuse_errors
