@@ -60,8 +60,8 @@ FILES = {
     "fasttext.vec": f"{len(VECTORS)} 4\n{lines()}".encode(),
     "word2vec.bin": binary(),
     "without-line-ends.bin": binary(end=b""),
-    "glove.txt.gz": gzip.compress(lines().encode()),
-    "word2vec.bin.gz": gzip.compress(binary()),
+    "glove.txt.gz": gzip.compress(lines().encode(), mtime=0),
+    "word2vec.bin.gz": gzip.compress(binary(), mtime=0),
     "blanks.txt": lines().replace("\n", " \r\n").encode(),
 }
 
@@ -112,7 +112,7 @@ def test_a_word_may_hold_blanks_and_the_first_of_two_counts(tmp_path: Path) -> N
         ("a.bin", b"1 1\n" + b"c" * 5000, "a.bin: ends in word 1"),
         ("a.bin", b"1 1\ncat " + struct.pack("<f", np.inf), "a.bin, word 1: a number of the vector is not finite"),
         ("a.txt.gz", b"no gzip", "a.txt.gz: word vectors can't be read"),
-        ("a.txt.gz", gzip.compress(b"cat 1 2\n")[:-4], "a.txt.gz: word vectors can't be read"),
+        ("a.txt.gz", gzip.compress(b"cat 1 2\n", mtime=0)[:-4], "a.txt.gz: word vectors can't be read"),
     ],
 )
 def test_a_malformed_file_is_refused_with_its_place(
