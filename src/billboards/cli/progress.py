@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from billboards.board.scoring import Progress
+from billboards.metrics.neural.watching import watched_by
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
@@ -29,11 +30,17 @@ def scoring_progress() -> Iterator[Callable[[Progress], None]]:
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Bar(*columns, console=console, transient=True) as bar, _listed(bar):
         task = bar.add_task("scoring", total=None, visible=False)
+        reading = bar.add_task("", total=None, visible=False)
 
         def show(progress: Progress) -> None:
             bar.update(task, description=progress.cell, completed=progress.done, total=progress.total, visible=True)
 
-        yield show
+        def read(texts: int) -> None:
+            """A model reads for hours between two steps: its texts are counted."""
+            bar.update(reading, description="texts read by the model", advance=texts, visible=True)
+
+        with watched_by(read):
+            yield show
 
 
 @contextmanager

@@ -19,6 +19,7 @@ from billboards.errors import InvalidInput
 from billboards.metrics.neural.installed import need
 from billboards.metrics.neural.readout import Readout
 from billboards.metrics.neural.tokens import Tokenizer, Tokens
+from billboards.metrics.neural.watching import tell
 from billboards.metrics.neural.weights import Weights
 from billboards.metrics.neural.windows import halve_until_it_fits
 
@@ -107,12 +108,16 @@ class Encoder:
 
 
 def batches(lengths: NDArray[np.int64], limit: int) -> Iterator[slice]:
-    """Consecutive texts with at most `limit` tokens together; a longer text is a batch of its own."""
+    """Consecutive texts with at most `limit` tokens together; a longer text is a batch of its own.
+
+    Who watches is told of a batch when the next one is asked for: then it was read.
+    """
     ends, start = np.cumsum(lengths), 0
     while start < len(lengths):
         before = ends[start - 1] if start else 0
         stop = max(int(np.searchsorted(ends, before + limit, side="right")), start + 1)
         yield slice(start, stop)
+        tell(stop - start)
         start = stop
 
 
