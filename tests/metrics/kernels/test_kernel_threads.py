@@ -48,9 +48,14 @@ def test_with_a_limit_of_one_nothing_leaves_the_thread_that_asked_but_the_main_t
     assert seen[1] != threading.get_ident()
 
 
+@pytest.mark.parametrize("ends_calls", [True, False], ids=["signals end calls", "calls go on after signals"])
 @pytest.mark.parametrize("threads", [1, 2])
-def test_an_interrupt_ends_the_wait_for_a_part_under_way_and_no_other_is_begun(threads: int) -> None:
+def test_an_interrupt_ends_the_wait_for_a_part_under_way_and_no_other_is_begun(
+    threads: int, *, ends_calls: bool, request: pytest.FixtureRequest
+) -> None:
     limit_threads(threads)
+    signal.siginterrupt(signal.SIGINT, ends_calls)
+    request.addfinalizer(lambda: signal.siginterrupt(signal.SIGINT, True))
     end, begun = threading.Event(), list[int]()
 
     def work(start: int, stop: int) -> None:

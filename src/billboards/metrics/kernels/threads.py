@@ -17,6 +17,9 @@ from threading import Lock, Thread, current_thread, main_thread
 
 #: Parts per thread; items differ in cost, and a thread that ends early takes another part.
 _PARTS = 8
+#: Seconds after which the main thread looks for an interrupt. Where a library has asked for system calls to go on after
+#: signals (as event loops do), a wait without an end would not see one.
+_LOOK = 0.2
 _lock = Lock()
 _limit: int | None = None
 
@@ -58,7 +61,8 @@ class _Crew:
             for thread in crew:
                 thread.start()
             for thread in crew:
-                thread.join()
+                while thread.is_alive():
+                    thread.join(_LOOK)
         finally:
             self._is_over = True
         if self._failed is not None:
