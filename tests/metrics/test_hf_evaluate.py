@@ -211,7 +211,7 @@ def test_a_board_keeps_its_scores_and_names_no_path(write: Write, tmp_path: Path
     ranking = bb.rank(board, by="evaluate:shared[hits]").value
     assert {"evaluate:shared[shared]", "evaluate:shared[hits]"} <= {standing.name for standing in ranking.metrics}
     assert ranking.ranked_by == "evaluate:shared[hits]"
-    for spec in (name, f"{name}[hits]", "evaluate:/tmp/x.py", "evaluate:bertscore(model_type=/tmp/x)", "evaluate: ./x"):
+    for spec in (name, f"{name}[hits]", "evaluate:/my/x.py", "evaluate:bertscore(model_type=/my/x)", "evaluate: ./x"):
         with pytest.raises(InvalidInput, match=r"a board's file can't name a path; name it yourself, with --metric"):
             board_metric(spec, None)
     naming = bb.save(replace(small_board(), metrics=(name,)), tmp_path / "naming")

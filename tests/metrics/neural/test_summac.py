@@ -262,4 +262,4 @@ def test_what_is_missing_or_wrong_is_named(roberta: Path, tmp_path: Path) -> Non
         refuse(SummaCZS(model), MissingPart, "SummaC-ZS cuts texts into sentences")
     said = json.loads((roberta / "config.json").read_text())
     (roberta / "config.json").write_text(json.dumps({**said, "model_type": "unheard-of"}))
-    refuse(SummaCZS(model), InvalidInput, "is no model that transformers can read|is no tokenizer")
+    refuse(SummaCZS(model), InvalidInput, "is no checkpoint that transformers can read|is no tokenizer")

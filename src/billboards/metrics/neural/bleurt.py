@@ -32,6 +32,7 @@ from billboards.metrics.neural.pairs import (
     PairReader,
     PairTokenizer,
     PiecePairs,
+    hub_classifier,
     hub_tokenizer,
     load_state,
     logits,
@@ -145,20 +146,12 @@ def pair_reader(weights: Weights, precision: Precision, device: str) -> PairRead
 
 def _hub(weights: Weights) -> tuple[PairTokenizer, Any]:
     """A checkpoint of Hugging Face's form."""
-    from transformers import AutoModelForSequenceClassification
-
-    from billboards.metrics.neural.padded import longest_input, quiet
+    from billboards.metrics.neural.padded import longest_input
 
     settings = read_settings(weights.folder / "config.json")
     if settings.get("model_type") == "bleurt":
         return _port(weights, settings)
-    tokenizer = hub_tokenizer(weights.folder)
-    with quiet():
-        try:
-            model = AutoModelForSequenceClassification.from_pretrained(weights.folder, local_files_only=True)
-        except ValueError as error:
-            reason = str(error).strip().splitlines()[0]
-            raise InvalidInput(f"{weights.name} is no checkpoint that transformers can read: {reason}") from error
+    tokenizer, model = hub_tokenizer(weights.folder), hub_classifier(weights)
     if model.config.num_labels != 1:
         raise InvalidInput(f"{weights.name} gives {model.config.num_labels} numbers; BLEURT's model gives one")
     positions = longest_input(model.config)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, ClassVar
 from billboards.metrics.base import Batch, Floats, MetricCard
 from billboards.metrics.neural.comet_checkpoint import Checkpoint, Kind, Segment, estimator, locate_checkpoint
 from billboards.metrics.neural.engine import Where, start_engine
-from billboards.metrics.neural.learned import Learned, checked_precision, split_rows, warn_of_cuts
+from billboards.metrics.neural.learned import Learned, ModelMetric, checked_precision, split_rows, warn_of_cuts
 from billboards.metrics.neural.sentences import Sides, score_sentences
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ NEEDS = (
 
 
 @dataclass(frozen=True)
-class CometMetric(Learned):
+class CometMetric(ModelMetric):
     """A metric of a checkpoint; `model` is its folder or a hub model fetched before."""
 
     model: str = ""
@@ -53,7 +53,7 @@ class CometMetric(Learned):
 
 
 @dataclass(frozen=True)
-class _Regression(CometMetric):
+class _Regression(CometMetric, Learned):
     """What both metrics do."""
 
     # Since 2 the settings inside a checkpoint count.

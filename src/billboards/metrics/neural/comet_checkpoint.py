@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NoReturn, get_args
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeVar, get_args
 
 from billboards.errors import InvalidInput, MissingPart
 from billboards.metrics.neural.installed import need
@@ -33,7 +33,9 @@ Kind = Literal[
     "regression_metric_multi_ref",
 ]
 #: What a unified model reads: the output first, then the input, the reference, or both.
+Choice = TypeVar("Choice", bound=str)
 Segment = Literal["mt", "src", "ref"]
+SEGMENTS: tuple[Segment, ...] = get_args(Segment)
 #: How severe XCOMET's errors may be.
 SEVERITIES = ("minor", "major", "critical")
 POOLINGS: tuple[Pooling, ...] = ("avg", "cls", "max")
@@ -286,7 +288,7 @@ def _checkpoint(model: str, folder: Path, kind: Kind, settings: Mapping[str, Any
         activation=given.text("activations"),
         final_activation=None if settings["final_activation"] is None else given.text("final_activation"),
         pool=given.choice("pool", POOLINGS) if "pool" in settings else "cls",
-        segments=given.texts("input_segments") if "input_segments" in settings else (),  # type: ignore[arg-type]
+        segments=given.several("input_segments", SEGMENTS) if "input_segments" in settings else (),
         word_layer=given.number("word_layer") if judges_words else None,
         labels=given.texts("error_labels") if judges_words else (),
     )
@@ -328,7 +330,13 @@ class _Given:
             self.refuse(name, "neither mix nor a whole number")
         return None if value == "mix" else self.number(name)
 
-    def choice(self, name: str, choices: Sequence[Pooling]) -> Pooling:
+    def several(self, name: str, choices: Sequence[Choice]) -> tuple[Choice, ...]:
+        chosen = tuple(choice for value in self.texts(name) for choice in choices if choice == value)
+        if len(chosen) != len(self.settings[name]):
+            self.refuse(name, f"not of {', '.join(choices)} alone")
+        return chosen
+
+    def choice(self, name: str, choices: Sequence[Choice]) -> Choice:
         chosen = next((choice for choice in choices if choice == self.settings[name]), None)
         if chosen is None:
             self.refuse(name, f"none of {', '.join(choices)}")

@@ -72,12 +72,10 @@ class JoinedMetric(CometMetric):
     #: Whether a score depends on what is said of words.
     scores_words: ClassVar[bool] = False
 
-    def score_batch(self, batch: Batch) -> Floats | Mapping[str, Floats]:  # type: ignore[override]  # with parts
+    def score_batch(self, batch: Batch) -> Floats | Mapping[str, Floats]:
         return self.score_rows([batch])[0]
 
-    def score_rows(  # type: ignore[override]  # with parts
-        self, batches: Sequence[Batch]
-    ) -> Sequence[Floats | Mapping[str, Floats]]:
+    def score_rows(self, batches: Sequence[Batch]) -> Sequence[Floats | Mapping[str, Floats]]:
         items = [item for batch in batches for item in batch.items()]
         scores = {part: np.empty(len(items)) for part in self.parts or ("",)}
         reader = self._reader(words=self.scores_words)

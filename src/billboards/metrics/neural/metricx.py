@@ -171,9 +171,8 @@ class MetricXQE(_MetricX):
         higher_is_better=False,
         range=(LOWEST, HIGHEST),
         training_data=TRAINING,
-        licence="Apache-2.0 (this code and Google's checkpoints)",
-        paper="Juraska et al. 2024, MetricX-24: The Google Submission to the WMT 2024 Metrics Shared Task, WMT; "
-        "Juraska et al. 2023, MetricX-23: The Google Submission to the WMT 2023 Metrics Shared Task, WMT",
+        licence=MetricX.card.licence,
+        paper=MetricX.card.paper,
         failures=f"{FAILURES} Without a reference it agrees less with people on whole systems.",
         slow=True,
     )

@@ -25,6 +25,8 @@ from billboards.reading import json_value
 if TYPE_CHECKING:
     from torch import Tensor
 
+    from billboards.metrics.neural.weights import Weights
+
 #: The text that is read first, and the other.
 Pair = tuple[str, str]
 #: Which text of a pair loses tokens where the pair is too long: the longer one, or the first.
@@ -184,6 +186,20 @@ def logits(model: Any, precision: Precision, device: Any) -> Callable[..., Tenso
 def told_sides(config: Any) -> bool:
     """Whether a model is told which of two texts a token is of."""
     return getattr(config, "type_vocab_size", 0) > 1
+
+
+def hub_classifier(weights: Weights) -> Any:
+    """The classifier in a model's folder, as transformers reads it."""
+    from transformers import AutoModelForSequenceClassification
+
+    from billboards.metrics.neural.padded import quiet
+
+    with quiet():
+        try:
+            return AutoModelForSequenceClassification.from_pretrained(weights.folder, local_files_only=True)
+        except ValueError as error:
+            reason = str(error).strip().splitlines()[0]
+            raise InvalidInput(f"{weights.name} is no checkpoint that transformers can read: {reason}") from error
 
 
 def hub_tokenizer(folder: Path) -> Any:

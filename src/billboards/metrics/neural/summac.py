@@ -11,6 +11,7 @@ ten characters or fewer are passed over, as there, and so is what follows the hu
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
@@ -31,6 +32,7 @@ from billboards.metrics.neural.pairs import (
     HubPairs,
     Pair,
     PairReader,
+    hub_classifier,
     hub_tokenizer,
     need_sentences,
     read_distinct,
@@ -132,9 +134,9 @@ class _SummaC(Learned):
         given, written = cut(item.input or "", kinds[0])[:MOST_SENTENCES], cut(item.output, kinds[-1])
         return [[(premise, claim) for claim in written] for premise in given]
 
+    @abstractmethod
     def of_image(self, image: Image) -> float:
         """The score of one output."""
-        raise NotImplementedError
 
 
 def units(text: str, granularity: str) -> list[str]:
@@ -170,17 +172,10 @@ def label_order(metric: str, weights: Weights) -> str:
 def nli_reader(weights: Weights, order: str, precision: Precision, device: str) -> PairReader:
     """A reader that is kept for the next call; it gives the probabilities of e, c and n."""
     import torch
-    from transformers import AutoModelForSequenceClassification
 
-    from billboards.metrics.neural.padded import longest_input, quiet
+    from billboards.metrics.neural.padded import longest_input
 
-    tokenizer = hub_tokenizer(weights.folder)
-    with quiet():
-        try:
-            model = AutoModelForSequenceClassification.from_pretrained(weights.folder, local_files_only=True)
-        except ValueError as error:
-            reason = str(error).strip().splitlines()[0]
-            raise InvalidInput(f"{weights.name} is no model that transformers can read: {reason}") from error
+    tokenizer, model = hub_tokenizer(weights.folder), hub_classifier(weights)
     if model.config.num_labels != len(LABELS):
         raise InvalidInput(f"{weights.name} has {model.config.num_labels} classes; SummaC reads three")
     where: Any = torch.device(device)

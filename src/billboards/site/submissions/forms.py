@@ -53,66 +53,46 @@ def show_address_form(ask: Ask) -> Body:
 
 def _generator_form(ask: Ask, sent: Mapping[str, Any], problems: list[str], status: int) -> Body:
     look = ask.look()
-    return ask.board_page(
-        "submit_generator",
-        look,
-        "submit",
-        status=status,
-        heading="Submit a generator",
-        sent=_texts(sent),
-        problems=problems,
-        examples=look.board.instances[:EXAMPLES],
-        instances=len(look.board.instances),
-        newcomers=None if look.ranking is None else newcomer_words(look.ranking),
-        **_rules(ask, look),
-    )
+    newcomers = None if look.ranking is None else newcomer_words(look.ranking)
+    facts = _examples(look) | {"newcomers": newcomers}
+    return _form(ask, look, "submit_generator", "Submit a generator", sent, problems, status, facts)
 
 
 def _metric_form(ask: Ask, sent: Mapping[str, Any], problems: list[str], status: int) -> Body:
-    look = ask.look()
-    return ask.board_page(
-        "submit_metric",
-        look,
-        "submit",
-        status=status,
-        heading="Submit a metric",
-        sent=_texts(sent),
-        problems=problems,
-        is_owner=may(ask.viewer, "administer"),
-        **_rules(ask, look),
-    )
+    facts = {"is_owner": may(ask.viewer, "administer")}
+    return _form(ask, ask.look(), "submit_metric", "Submit a metric", sent, problems, status, facts)
 
 
 def _scores_form(ask: Ask, sent: Mapping[str, Any], problems: list[str], status: int) -> Body:
     look = ask.look()
-    return ask.board_page(
-        "submit_scores",
-        look,
-        "submit",
-        status=status,
-        heading="Submit a metric’s scores",
-        sent=_texts(sent),
-        problems=problems,
-        examples=look.board.instances[:EXAMPLES],
-        instances=len(look.board.instances),
-        reference_names=look.board.reference_names,
-        **_rules(ask, look),
-    )
+    facts = _examples(look) | {"reference_names": look.board.reference_names}
+    return _form(ask, look, "submit_scores", "Submit a metric’s scores", sent, problems, status, facts)
 
 
 def _address_form(ask: Ask, sent: Mapping[str, Any], problems: list[str], status: int) -> Body:
-    settings, look = ask.site.settings.metrics, ask.look()
-    return ask.board_page(
-        "submit_address",
-        look,
-        "submit",
-        status=status,
-        heading="Submit a metric by its address",
-        sent=_texts(sent),
-        problems=problems,
-        allowed={"hub": settings.hub, "image": (), "endpoint": settings.endpoints},
-        **_rules(ask, look),
-    )
+    settings = ask.site.settings.metrics
+    facts = {"allowed": {"hub": settings.hub, "endpoint": settings.endpoints}}
+    return _form(ask, ask.look(), "submit_address", "Submit a metric by its address", sent, problems, status, facts)
+
+
+def _form(
+    ask: Ask,
+    look: Look,
+    template: str,
+    heading: str,
+    sent: Mapping[str, Any],
+    problems: list[str],
+    status: int,
+    facts: Mapping[str, Any],
+) -> Body:
+    """A form with what was sent before, what is wrong with it, and the rules of the board."""
+    shown = {"heading": heading, "sent": _texts(sent), "problems": problems, **facts, **_rules(ask, look)}
+    return ask.board_page(template, look, "submit", status=status, **shown)
+
+
+def _examples(look: Look) -> dict[str, Any]:
+    """Some instances, and how many there are."""
+    return {"examples": look.board.instances[:EXAMPLES], "instances": len(look.board.instances)}
 
 
 def _texts(sent: Mapping[str, Any]) -> dict[str, str]:
