@@ -18,6 +18,14 @@ from annotated_types import Ge
 from numpy.typing import NDArray
 
 from billboards.analyses._analysis import analysis
+from billboards.analyses._disclosed import (
+    CORRELATES,
+    Disclosure,
+    disclosed_ensemble,
+    disclosed_generators,
+    disclosed_lines,
+    disclosed_metrics,
+)
 from billboards.analyses._entries import named_references
 from billboards.analyses._labels import relabelled
 from billboards.analyses._people import PEOPLE, PeopleRanking, PeopleStanding, rank_by_people
@@ -52,6 +60,7 @@ from billboards.show.words import headed, interval_text, listed, one_line, part_
 from billboards.stats.bootstrap import Interval, Resampled, bootstrap_pearson
 from billboards.stats.clusters import places
 from billboards.stats.correlation import Correlations, pearson_with_intervals
+from billboards.stats.disclosure import hardly_varies
 from billboards.stats.resampling import Resampling
 from billboards.stats.significance import Sides, permute_correlations, permute_values
 
@@ -248,12 +257,19 @@ _Standing = TypeVar("_Standing", bound=MetricStanding | GeneratorStanding)
 
 
 def rank_metrics(
-    columns: Sequence[Column], correlations: Correlations, tests: Floats | None = None
+    columns: Sequence[Column],
+    correlations: Correlations,
+    tests: Floats | None = None,
+    refused: Mapping[str, str] | None = None,
 ) -> tuple[MetricStanding, ...]:
     """Metrics in order of correlation; those without one last, unranked, with the reason.
 
     `tests` holds the p-value of a test between every two metrics; without it, only equal correlations share a rank.
+    `refused` names columns that get no correlation, each with the reason.
     """
+    refused = refused or {}
+    if refused:
+        correlations = _without_refused(columns, correlations, refused)
     order, ranks, clusters = places(correlations.r, tests)
     standings = [
         MetricStanding(
@@ -269,7 +285,7 @@ def rank_metrics(
             column.reference_free,
             column.is_statistic,
             clusters.get(k),
-            _why_undefined(correlations, k),
+            refused.get(column.name) or _why_undefined(correlations, k),
             column.beside,
             column.completed,
             column.equal,
@@ -313,6 +329,23 @@ def rank_generators(
         for place, k in enumerate(rows)
     ]
     return _in_order(standings, order)
+
+
+def _without_refused(columns: Sequence[Column], correlations: Correlations, refused: Collection[str]) -> Correlations:
+    out = np.array([column.name in refused for column in columns], bool)
+    r, low, high = (np.where(out, np.nan, each) for each in (correlations.r, correlations.low, correlations.high))
+    return replace(correlations, r=r, low=low, high=high)
+
+
+def _hardly_varying(matrix: JudgedMatrix, options: RankingOptions) -> dict[str, str]:
+    """Columns whose variance lies in so few outputs that a correlation would tell what people said of these."""
+    if not options.disclosure.judgments:
+        return {}
+    shares = None if matrix.pairs is None else matrix.pairs.share_won(matrix.human.shape)
+    judged = np.isfinite(matrix.judged_human if shares is None else shares)
+    columns = zip(matrix.scores.columns, matrix.scores.values, strict=True)
+    reasons = {column.name: hardly_varies(np.where(judged, values, np.nan)) for column, values in columns}
+    return {name: reason for name, reason in reasons.items() if reason is not None}
 
 
 def _why_undefined(correlations: Correlations, k: int) -> str | None:
@@ -420,6 +453,8 @@ class RankingOptions:
     sides: Sides = "two"
     #: Metrics that may not rank the generators alone, each with the reason, unless asked for by name.
     barred: Mapping[str, str] = field(default_factory=dict)
+    #: What stays hidden from those who will read the ranking: numbers that rest on it are rounded.
+    disclosure: Disclosure = field(default_factory=Disclosure)
 
 
 def rank_board(board: Board, store: CellStore | None, options: RankingOptions | None = None, **changes: Any) -> Ranking:
@@ -444,18 +479,26 @@ def rank_board(board: Board, store: CellStore | None, options: RankingOptions | 
     everything = judged_matrix(board, store, aggregate=aggregate, references=references, part=part, beside=True)
     matrix = replace(everything, scores=everything.scores.leading())
     notes: list[str] = []
+    refused = _hardly_varying(matrix, options)
     ensemble = _try_ensemble(board, matrix, options, notes)
     other: Method = "lasso" if options.method == "best-subset" else "best-subset"
-    alternative = _try_ensemble(board, matrix, replace(options, method=other, lam=None), [])
+    alternative = (
+        None
+        if options.disclosure.judgments
+        else _try_ensemble(board, matrix, replace(options, method=other, lam=None), [])
+    )
     correlations, tests = _agreement(board, matrix, options)
     metrics = (
-        *rank_metrics(matrix.scores.columns, correlations, tests),
+        *rank_metrics(matrix.scores.columns, correlations, tests, refused),
         *_stand_beside(board, everything, options),
     )
+    # Before anything is chosen by them: who leads, and in which order, must not say more than the numbers.
+    metrics = disclosed_metrics(metrics, options.disclosure)
     leader = _chosen_leader(board, metrics, ensemble, options, people, owners)
     shown = _with_shares(everything)
     generators = _place_generators(board, shown, ensemble, people, leader, options)
     generators, signatures = _with_corpus_values(board, store, shown, ensemble, generators, options.draws)
+    generators = disclosed_generators(generators, ensemble, options.disclosure)
     metrics = tuple(replace(m, corpus_signature=signatures.get(m.name)) for m in metrics)
     common = _rank_everyone(board, shown, metrics, generators, leader, options)
     return Ranking(
@@ -472,9 +515,15 @@ def rank_board(board: Board, store: CellStore | None, options: RankingOptions | 
         generators=generators,
         ranked_by=leader.name,
         ensemble=ensemble,
-        notes=(*notes, *leader.notes, *_doubtful_signs(metrics), *_how_standardised(board, aggregate)),
+        notes=(
+            *notes,
+            *leader.notes,
+            *(f"{one_line(name)} {why}: the best is told again" for name, why in options.disclosure.kept_back.items()),
+            *_doubtful_signs(metrics),
+            *_how_standardised(board, aggregate),
+        ),
         alternative=alternative,
-        lines=lines,
+        lines=disclosed_lines(lines, options.disclosure),
         resampled=options.resampled,
         common=common,
         newcomers=_place_of_newcomers(everything.scores, ensemble, leader, metrics, board, options),
@@ -538,7 +587,7 @@ def _doubtful_signs(metrics: Sequence[MetricStanding]) -> tuple[str, ...]:
         if m.correlation is not None and clearly and m.higher_is_better and not m.is_statistic and m.beside is None:
             how = _how_to_turn(m)
             r = value_text(m.correlation, 3)
-            notes.append(f"{one_line(m.name)} correlates with people at {r}: is a lower score better? If so, {how}")
+            notes.append(f"{one_line(m.name)} {CORRELATES} {r}: is a lower score better? If so, {how}")
     return tuple(notes)
 
 
@@ -558,7 +607,7 @@ def _stand_beside(board: Board, matrix: JudgedMatrix, options: RankingOptions) -
         return ()
     chosen = replace(matrix, scores=matrix.scores.select(places))
     correlations, _ = _agreement(board, chosen, replace(options, draws=0))
-    standings = rank_metrics(chosen.scores.columns, correlations)
+    standings = rank_metrics(chosen.scores.columns, correlations, refused=_hardly_varying(chosen, options))
     return tuple(
         replace(m, rank=None, cluster=None, reason=m.reason or f"{m.beside} leads under this name") for m in standings
     )
@@ -605,6 +654,7 @@ def _rank_everyone(
     if best.name is None:
         return None
     placed = rank_generators(board, of_all, ensemble, best.name, options.draws, options.seed, options.sides)
+    placed = disclosed_generators(placed, ensemble, options.disclosure)
     alone = next((m for m in standings if m.name == best.name), None)
     return CommonRanking(
         ranked_by=best.name,
@@ -698,8 +748,15 @@ def _with_shares(matrix: JudgedMatrix) -> JudgedMatrix:
 
 
 def _try_ensemble(board: Board, matrix: JudgedMatrix, options: RankingOptions, notes: list[str]) -> Ensemble | None:
+    kept_back = {**_hardly_varying(matrix, options), **options.disclosure.kept_back}
+    if kept_back:
+        places = [k for k, column in enumerate(matrix.scores.columns) if column.name not in kept_back]
+        matrix = replace(matrix, scores=matrix.scores.select(places))
     try:
-        return fit_view(board, matrix, k=options.k, lam=options.lam, method=options.method).ensemble
+        fitted = fit_view(board, matrix, k=options.k, lam=options.lam, method=options.method).ensemble
+        if kept_back:
+            fitted = replace(fitted, left_out={**fitted.left_out, **kept_back})
+        return disclosed_ensemble(fitted, options.disclosure)
     except NotEnoughData as error:
         notes.append(f"no ensemble: {error}")
         return None

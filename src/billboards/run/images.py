@@ -32,7 +32,7 @@ from billboards.metrics.base import Batch, MetricCard
 from billboards.run.limits import MIB, Limits
 from billboards.run.program import json_lines_of
 from billboards.run.sandbox import Listener, Outcome, Stream
-from billboards.run.verdicts import Verdict
+from billboards.run.verdicts import WITHHELD, Verdict
 from billboards.run.watched import ProgramRun, WatchedMetric, facts_signed, judged
 
 ENGINES = ("podman", "docker")
@@ -252,4 +252,6 @@ def _judged_end(
     if code == 128 + signal.SIGKILL:
         memory = limits.memory_bytes // MIB
         return "memory", f"was ended by SIGKILL; it may use {memory} MiB of memory, so use less{words}"
+    if not quoting:
+        return "exit code", f"ended with an exit code that is not 0; {WITHHELD}"
     return "exit code", f"ended with exit code {code}; 0 is needed{words}"

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from billboards.errors import MetricFailed
+from billboards.run.verdicts import WITHHELD
 
 Floats = NDArray[np.float64]
 
@@ -24,12 +25,23 @@ LONGEST_LINE = 400
 def parse_scores(content: bytes, outputs: int, *, quoting: bool = True) -> Floats:
     """The scores in a file's content, one for each of so many outputs; MetricFailed says what is wrong with it.
 
-    Without `quoting` the message says where, but repeats nothing that stands there.
+    Without `quoting` the message tells nothing that the program could choose, not even where.
     """
+    try:
+        return _parsed(content, outputs)
+    except MetricFailed as error:
+        if quoting:
+            raise
+        raise MetricFailed(
+            f"wrote no file of one finite decimal number for each output, in their order; {WITHHELD}"
+        ) from error
+
+
+def _parsed(content: bytes, outputs: int) -> Floats:
     lines = _lines(content)
     if not lines:
         raise MetricFailed(f"wrote an empty scores file; {outputs} lines with one score each are needed")
-    scores = np.array([_number(line, k, quoting=quoting) for k, line in enumerate(lines, 1)], np.float64)
+    scores = np.array([_number(line, k) for k, line in enumerate(lines, 1)], np.float64)
     if len(scores) != outputs:
         raise MetricFailed(f"wrote {len(scores)} scores for {outputs} outputs; write one line for each, in their order")
     return scores
@@ -44,18 +56,18 @@ def _lines(content: bytes) -> list[str]:
     return text.removesuffix("\n").split("\n") if text else []
 
 
-def _number(line: str, k: int, *, quoting: bool) -> float:
+def _number(line: str, k: int) -> float:
     if len(line) > LONGEST_LINE:
         raise MetricFailed(f"scores line {k}: {len(line)} characters long; write one number per line")
     written = line.strip(" \t\r")
     if NOT_FINITE.fullmatch(written):
         raise MetricFailed(f"scores line {k}: {written} is not finite; every output needs a finite score")
     if NUMBER.fullmatch(written) is None:
-        quoted = repr(written[:60]) if quoting else "what stands there"
-        what = quoted if written else "an empty line"
+        what = repr(written[:60]) if written else "an empty line"
         raise MetricFailed(f"scores line {k}: {what} is no number; write one decimal number per line")
     score = float(written)
     if not np.isfinite(score):
-        what = written[:60] if quoting else "the number"
-        raise MetricFailed(f"scores line {k}: {what} is too large to be finite; every output needs a finite score")
+        raise MetricFailed(
+            f"scores line {k}: {written[:60]} is too large to be finite; every output needs a finite score"
+        )
     return score

@@ -76,6 +76,8 @@ class Outcome:
     platform: bool = False
 
 
+#: Why a program's author is told no more.
+WITHHELD = "more is withheld, because it was given texts that its author may not read"
 #: What may stand where a result should.
 STATES = ("missing", "too large", *KINDS, UNREADABLE, UNKNOWN)
 #: What a program was refused, by the words the system has for it.
@@ -116,12 +118,12 @@ def _has_ended(status: int) -> bool:
 
 
 def outcome_of(ending: Ending, limits: Limits, result: str, *, quoting: bool = True) -> Outcome:
-    """Judge what was seen; `quoting` lets the sentence end with the program's own last words."""
+    """Judge what was seen; `quoting` lets the sentence hold what the program chose: its last words, codes and sizes."""
     verdict = _verdict(ending)
     report = ending.report
     problem = _sentence(verdict, ending, limits, quoting=quoting)
     if problem is None and report is not None:
-        problem = _result_problem(report, limits, result)
+        problem = _result_problem(report, limits, result, quoting=quoting)
     code = os.waitstatus_to_exitcode(report.status) if report is not None and verdict == "exit code" else None
     return Outcome(
         verdict=verdict,
@@ -165,18 +167,21 @@ def _sentence(verdict: Verdict, ending: Ending, limits: Limits, *, quoting: bool
     }
     if verdict == "wall time":
         # What it was refused earlier may be why it never came to an end.
-        return f"{sentences[verdict]}{_hint(ending, limits)}"
+        return f"{sentences[verdict]}{_hint(ending, limits) if quoting else ''}"
     if verdict in sentences:
         return sentences[verdict]
     if verdict == "broken":
-        return _broken(ending)
-    return f"{_death(ending)}{_hint(ending, limits)}{_last_words(ending) if quoting else ''}"
+        return _broken(ending, quoting=quoting)
+    if not quoting and ending.report is not None:
+        return f"ended with an exit code that is not 0, or by a signal; {WITHHELD}"
+    return f"{_death(ending)}{_hint(ending, limits)}{_last_words(ending)}" if quoting else _death(ending)
 
 
-def _broken(ending: Ending) -> str:
+def _broken(ending: Ending, *, quoting: bool) -> str:
     if ending.killed_from_outside:
         return "its sandbox was ended from outside; this is no fault of the program, and it may be run again"
-    return f"its sandbox could not be built or watched, which is no fault of the program{_last_words(ending)}"
+    words = _last_words(ending) if quoting else ""
+    return f"its sandbox could not be built or watched, which is no fault of the program{words}"
 
 
 def _death(ending: Ending) -> str:
@@ -199,11 +204,13 @@ def _last_words(ending: Ending) -> str:
     return f"; its last words: {lines[-1][-200:]}" if lines else ""
 
 
-def _result_problem(report: Report, limits: Limits, name: str) -> str | None:
+def _result_problem(report: Report, limits: Limits, name: str, *, quoting: bool) -> str | None:
     if report.state == "file":
         return None if len(report.content) == report.size else f"changed {name} after it had ended; write it once"
     if report.state == "missing":
         return f"ended without writing {name}; write one score per line to the path in the fourth argument"
+    if not quoting:
+        return f"left no plain file {name} of at most {_size(limits.result_bytes)} (result_bytes); {WITHHELD}"
     if report.state == "too large":
         return f"wrote {_size(report.size)} into {name}, which may have {_size(limits.result_bytes)} (result_bytes)"
     return f"left {name} as a {report.state}; write a plain file"

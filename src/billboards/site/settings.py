@@ -63,6 +63,7 @@ def _read_list(value: object) -> object:
 AtLeastOne = Annotated[int, Field(ge=1)]
 NotNegative = Annotated[int, Field(ge=0)]
 Seconds = Annotated[float, Field(gt=0)]
+Step = Annotated[float, Field(gt=0, le=1)]
 Moment = Annotated[float, BeforeValidator(_read_moment)]
 Days = Annotated[int, BeforeValidator(_read_days)]
 Texts = Annotated[tuple[str, ...], BeforeValidator(_read_list)]
@@ -90,12 +91,18 @@ class BoardSettings(_Settings):
     phases: Annotated[tuple[Phase, ...], BeforeValidator(_read_list)] = ()
     per_day: NotNegative | None = None
     total: NotNegative | None = None
+    #: Metrics that a team may send where judgments are hidden, a day and in all: each tells a little of them.
+    hidden_per_day: NotNegative | None = 3
+    hidden_total: NotNegative | None = 10
     accepts: Annotated[tuple[Literal["generator", "metric"], ...], BeforeValidator(_read_list)] = (
         "generator",
         "metric",
     )
     hidden_references: bool = False
     hidden_judgments: bool = False
+    #: Where judgments are hidden: whether a metric's agreement is told only where it beats its team's best by more than
+    #: noise (Blum and Hardt's Ladder); a number is the step by which it must.
+    ladder: bool | Step = False
     #: Whether everybody may download the programs of submitted metrics, those sent anonymously apart.
     open_programs: bool = False
     revealed: bool = False

@@ -112,8 +112,8 @@ def _copy_cells(look: Look, folder: Path) -> None:
     """
     board, store = look.live.board, SqliteCells(folder)
     versions = [row.version for row in board.rows]
-    for key in look.live.cells.columns():
-        look.live.cells.copy_to(store, key, versions, counts=not look.live.settings.hidden_references)
+    for key in look.live.told_cells.columns():
+        look.live.told_cells.copy_to(store, key, versions, counts=not look.live.settings.hidden_references)
 
 
 def _keep_rankings(look: Look, folder: Path) -> None:
@@ -124,7 +124,7 @@ def _keep_rankings(look: Look, folder: Path) -> None:
         rankings = [(snapshot, snapshots.ranking(connection, snapshot)) for snapshot in kept]
         ensembles = snapshots.list_ensembles(connection, look.name, hidden=owners)
     for ensemble, _ in ensembles:
-        archive.put_ensemble(ensemble)
+        archive.put_ensemble(look.masked_ensemble(ensemble))
     for snapshot, ranking in rankings:
         archive.keep_ranking(look.masked(ranking), created=datetime.fromtimestamp(snapshot.created, UTC))
 
@@ -152,6 +152,8 @@ def _read_me(look: Look) -> str:
     if look.barred:
         lines.append("On the site these submitted metrics may not lead:")
         lines += [f"    {name}: {reason}" for name, reason in sorted(look.barred.items())]
+    if look.withheld:
+        lines.append(look.withheld_words)
     if look.view.hidden:
         lines.append(f"The site hides {' and '.join(look.view.hidden)}, so the folder can't be ranked as it is there.")
     return "\n".join(lines).rstrip() + "\n"

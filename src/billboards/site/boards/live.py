@@ -9,12 +9,13 @@ board can give its name away.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from billboards.analyses._disclosed import Disclosure
 from billboards.board import Board, Generator, ImportedColumn, Outputs, Texts, digest
 from billboards.board._parts import LISTED
 from billboards.board.cells import ColumnKey
@@ -32,6 +33,7 @@ from billboards.site.settings import BoardSettings, read_board_settings
 from billboards.site.site import Site
 from billboards.site.submissions import records as submissions
 from billboards.site.submissions.blobs import BlobStore
+from billboards.site.submissions.given import blind_rows, given_hidden
 from billboards.site.submissions.records import Submission
 from billboards.site.submissions.sent_scores import sent_column
 from billboards.site.work.cells import SqlCells
@@ -56,6 +58,37 @@ class LiveBoard:
     unavailable: Mapping[str, str]
     #: The latest ranking; owners are shown the public one where nothing is hidden.
     snapshot: Snapshot | None
+    #: Whether programs were given outputs of a blind phase that is not revealed.
+    has_blind_rows: bool = False
+
+    @cached_property
+    def judgments_rest_hidden(self) -> bool:
+        """Whether this audience is told numbers that rest on judgments which it may not see."""
+        return self.audience == "public" and hides_judgments(self.settings, self.board)
+
+    @cached_property
+    def withheld(self) -> dict[str, str]:
+        """Submitted metrics whose single scores this audience may not see, and why: they could spell hidden texts."""
+        if self.audience == "owners":
+            return {}
+        reasons = {
+            name: given_hidden(self.settings, metric, blind=self.has_blind_rows)
+            for name, metric in self.metrics.items()
+        }
+        return {name: reason for name, reason in reasons.items() if reason is not None}
+
+    @cached_property
+    def told_cells(self) -> SqlCells:
+        """The cells whose single scores this audience may see."""
+        if not self.withheld:
+            return self.cells
+        withheld = {self.metrics[name].settings.get("signature") for name in self.withheld}
+        return self.cells.only((self.cells.signatures or frozenset()) - withheld)
+
+    @cached_property
+    def disclosure(self) -> Disclosure:
+        """What a ranking for this audience must not tell."""
+        return Disclosure(judgments=self.judgments_rest_hidden, columns=frozenset(self.withheld))
 
     @cached_property
     def document(self) -> dict[str, Any] | None:
@@ -83,6 +116,11 @@ ATTACHED = "attached:"
 _LIVE = Shelf[tuple[str, Audience], LiveBoard]()
 #: Boards as their owners wrote them, with folder and fingerprint.
 _FOLDERS = Shelf[str, tuple[tuple[str, str], Board]]()
+
+
+def hides_judgments(settings: BoardSettings, board: Board) -> bool:  # noqa: ARG001 - a board may keep some to itself
+    """Whether some of the judgments that a board is ranked by are kept from everybody but owners."""
+    return settings.hidden_judgments
 
 
 def without_references(board: Board) -> Board:
@@ -147,14 +185,28 @@ def _build(
     board = folder_board(site, registered)
     settings = read_board_settings(registered.settings)
     with site.database.reading() as connection:
-        scored = submissions.find(connection, board=registered.name, states=("scored",))
+        sent = submissions.find(connection, board=registered.name)
+        scored = [submission for submission in sent if submission.state == "scored"]
         everything = latest_versions(scored)
         public = latest_versions(submission for submission in scored if not settings.hides(submission.phase))
         differs = {submission.id for submission in everything} != {submission.id for submission in public}
+        differs |= hides_judgments(settings, board)
         head = snapshots.latest(connection, registered.name, audience if differs else "public")
+        # Owners read what everybody does until their own ranking is made.
+        head = head or snapshots.latest(connection, registered.name)
     seen = everything if audience == "owners" else public
-    generators = {submission.public_name: submission for submission in seen if submission.kind == "generator"}
-    programs = {str(submission.settings["column"]): submission for submission in seen if submission.kind == "metric"}
+    names = names_on_board(settings, seen, scored)
+    generators = {names[submission.id]: submission for submission in seen if submission.kind == "generator"}
+    programs = {
+        names[submission.id]: replace(submission, settings={**submission.settings, "column": names[submission.id]})
+        for submission in seen
+        if submission.kind == "metric"
+    }
+    renamed = {
+        str(metric.settings["signature"]): names[metric.id]
+        for metric in seen
+        if metric.kind == "metric" and metric.way != "scores" and names[metric.id] != metric.settings["column"]
+    }
     own, unavailable = board_metrics(board)
     signatures = [metric.signature for metric in own] + [
         str(program.settings["signature"]) for program in programs.values() if program.way != "scores"
@@ -169,13 +221,14 @@ def _build(
         name=registered.name,
         audience=audience,
         board=judged,
-        cells=site.cells(registered.name).only(signatures),
+        cells=site.cells(registered.name).only(signatures).called(renamed),
         generation=registered.generation,
         settings=settings,
         generators=generators,
         metrics=programs,
         unavailable=unavailable,
         snapshot=head,
+        has_blind_rows=bool(blind_rows(settings, sent)),
     )
 
 
@@ -253,8 +306,39 @@ def board_metrics(board: Board) -> tuple[tuple[Metric, ...], dict[str, str]]:
 
 
 def latest_versions(versions: Iterable[Submission]) -> list[Submission]:
-    """Of each kind and name, the submission with the highest version."""
-    best: dict[tuple[str, str], Submission] = {}
+    """Of each team's kind and name, the submission with the highest version."""
+    best: dict[tuple[str, str, int], Submission] = {}
     for submission in sorted(versions, key=lambda submission: submission.version):
-        best[submission.kind, submission.name] = submission
+        best[submission.kind, submission.name, submission.team_id] = submission
     return list(best.values())
+
+
+def names_on_board(
+    settings: BoardSettings, entries: Sequence[Submission], scored: Sequence[Submission]
+) -> dict[str, str]:
+    """The names of entries on the board, by their ids.
+
+    Two teams may choose one name while neither can see the other's. Whose entry everybody could see first keeps it; the
+    other has a number behind it.
+    """
+    first = {(s.kind, s.name, s.team_id): s.created for s in sorted(scored, key=lambda s: -s.created)}
+    blind = {phase.name for phase in settings.phases if phase.blind}
+
+    def precedence(entry: Submission) -> tuple[bool, float, float, str]:
+        shown_since = float(entry.settings.get("revealed", 0.0))
+        return entry.phase in blind, shown_since, first[entry.kind, entry.name, entry.team_id], entry.id
+
+    wanted = {entry.id: _chosen_name(entry) for entry in entries}
+    chosen = {(entry.kind, wanted[entry.id]) for entry in entries}
+    given: dict[tuple[str, str], str] = {}
+    for entry in sorted(entries, key=precedence):
+        name, number = wanted[entry.id], 1
+        while (entry.kind, name) in given or (number > 1 and (entry.kind, name) in chosen):
+            number += 1
+            name = f"{wanted[entry.id]}-{number}"
+        given[entry.kind, name] = entry.id
+    return {entry: name for (_, name), entry in given.items()}
+
+
+def _chosen_name(entry: Submission) -> str:
+    return entry.public_name if entry.kind == "generator" else str(entry.settings["column"])

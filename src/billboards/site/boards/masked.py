@@ -1,18 +1,25 @@
 """A board as one audience may look at it: texts, numbers and the latest ranking, masked before a page sees them.
 
 Numbers that take hidden references or judgments to compute (a metric's scores, a correlation) may be shown; the
-references and judgments themselves, and anything from which single judgments could be read back, may not. So every
+references and judgments themselves, and anything from which these could be read back, may not: correlations have the
+digits that they support, and single scores of a stranger's program that was given hidden texts are withheld. So every
 page takes its texts from `board`, its scores from `matrix`, and asks `judged` before it shows what people said.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 from billboards.analyses._archive import Archive
-from billboards.analyses._people import PEOPLE
+from billboards.analyses._disclosed import (
+    Disclosure,
+    disclosed,
+    disclosed_audit,
+    disclosed_ensemble,
+    disclosed_overrating,
+)
 from billboards.analyses._view import View, judged_matrix
 from billboards.analyses.agreement import AgreementStudy, other_source, study_agreement
 from billboards.analyses.audit.results import MetricAudit
@@ -23,19 +30,21 @@ from billboards.analyses.compare import (
     compare_generators,
     compare_metrics,
 )
+from billboards.analyses.ensemble import Ensemble
 from billboards.analyses.overrating import OverratingReport
 from billboards.analyses.rank import Ranking, rank_board
 from billboards.analyses.sensitivity import Sensitivity, measure_sensitivity
 from billboards.board import Board
 from billboards.errors import NotEnoughData, Refused
 from billboards.show.documents import result_of
+from billboards.show.words import listed, one_line
 from billboards.site.boards.live import LiveBoard
 from billboards.site.boards.ranking import rank_by_owner, ranking_options, ruled
-from billboards.site.boards.snapshots import Audience
+from billboards.site.boards.snapshots import Audience, Place, Side
 from billboards.site.pages.board_view import Filter
 from billboards.site.pages.explorer import Matrix
 from billboards.site.pages.timelines import first_step
-from billboards.stats.bootstrap import Interval
+from billboards.stats.disclosure import FEW, MEAN_DIGITS, round_significant, round_to
 
 
 @dataclass(frozen=True)
@@ -87,30 +96,70 @@ class Look:
     def overrating(self) -> OverratingReport | None:
         document = self.live.document
         report = None if document is None else document.get("overrating")
-        return None if report is None else result_of(OverratingReport, report)
+        return None if report is None else self.masked_overrating(result_of(OverratingReport, report))
 
     @cached_property
     def audits(self) -> dict[str, MetricAudit]:
         """What metrics reward, by name: as the folder's owner found out, else as the last ranking's scores say."""
         document = self.live.document or {}
-        computed = {name: result_of(MetricAudit, audit) for name, audit in document.get("audits", {}).items()}
+        audits = ((name, result_of(MetricAudit, audit)) for name, audit in document.get("audits", {}).items())
+        computed = {name: disclosed_audit(audit, self._disclosure) for name, audit in audits}
         home = self.live.board.home
         kept = () if home is None or not self.judged else Archive(home).audits()
         return computed | {audit.metric: audit for audit in sorted(kept, key=lambda audit: audit.attack or 0.0)}
 
     def masked(self, ranking: Ranking) -> Ranking:
-        """A ranking without people's mean scores, where those are hidden."""
-        if self.judged:
-            return ranking
-        generators = tuple(replace(generator, human=None, judged=0) for generator in ranking.generators)
-        if ranking.ranked_by == PEOPLE:
-            # A ranking from before the judgments were hidden: their order is theirs, too.
-            hidden = (
-                replace(g, rank=None, cluster=None, interval=_without(g.interval), reason="judgments are hidden")
-                for g in generators
+        """A ranking without people's mean scores where those are hidden, and with the digits that may be told."""
+        return disclosed(ranking, self._disclosure)
+
+    def masked_overrating(self, report: OverratingReport) -> OverratingReport:
+        """Overrating with the digits that may be told."""
+        return disclosed_overrating(report, self._disclosure, [estimate.name for estimate in report.metrics])
+
+    def masked_ensemble(self, ensemble: Ensemble) -> Ensemble:
+        """An ensemble with the digits that may be told."""
+        return disclosed_ensemble(ensemble, self._disclosure)
+
+    def masked_places(self, places: Sequence[Place], side: Side) -> tuple[Place, ...]:
+        """Past places with the digits that may be told: of correlations, and of means under what is withheld."""
+        hidden = self._disclosure
+        if side == "metric":
+            return tuple(replace(p, value=_told(p.value, FEW)) if hidden.rounds((p.name,)) else p for p in places)
+        if not hidden:
+            return tuple(places)
+        return tuple(
+            replace(p, value=None if p.value is None else round_significant(p.value, MEAN_DIGITS)) for p in places
+        )
+
+    @cached_property
+    def _disclosure(self) -> Disclosure:
+        """What this audience must not be told, whatever it was before a ranking was kept."""
+        return self.live.disclosure
+
+    @property
+    def withheld(self) -> dict[str, str]:
+        """Metrics whose single scores this audience may not see, each with the reason."""
+        return self.live.withheld
+
+    @property
+    def withheld_words(self) -> str:
+        """Which metrics' single scores are withheld and why, as a sentence; empty where none are."""
+        if not self.withheld:
+            return ""
+        names = listed([one_line(name) for name in self.withheld])
+        whose, it = ("their", "they") if len(self.withheld) > 1 else ("its", "it")
+        reasons = listed(
+            sorted(
+                {
+                    reason.replace("it was", f"{it} {'were' if it == 'they' else 'was'}")
+                    for reason in self.withheld.values()
+                }
             )
-            generators = tuple(sorted(hidden, key=lambda standing: standing.name))
-        return replace(ranking, generators=generators, people=None)
+        )
+        return (
+            f"Scores of single outputs by {names} are withheld until the organisers reveal what is hidden: {reasons}, "
+            f"and {whose} scores could spell that out. Means and agreement with people are shown, rounded."
+        )
 
     @cached_property
     def _counted(self) -> Board:
@@ -120,14 +169,17 @@ class Look:
     @cached_property
     def view(self) -> View:
         """What analyses get to see: texts that may be read, and numbers that may be known."""
-        return View(board=self.board, counted=self._counted, cells=self.live.cells, judgments_hidden=not self.judged)
+        return View(
+            board=self.board, counted=self._counted, cells=self.live.told_cells, judgments_hidden=not self.judged
+        )
 
     @cached_property
     def matrix(self) -> Matrix:
         """Every score, with people's where they may be seen."""
         ranking = self.ranking
         return Matrix(
-            judged_matrix(self._counted, self.live.cells, beside=True), None if ranking is None else ranking.ensemble
+            judged_matrix(self._counted, self.live.told_cells, beside=True),
+            None if ranking is None else ranking.ensemble,
         )
 
     def filtered(self, chosen: Filter) -> Ranking:
@@ -140,9 +192,11 @@ class Look:
             references=chosen.references,
             part=chosen.part,
         )
+        # On a part of the board a withheld metric's mean could be a single score.
+        live = replace(self.live, cells=self.live.told_cells)
         if chosen.by is None:
-            return rank_by_owner(self.live, options)
-        return rank_board(ruled(self.live), self.live.cells, replace(options, by=chosen.by))
+            return rank_by_owner(live, options)
+        return rank_board(ruled(live), live.cells, replace(options, by=chosen.by))
 
     @cached_property
     def barred(self) -> dict[str, str]:
@@ -154,7 +208,7 @@ class Look:
         """The metric ranking under every condition, where judgments may be seen and there are some."""
         if not self.judged or self.ranking is None or all(m.correlation is None for m in self.ranking.metrics):
             return None
-        return measure_sensitivity(self.live.board, self.live.cells, draws=200, seed=self.live.settings.seed)
+        return measure_sensitivity(self.live.board, self.live.told_cells, draws=200, seed=self.live.settings.seed)
 
     @cached_property
     def sources(self) -> AgreementStudy | None:
@@ -172,7 +226,7 @@ class Look:
 
     def compare_generators(self, first: str, second: str, by: str | None) -> GeneratorComparison:
         """Two generators, with the texts that may be read."""
-        comparison = compare_generators(self._counted, self.live.cells, first, second, by=by)
+        comparison = compare_generators(self._counted, self.live.told_cells, first, second, by=by)
         return replace(
             comparison,
             for_first=tuple(self._readable(output, first, second) for output in comparison.for_first),
@@ -183,7 +237,7 @@ class Look:
         """Two metrics, with the texts that may be read."""
         if not self.judged:
             raise Refused("this board keeps its judgments hidden: metrics are compared by their places in the ranking")
-        comparison = compare_metrics(self.live.board, self.live.cells, first, second)
+        comparison = compare_metrics(self.live.board, self.live.told_cells, first, second)
         return replace(
             comparison,
             for_first=tuple(
@@ -208,6 +262,5 @@ class Look:
         )
 
 
-def _without(intervals: Mapping[str, Interval]) -> dict[str, Interval]:
-    """Intervals of metrics alone."""
-    return {name: interval for name, interval in intervals.items() if name != PEOPLE}
+def _told(value: float | None, decimals: int) -> float | None:
+    return None if value is None else round_to(value, decimals)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from billboards.analyses._disclosed import Disclosure
 from billboards.analyses._people import PEOPLE
 from billboards.analyses.rank import Ranking, RankingOptions, rank_board
 from billboards.board import Board
@@ -12,7 +13,9 @@ from billboards.errors import InvalidInput
 from billboards.site.boards.live import LiveBoard
 
 
-def ranking_options(live: LiveBoard, barred: Mapping[str, str] | None = None) -> RankingOptions:
+def ranking_options(
+    live: LiveBoard, barred: Mapping[str, str] | None = None, disclosure: Disclosure | None = None
+) -> RankingOptions:
     """The options that a board's owner has set; `barred` metrics may not lead, each for the reason given."""
     own = live.settings
     return RankingOptions(
@@ -23,6 +26,7 @@ def ranking_options(live: LiveBoard, barred: Mapping[str, str] | None = None) ->
         seed=own.seed,
         sides=own.sides,
         barred=dict(barred or {}),
+        disclosure=disclosure or live.disclosure,
     )
 
 

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 from fastapi import Depends, Request, Response
 from pydantic import BaseModel, Field
 
+from billboards.analyses.overrating import OverratingReport
 from billboards.analyses.rank import Ranking
 from billboards.errors import UnknownName
 from billboards.show.documents import document_of, result_of
@@ -151,7 +152,7 @@ def read_history(
             connection, look.name, side, name=name, audience=look.past_audience, after=after, limit=limit + 1
         )
     page: Page[PlaceFacts] = page_of(
-        places,
+        look.masked_places(places, side),
         limit,
         lambda p: PlaceFacts(number=p.number, name=p.name, rank=p.rank, value=p.value),
         lambda p: write_cursor(p.name, p.number),
@@ -174,7 +175,9 @@ def list_ensembles(
     page: Page[EnsembleFacts] = page_of(
         ensembles,
         limit,
-        lambda fitted: EnsembleFacts(signature=fitted[0].signature, created=fitted[1], ensemble=document_of(fitted[0])),
+        lambda fitted: EnsembleFacts(
+            signature=fitted[0].signature, created=fitted[1], ensemble=document_of(look.masked_ensemble(fitted[0]))
+        ),
         lambda fitted: write_cursor(fitted[1], fitted[0].signature),
     )
     return list_of(request, response, page)
@@ -195,7 +198,10 @@ def _head(snapshot: Snapshot, most: int | None = None) -> RankingHead:
 def _facts(look: Look, snapshot: Snapshot, document: dict[str, Any]) -> RankingFacts:
     """A ranking with what this audience may not see taken out, and what its board's card lacks now."""
     ranking = document["ranking"]
-    masked = ranking if look.judged else document_of(look.masked(result_of(Ranking, ranking)))
+    masked = document_of(look.masked(result_of(Ranking, ranking))) if look.live.disclosure else ranking
     if look.board.is_draft:
         masked = {**masked, "draft": list(look.board.missing_facts)}
-    return RankingFacts(**_head(snapshot).model_dump(), ranking=masked, overrating=document.get("overrating"))
+    stored = document.get("overrating")
+    if stored is not None and look.live.disclosure:
+        stored = document_of(look.masked_overrating(result_of(OverratingReport, stored)))
+    return RankingFacts(**_head(snapshot).model_dump(), ranking=masked, overrating=stored)

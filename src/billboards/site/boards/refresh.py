@@ -13,6 +13,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
+from billboards.analyses._disclosed import disclosed_audit, disclosed_overrating, without_people
 from billboards.analyses.audit.columns import audit_columns
 from billboards.analyses.audit.results import MetricAudit
 from billboards.analyses.overrating import human_generators, measure_overrating
@@ -22,6 +23,7 @@ from billboards.board.matrix import board_scores
 from billboards.errors import InvalidInput
 from billboards.show.documents import document_of
 from billboards.site.boards import snapshots
+from billboards.site.boards.ladders import climb_board, keep_rungs
 from billboards.site.boards.live import LiveBoard, board_metrics, live_board
 from billboards.site.boards.ranking import rank_by_owner, ranking_options
 from billboards.site.boards.snapshots import Audience, Snapshot
@@ -38,7 +40,9 @@ def basis(live: LiveBoard) -> str:
     """A digest of everything a ranking of this board depends on, the version of how it is computed included."""
     own = live.settings
     options = [own.k, own.method, own.by, own.draws, own.seed, live.board.ranks, own.reference_free, own.sides, METHOD]
-    return digest((live.board.version, *sorted(live.cells.signatures or ()), json.dumps(options)))
+    hidden = [live.judgments_rest_hidden, sorted(live.withheld), own.ladder] if live.disclosure else []
+    facts = json.dumps(options), *((json.dumps(hidden),) if hidden else ())
+    return digest((live.board.version, *sorted(live.cells.signatures or ()), *facts))
 
 
 def is_due(live: LiveBoard) -> bool:
@@ -52,13 +56,19 @@ def refresh(site: Site, name: str, audience: Audience, lease: Lease) -> Snapshot
     live = _keeping(site, live_board(site, name, audience=audience))
     audits, refused = audit_live(live)
     bars = barred(live, audits, refused)
-    ranking = rank_live(live, bars)
-    overrating = _overrating(live)
+    rungs = climb_board(live)
+    disclosure = replace(live.disclosure, rungs=rungs)
+    ranking = rank_by_owner(live, ranking_options(live, bars, disclosure))
+    if live.judgments_rest_hidden:
+        ranking = without_people(ranking)
+    overrating = _overrating(live, ranking)
+    audits = {name: disclosed_audit(audit, live.disclosure) for name, audit in audits.items()}
     now = site.clock()
     with site.database.writing() as connection:
         if not leases.holds(connection, lease):
             return None
         leases.release(connection, lease)
+        keep_rungs(connection, live, rungs, now=now)
         if ranking.ensemble is not None:
             kept = snapshots.keep_ensemble(connection, ranking.ensemble, public=audience == "public", now=now)
             ranking = replace(ranking, ensemble=kept)
@@ -127,13 +137,15 @@ def compared_human(board: Board) -> str | None:
     return next(iter(human_generators(board)), None) if board.ranks is not None else None
 
 
-def _overrating(live: LiveBoard) -> Mapping[str, Any] | None:
+def _overrating(live: LiveBoard, ranking: Ranking) -> Mapping[str, Any] | None:
     human = compared_human(live.board)
     if human is None:
         return None
     settings = live.settings
     try:
-        return document_of(measure_overrating(live.board, live.cells, human, k=settings.k, method=settings.method))
+        report = measure_overrating(live.board, live.cells, human, k=settings.k, method=settings.method)
+        measured = [metric.name for metric in ranking.metrics if metric.correlation is not None]
+        return document_of(disclosed_overrating(report, live.disclosure, measured))
     except InvalidInput:
         return None
 

@@ -149,7 +149,7 @@ def show_ranking(ask: Ask) -> Body:
         earlier = None if before is None else look.masked(snapshots.ranking(connection, before))
     ranking = look.masked(result_of(Ranking, document["ranking"]))
     stored = document.get("overrating")
-    overrating = None if stored is None else result_of(OverratingReport, stored)
+    overrating = None if stored is None else look.masked_overrating(result_of(OverratingReport, stored))
     address = addresses.board(look.name, "rankings", snapshot.id)
     latest = look.live.snapshot
     context = {

@@ -189,8 +189,9 @@ def show_generator(ask: Ask) -> Body:
         versions = (
             ()
             if own is None or not may(ask.viewer, "see-submission", own)
-            else submissions.find(connection, board=look.name, kind="generator", name=own.name)
+            else submissions.find(connection, board=look.name, kind="generator", name=own.name, team_id=own.team_id)
         )
+    places = look.masked_places(places, "generator")
     context |= {
         "versions": cut(versions, MOST_VERSIONS),
         "places": places,

@@ -47,7 +47,7 @@ def show_rankings(ask: Ask) -> Body:
             {"snapshot": snapshot, "cause": cause_words(snapshot), "moves": len(snapshot.moves)} for snapshot in shown
         ],
         older=addresses.board(look.name, "rankings", before=shown[-1].number) if len(kept) > PAGE else None,
-        timeline=correlations_over_time(places),
+        timeline=correlations_over_time(look.masked_places(places, "metric")),
         since=look.first_step,
         days=ask.site.settings.retention.ranking_days,
     )
@@ -78,7 +78,7 @@ def show_ensembles(ask: Ask) -> Body:
     with ask.site.database.reading() as connection:
         hidden = look.live.audience == "owners"
         kept = snapshots.list_ensembles(connection, look.name, hidden=hidden, before=before, limit=PAGE + 1)
-    shown = kept[:PAGE]
+    shown = [(look.masked_ensemble(ensemble), created) for ensemble, created in kept[:PAGE]]
     last = write_before(shown[-1][1], shown[-1][0].signature) if len(kept) > PAGE else None
     now = None if look.ranking is None else look.ranking.ensemble
     return ask.board_page(
@@ -116,7 +116,7 @@ def send_ensemble(ask: Ask) -> Body:
     ensembles |= {ensemble.short_signature: ensemble for ensemble, _ in kept}
     if name not in ensembles:
         raise UnknownName("ensemble", name, ensembles)
-    return Body(dumps(document_of(ensembles[name])).encode(), "application/json")
+    return Body(dumps(document_of(look.masked_ensemble(ensembles[name]))).encode(), "application/json")
 
 
 router.add_route("/boards/{board}/rankings", reading(show_rankings), include_in_schema=False)

@@ -81,6 +81,7 @@ def metric_context(look: Look, name: str) -> dict[str, Any]:
         "submission": look.live.metrics.get(standing.name),
         "not_scored": _not_scored(ranking, standing),
         "half": HALF,
+        "withheld": look.withheld.get(standing.name),
         "digits": mean_digits(g.scores.get(standing.name) for g in ranking.generators),
     }
 
@@ -169,6 +170,7 @@ def show_metric(ask: Ask) -> Body:
         places = snapshots.history(
             connection, look.name, "metric", name=name, audience=look.past_audience, since=look.first_step
         )
+    places = look.masked_places(places, "metric")
     firm = bool(ask.query.get("firm"))
     sensitivity = look.sensitivity if firm else None
     context |= {

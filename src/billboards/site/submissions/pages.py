@@ -119,7 +119,7 @@ def show_submission(ask: Ask) -> Body:
     own = may(ask.viewer, "see-submission", submission)
     look = ask.pages.look(submission.board, ask.viewer)
     lines = read_log(ask.site, ask.viewer, submission.id) if own else ()
-    on_board = submission.state == "scored" and submission.public_name in look.board.row_position
+    on_board = next((name for name, row in look.live.generators.items() if row.id == submission.id), None)
     return ask.board_page(
         "submission",
         look,
@@ -133,14 +133,11 @@ def show_submission(ask: Ask) -> Body:
         actions=_actions(ask.viewer, submission),
         facts=_facts(submission),
         steps=_steps(submission),
-        on_board=addresses.generator(look.name, submission.public_name) if on_board else None,
-        took_part=_column_address(look.name, submission),
+        on_board=None if on_board is None else addresses.generator(look.name, on_board),
+        took_part=next(
+            (addresses.metric(look.name, n) for n, m in look.live.metrics.items() if m.id == submission.id), None
+        ),
     )
-
-
-def _column_address(board: str, submission: Submission) -> str | None:
-    column = submission.settings.get("column") if submission.kind == "metric" else None
-    return addresses.metric(board, str(column)) if column and submission.state == "scored" else None
 
 
 def _facts(submission: Submission) -> list[tuple[str, str]]:

@@ -39,6 +39,8 @@ TRANSITIONS: Mapping[str, frozenset[str]] = {
     "withdrawn": frozenset(),
 }
 TERMINAL = frozenset({"scored", "rejected", "failed", "cancelled", "withdrawn"})
+#: Versions of one team stand between multiples of this: who sends a name that another team chose, unseen, begins at 1.
+TEAM_VERSIONS = 1_000_000
 #: States in which nothing of the submission has been run yet: ending there costs no quota.
 BEFORE_RUNNING = frozenset({"received", "checking"})
 
@@ -101,13 +103,16 @@ class Draft:
 
 
 def create(connection: Connection, draft: Draft, *, actor: str, now: float) -> Submission:
-    """Write a submission down as the next version of its name."""
+    """Write a submission down as its team's next version of its name."""
     where = (
         submissions.c.board == draft.board,
         submissions.c.kind == draft.kind,
         submissions.c.name == draft.name,
     )
-    latest = connection.execute(select(func.max(submissions.c.version)).where(*where)).scalar()
+    highest = select(func.max(submissions.c.version)).where(*where)
+    latest = connection.execute(highest.where(submissions.c.team_id == draft.team_id)).scalar()
+    if latest is None and (others := connection.execute(highest).scalar()) is not None:
+        latest = TEAM_VERSIONS * (1 + others // TEAM_VERSIONS)
     made = new_id()
     connection.execute(
         insert(submissions).values(
@@ -246,7 +251,7 @@ def _query() -> Select[Any]:
 
 
 def _submission(row: RowMapping) -> Submission:
-    return Submission(**row)
+    return Submission(**{**row, "version": row["version"] % TEAM_VERSIONS})
 
 
 def _told(submission: Submission) -> dict[str, Any]:

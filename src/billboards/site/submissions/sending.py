@@ -30,7 +30,7 @@ from billboards.run.manifest import Manifest
 from billboards.site.accounts.access import Viewer, may, require
 from billboards.site.accounts.records import Account
 from billboards.site.boards import registry
-from billboards.site.boards.live import board_metrics, folder_board, live_board
+from billboards.site.boards.live import board_metrics, folder_board, hides_judgments, live_board
 from billboards.site.database import trail
 from billboards.site.database.schema import cell_failures
 from billboards.site.database.trail import LogLine
@@ -39,6 +39,7 @@ from billboards.site.site import Site
 from billboards.site.submissions import records as submissions
 from billboards.site.submissions.addressed_metrics import Addressed, check_allowed, read_address
 from billboards.site.submissions.generator_files import Format, canonical, read_generator
+from billboards.site.submissions.given import hidden_since
 from billboards.site.submissions.metric_folders import (
     MOST_BYTES,
     check_vetted,
@@ -57,7 +58,9 @@ DECIDING = ("manifest", "higher_is_better", "needs_references", "needs_input", "
 WORDS = ("description", "paper", "url", "language", "human")
 LONGEST_WORDS = 10_000
 ENTRIES: tuple[Entry, ...] = ("primary", "contrastive")
-WITHHELD = "(what the program wrote is withheld: this board's references are hidden)"
+WITHHELD = "(what the program wrote is withheld: it was given texts that its team may not read)"
+#: Lines of a log that are looked through for those that are shown.
+MOST_LINES = 100_000
 
 
 @dataclass(frozen=True)
@@ -118,6 +121,7 @@ def submit_metric(
     if trusted:
         require(viewer, "administer")
     registered = _board(site, board)
+    _check_early(site, account, registered, name, hashlib.sha256(raw).hexdigest())
     largest = most_bytes_sent(site, account.name)
     _check_size(raw, largest, file_name)
     settings: dict[str, Any] = _about(about)
@@ -162,6 +166,7 @@ def submit_scores(
     if site.settings.metrics.scores_only == "refuse":
         raise Refused("this site takes no metrics as scores only; send a program that computes them")
     registered = _board(site, board)
+    _check_early(site, account, registered, name)
     _check_size(raw, site.settings.generator_bytes, file_name)
     live = live_board(site, board, audience=viewer.audience)
     _check_name(folder_board(site, registered), "metric", name)
@@ -201,6 +206,7 @@ def submit_address(
     """Send in a metric as an address that the owner allows: a model of the hub, an image or an endpoint."""
     account = require(viewer, "submit")
     registered = _board(site, board)
+    _check_early(site, account, registered, name)
     address = read_address(way, parts, manifest or {}, name)
     check_allowed(site.settings.metrics, read_board_settings(registered.settings), address)
     _check_name(folder_board(site, registered), "metric", name)
@@ -281,11 +287,13 @@ def _receive(
     now = site.clock()
     with site.database.writing() as connection:
         board_settings = read_board_settings(registry.board(connection, registered.name).settings)
-        same = submissions.find(connection, board=registered.name, kind=kind, name=name)
-        _check_owner(same, account, name)
+        called_so = submissions.find(connection, board=registered.name, kind=kind, name=name)
+        _check_owner(called_so, account, name, board_settings)
+        same = [submission for submission in called_so if submission.team_id == account.team_id]
         if same and same[0].state not in GONE and _is_same(same[0], blob, settings):
             return same[0]
-        phase = _check_open(connection, board_settings, registered.name, kind, account, now)
+        hides = hides_judgments(board_settings, folder_board(site, registered))
+        phase = _check_open(connection, board_settings, registered.name, kind, account, now, hides=hides)
         if entry == "primary":
             _check_one_primary(connection, registered.name, kind, account, name)
         draft = Draft(
@@ -309,31 +317,69 @@ def _is_same(submission: Submission, blob: str, settings: Mapping[str, Any]) -> 
     return submission.blob == blob and all(before.get(word) == settings[word] for word in said)
 
 
-def _check_owner(same: tuple[Submission, ...], account: Account, name: str) -> None:
-    if any(submission.team_id != account.team_id for submission in same):
+def _check_owner(same: Sequence[Submission], account: Account, name: str, settings: BoardSettings) -> None:
+    """A name may be another team's only while nobody else can know that: refusing it would tell."""
+    others = (submission for submission in same if submission.team_id != account.team_id)
+    if any(not (submission.anonymous or settings.hides(submission.phase)) for submission in others):
         raise Refused(f"the name {name} is taken by another team; choose another")
 
 
 def _check_open(
-    connection: Connection, settings: BoardSettings, board: str, kind: Kind, account: Account, now: float
+    connection: Connection,
+    settings: BoardSettings,
+    board: str,
+    kind: Kind,
+    account: Account,
+    now: float,
+    *,
+    hides: bool,
 ) -> str | None:
-    """The phase a submission belongs to; raises where none may come in now."""
+    """The phase a submission belongs to; raises where none may come in now. `hides` says that judgments are hidden."""
     if kind not in settings.accepts:
         raise Refused(f"board {board} takes no {kind}s")
     if settings.frozen is not None:
         raise Refused(f"board {board} is frozen since {moment(settings.frozen)}; nothing more is taken")
     phase = settings.open_phase(now)
-    if settings.per_day is not None:
-        day = datetime.fromtimestamp(now, UTC).replace(hour=0, minute=0, second=0, microsecond=0).timestamp()
-        if submissions.count_spent(connection, board, kind, account.team_id, since=day) >= settings.per_day:
-            raise Refused(
-                f"team {account.team} has sent its {settings.per_day} {kind}s of today; "
-                f"the next may come after {moment(day + 86400)}"
-            )
+    day = datetime.fromtimestamp(now, UTC).replace(hour=0, minute=0, second=0, microsecond=0).timestamp()
+    today = submissions.count_spent(connection, board, kind, account.team_id, since=day)
+    if settings.per_day is not None and today >= settings.per_day:
+        raise Refused(
+            f"team {account.team} has sent its {settings.per_day} {kind}s of today; "
+            f"the next may come after {moment(day + 86400)}"
+        )
     spent = submissions.count_spent(connection, board, kind, account.team_id)
     if settings.total is not None and spent >= settings.total:
         raise Refused(f"team {account.team} has sent all of its {settings.total} {kind}s for board {board}")
+    if hides and kind == "metric" and account.role != "owner":
+        _check_disclosed(settings, board, account.team, today, spent, day)
     return None if phase is None else phase.name
+
+
+def _check_disclosed(settings: BoardSettings, board: str, team: str, today: int, spent: int, day: float) -> None:
+    """Whether a team may ask the hidden judgments once more: each metric's agreement tells a little of them."""
+    why = "the judgments are hidden, and each metric's agreement with them tells a little"
+    if settings.hidden_per_day is not None and today >= settings.hidden_per_day:
+        raise Refused(
+            f"team {team} has sent its {settings.hidden_per_day} metrics of today: {why}; "
+            f"the next may come after {moment(day + 86400)}"
+        )
+    if settings.hidden_total is not None and spent >= settings.hidden_total:
+        raise Refused(
+            f"team {team} has sent all of its {settings.hidden_total} metrics for board {board}: {why}; ask its owner"
+        )
+
+
+def _check_early(
+    site: Site, account: Account, registered: registry.Registered, name: str | None, blob: str | None = None
+) -> None:
+    """Refuse a metric that can't come in now before its file is looked at, unless it may be there already."""
+    settings = read_board_settings(registered.settings)
+    with site.database.reading() as connection:
+        own = submissions.find(connection, board=registered.name, kind="metric", name=name, team_id=account.team_id)
+        if any(submission.state not in GONE and blob in (None, submission.blob) for submission in own):
+            return
+        hides = hides_judgments(settings, folder_board(site, registered))
+        _check_open(connection, settings, registered.name, "metric", account, site.clock(), hides=hides)
 
 
 def _check_one_primary(connection: Connection, board: str, kind: Kind, account: Account, name: str) -> None:
@@ -401,8 +447,16 @@ def reveal(site: Site, viewer: Viewer, submission_id: str) -> Submission:
         require(viewer, "change-submission", submission)
         if not submission.anonymous:
             raise Refused(f"submission {submission.name} is not anonymous")
+        # Whose name was seen first keeps it, if another team has chosen the same meanwhile.
+        settings = {**submission.settings, "revealed": site.clock()}
         return submissions.change(
-            connection, submission.id, "submission.revealed", actor=viewer.name, now=site.clock(), anonymous=False
+            connection,
+            submission.id,
+            "submission.revealed",
+            actor=viewer.name,
+            now=site.clock(),
+            anonymous=False,
+            settings=settings,
         )
 
 
@@ -483,17 +537,33 @@ def get_submission(site: Site, viewer: Viewer, submission_id: str) -> Submission
 
 
 def read_log(site: Site, viewer: Viewer, submission_id: str, *, after: int = 0) -> tuple[LogLine, ...]:
-    """A submission's log, for its team and owners; a program's own words could tell hidden references to its team."""
+    """A submission's log, for its team and owners; a program's own words could tell its team what it may not read."""
     with site.database.reading() as connection:
         submission = submissions.get(connection, submission_id)
         require(viewer, "see-submission", submission)
         settings = read_board_settings(registry.board(connection, submission.board).settings)
-        lines = trail.read_log(connection, submission_id, after=after)
-    if not settings.hidden_references or may(viewer, "read-hidden"):
-        return lines
-    return tuple(
-        LogLine(line.id, line.at, line.stream, WITHHELD if line.stream == "program" else line.text) for line in lines
-    )
+        since = None if may(viewer, "read-hidden") else hidden_since(connection, settings, submission)
+        if since is None:
+            return trail.read_log(connection, submission_id, after=after)
+        lines = trail.read_log(connection, submission_id, limit=MOST_LINES)
+    return _without_words(lines, since, after)
+
+
+def _without_words(lines: Sequence[LogLine], since: float, after: int) -> tuple[LogLine, ...]:
+    """A log without what a program wrote from a time on: one line stands for all of it.
+
+    How many lines it wrote, and when, is its own choice too: so lines are counted anew, by those that are shown.
+    """
+    shown: list[LogLine] = []
+    is_told = False
+    for line in lines:
+        hidden = line.stream == "program" and line.at >= since
+        if hidden and is_told:
+            continue
+        is_told |= hidden
+        at = shown[-1].at if hidden and shown else line.at
+        shown.append(LogLine(len(shown) + 1, at, line.stream, WITHHELD if hidden else line.text))
+    return tuple(line for line in shown if line.id > after)
 
 
 def _check_not_frozen(connection: Connection, viewer: Viewer, submission: Submission) -> None:

@@ -253,6 +253,13 @@ def check_csrf(expected: str, sent: str) -> None:
         raise NotAllowed("this form is out of date; open the page again and send it from there")
 
 
+#: What is said of numbers where judgments are hidden.
+HIDDEN_NUMBERS = "Numbers that rest on hidden judgments are rounded to the digits that their intervals support."
+LADDER = (
+    " A metric's agreement is told only where it beats its team's best by more than noise; else the best is told again."
+)
+
+
 def notices(look: Look, viewer: Viewer) -> list[str]:
     """What a reader must know about a board before reading on."""
     settings = look.live.settings
@@ -269,6 +276,10 @@ def notices(look: Look, viewer: Viewer) -> list[str]:
     if hidden:
         whose = " for everybody else" if viewer.audience == "owners" else ""
         lines.append(f"The {' and '.join(hidden)} of this board are hidden{whose}.")
+    if look.live.judgments_rest_hidden:
+        lines.append(HIDDEN_NUMBERS + (LADDER if settings.ladder else ""))
+    if look.withheld:
+        lines.append(look.withheld_words)
     for spec, why in look.live.unavailable.items():
         lines.append(f"Metric {spec} can't run here: {why}")
     return lines

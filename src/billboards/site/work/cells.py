@@ -47,6 +47,12 @@ class SqlCells:
     signatures: frozenset[str] | None = None
     #: What this process has read and keeps; None where it keeps nothing.
     kept: KeptScores | None = field(default=None, compare=False)
+    #: Other names than they were scored under, by signature, where two teams chose the same.
+    names: Mapping[str, str] = field(default_factory=dict, compare=False)
+
+    def called(self, names: Mapping[str, str]) -> SqlCells:
+        """The same cells, some columns under other names."""
+        return replace(self, names=names)
 
     def only(self, signatures: Iterable[str]) -> SqlCells:
         """The same cells, seen through some signatures only."""
@@ -61,7 +67,11 @@ class SqlCells:
             begun = select(cells.c.column_id).where(cells.c.column_id == score_columns.c.id).exists()
             query = select(score_columns).where(score_columns.c.board == self.board, begun).order_by(score_columns.c.id)
             keys = [_key(row) for row in connection.execute(query).mappings()]
-        return tuple(key for key in keys if self._seen(key.column.signature))
+        return tuple(self._called(key) for key in keys if self._seen(key.column.signature))
+
+    def _called(self, key: ColumnKey) -> ColumnKey:
+        name = self.names.get(key.column.signature)
+        return key if name is None else replace(key, column=replace(key.column, name=name))
 
     def present(self, key: ColumnKey) -> frozenset[str]:
         if not self._seen(stored_as(key)[0]):

@@ -37,6 +37,7 @@ from billboards.site.database import trail
 from billboards.site.site import Site
 from billboards.site.submissions import records as submissions
 from billboards.site.submissions.addressed_metrics import described, open_address
+from billboards.site.submissions.given import hidden_since
 from billboards.site.submissions.metric_folders import column_name, open_submitted
 from billboards.site.submissions.records import Submission
 from billboards.site.submissions.sent_scores import kept_scores, scores_signature
@@ -151,10 +152,18 @@ def _try(site: Site, job: Job, cancelled: Cancelled) -> None:
         rows=len(plan.rows),
         listen=Listener(site, job),
         cancelled=cancelled,
-        quoting=not plan.settings.hidden_references,
+        quoting=(quoting := _may_quote(site, plan, job.submission)),
     )
     if not cancelled():
-        _judge_trial(site, job, trial, quoting=not plan.settings.hidden_references)
+        _judge_trial(site, job, trial, quoting=quoting)
+
+
+def _may_quote(site: Site, plan: Plan, submission: Submission | None) -> bool:
+    """Whether a program's words may be repeated to its team: not where it was given what the team may not read."""
+    if submission is None:
+        return not plan.settings.hidden_references
+    with site.database.reading() as connection:
+        return hidden_since(connection, plan.settings, submission) is None
 
 
 def _open(site: Site, submission: Submission, cancelled: Cancelled) -> tuple[Metric, str]:
@@ -179,9 +188,9 @@ def _trial_batch(plan: Plan, program: Metric) -> Batch | None:
 def _judge_trial(site: Site, job: Job, trial: Trial, *, quoting: bool) -> None:
     if trial.problem is None:
         low, high = trial.estimate
-        scores = ", ".join(f"{score:.4g}" for score in trial.scores) if quoting else f"{len(trial.scores)} scores"
+        scores = ", ".join(f"{score:.4g}" for score in trial.scores)
         log = f"trial passed: {scores}; the whole board may take {low:.0f} to {high:.0f} seconds"
-        _finish(site, job, "scoring", log=log)
+        _finish(site, job, "scoring", log=log if quoting else f"trial passed: {len(trial.scores)} scores")
     elif trial.platform:
         _give_up(site, job, trial.problem)
     else:
@@ -204,7 +213,7 @@ def _score(site: Site, job: Job, cancelled: Cancelled, *, engine: Engine | None)
         raise StoreFailed(f"{cell.metric.name} can't be opened any more: {error}") from error
     running: Running | Elsewhere
     if engine is None:
-        running = Running(site, job, cancelled, quoting=not plan.settings.hidden_references)
+        running = Running(site, job, cancelled, quoting=_may_quote(site, plan, job.submission))
     else:
         running = Elsewhere(engine(cancelled))
     try:

@@ -30,7 +30,14 @@ from billboards.board.scoring import TOGETHER, Cell, CellId, column_key
 from billboards.errors import InvalidBoard, InvalidInput
 from billboards.metrics.base import Metric, MetricCard
 from billboards.site.boards import registry
-from billboards.site.boards.live import board_metrics, folder_board, latest_versions, live_board, submitted_row
+from billboards.site.boards.live import (
+    board_metrics,
+    folder_board,
+    hides_judgments,
+    latest_versions,
+    live_board,
+    submitted_row,
+)
 from billboards.site.boards.refresh import compared_human, is_due
 from billboards.site.boards.snapshots import Audience
 from billboards.site.cache import Shelf
@@ -113,8 +120,10 @@ class Plan:
     waits: Mapping[str, tuple[Block, ...]]
     #: Submissions that are not finished, the oldest first.
     active: tuple[Submission, ...]
-    #: Whether owners see more than everybody.
+    #: Whether owners see entries that others don't.
     has_hidden: bool
+    #: Who has a ranking of its own: owners where they see more than everybody.
+    audiences: tuple[Audience, ...]
 
     @cached_property
     def blocks(self) -> tuple[Block, ...]:
@@ -211,6 +220,7 @@ def _plan(site: Site, registered: registry.Registered) -> Plan:
         waits=lister.waits(scoring, [*finished, *seen] if has_hidden else finished),
         active=tuple(submission for submission in reversed(sent) if not submission.is_terminal),
         has_hidden=has_hidden,
+        audiences=("public", "owners") if has_hidden or hides_judgments(settings, folder) else ("public",),
     )
 
 
@@ -522,8 +532,7 @@ def _candidates(site: Site, now: Standing) -> Iterator[_Candidate]:
             yield _Candidate("check", submission.id, submission)
         elif submission.state == "trial":
             yield _Candidate("trial", submission.id, submission)
-    audiences: tuple[Audience, ...] = ("public", "owners") if plan.has_hidden else ("public",)
-    for audience in audiences:
+    for audience in plan.audiences:
         if _should_refresh(site, now, audience):
             yield _Candidate("refresh", audience)
     for cell in now.due():

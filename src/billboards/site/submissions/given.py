@@ -1,0 +1,42 @@
+"""What a submitted metric is given that its team, or everybody, may not read.
+
+Scores, logs and last words are a program's own: whatever it reads it can write there. So where it was given hidden
+references, or other teams' outputs of a blind phase, its words are withheld from its team, and its single scores from
+all but owners.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from sqlalchemy import Connection
+
+from billboards.site.settings import BoardSettings
+from billboards.site.submissions import records as submissions
+from billboards.site.submissions.records import Submission
+
+#: States in which nobody's program has seen a submission.
+_UNSEEN = ("received", "checking", "rejected", "cancelled")
+
+
+def given_hidden(settings: BoardSettings, metric: Submission, *, blind: bool) -> str | None:
+    """What a submitted metric was given that not everybody may read; None where it can't tell anything."""
+    if metric.way == "scores":
+        return None
+    if settings.hidden_references and metric.settings.get("needs_references", True):
+        return "it was given references that are hidden"
+    return "it was given outputs of a blind phase" if blind else None
+
+
+def blind_rows(settings: BoardSettings, sent: Iterable[Submission]) -> list[Submission]:
+    """Generators of blind phases that are not revealed, as far as a program may have been given them."""
+    return [s for s in sent if s.kind == "generator" and s.state not in _UNSEEN and settings.hides(s.phase)]
+
+
+def hidden_since(connection: Connection, settings: BoardSettings, metric: Submission) -> float | None:
+    """Since when a program has been given what its team may not read; None where it never was."""
+    if given_hidden(settings, metric, blind=False) is not None:
+        return 0.0
+    sent = submissions.find(connection, board=metric.board, kind="generator")
+    others = [row.created for row in blind_rows(settings, sent) if row.team_id != metric.team_id]
+    return min(others) if others and given_hidden(settings, metric, blind=True) is not None else None
