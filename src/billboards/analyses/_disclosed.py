@@ -152,9 +152,11 @@ def disclosed_generators(
             g,
             scores={name: _rounded(value, decimals.get(name)) for name, value in g.scores.items()},
             corpus={name: _rounded(value, decimals.get(name)) or 0.0 for name, value in g.corpus.items()},
+            # A withheld metric chooses how wide its interval is, too.
             interval={
                 name: _interval(interval, decimals[name]) if name in decimals else interval
                 for name, interval in g.interval.items()
+                if name not in disclosure.columns
             },
         )
         for g in generators

@@ -91,7 +91,7 @@ class BoardSettings(_Settings):
     phases: Annotated[tuple[Phase, ...], BeforeValidator(_read_list)] = ()
     per_day: NotNegative | None = None
     total: NotNegative | None = None
-    #: Metrics that a team may send where judgments are hidden, a day and in all: each tells a little of them.
+    #: Metrics that a team may send where judgments or references are hidden, a day and in all: each tells a little.
     hidden_per_day: NotNegative | None = 3
     hidden_total: NotNegative | None = 10
     accepts: Annotated[tuple[Literal["generator", "metric"], ...], BeforeValidator(_read_list)] = (

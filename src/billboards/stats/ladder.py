@@ -9,7 +9,6 @@ difference to the best entry, output by output (their parameter-free version).
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,22 +25,11 @@ class Rung:
     improves: bool
 
 
-def climb(value: float, best: float | None, noise: float) -> Rung:
-    """One entry's rung: its own value where it beats the best so far by more than noise."""
+def climb(value: float, best: float | None, noise: float, *, unit: float) -> Rung:
+    """One entry's rung: its value in multiples of a unit where it beats the best so far by more than noise."""
     if best is None or value > best + noise:
-        return Rung(value=value, improves=True)
+        return Rung(value=round(round(value / unit) * unit, 12), improves=True)
     return Rung(value=best, improves=False)
-
-
-def climb_by_step(values: Sequence[float], step: float) -> list[Rung]:
-    """The Ladder with a step: values one after the other, published in multiples of the step (their Figure 2)."""
-    rungs: list[Rung] = []
-    best: float | None = None
-    for value in values:
-        rung = climb(value, best, step)
-        best = round(rung.value / step) * step if rung.improves else rung.value
-        rungs.append(Rung(value=best, improves=rung.improves))
-    return rungs
 
 
 def paired_noise(scores: Floats, best: Floats | None, human: Floats) -> float:

@@ -21,7 +21,7 @@ from billboards.site.boards.live import LiveBoard
 from billboards.site.submissions import records as submissions
 from billboards.site.submissions.records import Submission
 from billboards.stats.correlation import Correlations, pearson_with_intervals
-from billboards.stats.disclosure import round_to, supported_decimals
+from billboards.stats.disclosure import supported_decimals
 from billboards.stats.ladder import Rung, climb, paired_noise
 
 Floats = NDArray[np.float64]
@@ -57,11 +57,9 @@ def _climb_team(live: LiveBoard, matrix: JudgedMatrix, judgments: str, sent: Seq
             continue
         place = matrix.scores.column(name)
         r, n = float(measured.r[place]), int(measured.n[place])
-        rung = climb(r, value, _noise(live, matrix, name, best))
+        rungs[name] = rung = climb(r, value, _noise(live, matrix, name, best), unit=_unit(live, n))
         if rung.improves:
-            value, best = _printed(live, rung.value, n), metric
-            rung = Rung(value=value, improves=True)
-        rungs[name] = rung
+            value, best = rung.value, metric
     return rungs
 
 
@@ -105,10 +103,10 @@ def _scores_of(live: LiveBoard, matrix: JudgedMatrix, metric: Submission) -> Flo
     return scores.values[columns[0]].ravel() if columns else None
 
 
-def _printed(live: LiveBoard, value: float, n: int) -> float:
-    """A value as it is published: in steps, or with the digits that it supports."""
+def _unit(live: LiveBoard, n: int) -> float:
+    """What values are published in multiples of: the owner's step, or the digits that they support."""
     step = live.settings.ladder
-    return round_to(value, supported_decimals(n)) if isinstance(step, bool) else round(value / step) * step
+    return 10.0 ** -supported_decimals(n) if isinstance(step, bool) else step
 
 
 def _digest(matrix: JudgedMatrix) -> str:

@@ -2,7 +2,7 @@
 
 A site shows what a suite said when it was last run (`billboards suite run`), from the results kept beside its file, and
 computes nothing. Results hold numbers and names; the one place where they could quote a text or a path is the reason
-why a metric failed, so only owners are told reasons.
+why a metric failed, so only owners are told reasons. Numbers of boards that keep their judgments hidden are rounded.
 """
 
 from __future__ import annotations
@@ -11,11 +11,15 @@ from dataclasses import replace
 from pathlib import Path
 
 from billboards.analyses.suite.keeping import Kept, read_results
-from billboards.analyses.suite.results import Suite
+from billboards.analyses.suite.results import Measure, Suite, SuiteCell, SuiteRanking
 from billboards.analyses.suite.settings import read_suite
 from billboards.errors import InvalidInput, UnknownName
 from billboards.site.accounts.access import Viewer
+from billboards.site.boards.live import folder_board, hides_judgments
+from billboards.site.settings import read_board_settings
 from billboards.site.site import Site
+from billboards.stats.bootstrap import Interval
+from billboards.stats.disclosure import FEW, round_significant, round_to
 
 FOLDER = "suites"
 
@@ -52,7 +56,71 @@ def shown_results(site: Site, name: str, viewer: Viewer) -> tuple[Suite, Kept | 
         kept = read_results(suites[name])
     except InvalidInput:
         kept = None
-    return suites[name], None if kept is None else _without_reasons(kept)
+    if kept is None:
+        return suites[name], None
+    kept = _without_reasons(kept)
+    return suites[name], _rounded(kept) if _hides_judgments(site, suites[name]) else kept
+
+
+def _hides_judgments(site: Site, suite: Suite) -> bool:
+    """Whether a board of a suite is one of the site's that keeps its judgments hidden."""
+    folders = {board.folder.resolve() for board in suite.boards}
+    return any(
+        hides_judgments(read_board_settings(registered.settings), folder_board(site, registered))
+        for registered in site.boards()
+        if Path(registered.folder).resolve() in folders
+    )
+
+
+def _rounded(kept: Kept) -> Kept:
+    """Results with the digits that may be told of hidden judgments."""
+    result = kept.result
+    return replace(
+        kept,
+        result=replace(
+            result,
+            cells=tuple(map(_rounded_cell, result.cells)),
+            parts=tuple(map(_rounded_cell, result.parts)),
+            averages=tuple(replace(average, value=round_to(average.value, FEW)) for average in result.averages),
+            families=tuple(replace(point, value=round_to(point.value, FEW)) for point in result.families),
+        ),
+        rankings=tuple(map(_rounded_ranking, kept.rankings)),
+    )
+
+
+def _rounded_ranking(ranking: SuiteRanking) -> SuiteRanking:
+    standings = tuple(
+        replace(
+            standing,
+            value=_told(standing.value),
+            interval=None if standing.interval is None else _told_interval(standing.interval),
+            values={column: _told(value) for column, value in standing.values.items()},
+        )
+        for standing in ranking.standings
+    )
+    p = {a: {b: None if p is None else round_significant(p) for b, p in row.items()} for a, row in ranking.p.items()}
+    return replace(ranking, standings=standings, p=p)
+
+
+def _told(value: float | None) -> float | None:
+    return None if value is None else round_to(value, FEW)
+
+
+def _told_interval(interval: Interval) -> Interval:
+    return round_to(interval[0], FEW), round_to(interval[1], FEW)
+
+
+def _rounded_cell(cell: SuiteCell) -> SuiteCell:
+    measures = {
+        statistic: Measure(
+            value=round_to(measure.value, FEW),
+            p=None if measure.p is None else round_significant(measure.p),
+            se=None if measure.se is None else round_significant(measure.se),
+            interval=None if measure.interval is None else _told_interval(measure.interval),
+        )
+        for statistic, measure in cell.measures.items()
+    }
+    return replace(cell, measures=measures)
 
 
 def _without_reasons(kept: Kept) -> Kept:

@@ -14,7 +14,13 @@ from billboards.site.boards.masked import Look
 from billboards.site.settings import moment
 from billboards.site.submissions import records as submissions
 from billboards.site.submissions.addressed_metrics import ADDRESSED, PARTS, Addressed
-from billboards.site.submissions.sending import submit_address, submit_generator, submit_metric, submit_scores
+from billboards.site.submissions.sending import (
+    limits_of,
+    submit_address,
+    submit_generator,
+    submit_metric,
+    submit_scores,
+)
 from billboards.site.web import addresses
 from billboards.site.web.asking import Ask, Upload, changing, reading
 from billboards.site.web.rendering import Body
@@ -122,16 +128,17 @@ def _rules(ask: Ask, look: Look) -> dict[str, Any]:
 
 def _quota(ask: Ask, look: Look, now: float) -> list[str]:
     settings, account = look.live.settings, ask.viewer.account
-    if account is None or (settings.per_day is None and settings.total is None):
+    if account is None:
         return []
     lines = []
     with ask.site.database.reading() as connection:
         for kind in settings.accepts:
             spent = submissions.count_spent(connection, look.name, kind, account.team_id)
             today = submissions.count_spent(connection, look.name, kind, account.team_id, since=now - now % 86400)
-            limits = [f"{today} of {settings.per_day} today"] if settings.per_day is not None else []
-            limits += [f"{spent} of {settings.total} in all"] if settings.total is not None else []
-            lines.append(f"{kind}s of team {account.team}: {', '.join(limits)}")
+            per_day, total = limits_of(settings, look.live.board, kind, account)
+            limits = [f"{today} of {per_day} today"] if per_day is not None else []
+            limits += [f"{spent} of {total} in all"] if total is not None else []
+            lines += [f"{kind}s of team {account.team}: {', '.join(limits)}"] if limits else []
     return lines
 
 

@@ -292,7 +292,7 @@ def _receive(
         same = [submission for submission in called_so if submission.team_id == account.team_id]
         if same and same[0].state not in GONE and _is_same(same[0], blob, settings):
             return same[0]
-        hides = hides_judgments(board_settings, folder_board(site, registered))
+        hides = _hides(board_settings, folder_board(site, registered))
         phase = _check_open(connection, board_settings, registered.name, kind, account, now, hides=hides)
         if entry == "primary":
             _check_one_primary(connection, registered.name, kind, account, name)
@@ -334,7 +334,10 @@ def _check_open(
     *,
     hides: bool,
 ) -> str | None:
-    """The phase a submission belongs to; raises where none may come in now. `hides` says that judgments are hidden."""
+    """The phase a submission belongs to; raises where none may come in now.
+
+    `hides` says that a metric's numbers tell of something hidden.
+    """
     if kind not in settings.accepts:
         raise Refused(f"board {board} takes no {kind}s")
     if settings.frozen is not None:
@@ -355,9 +358,24 @@ def _check_open(
     return None if phase is None else phase.name
 
 
+def limits_of(settings: BoardSettings, board: Board, kind: Kind, account: Account) -> tuple[int | None, int | None]:
+    """How many submissions of a kind a team may send on a day and in all; None is no limit."""
+    per_day, total = [settings.per_day], [settings.total]
+    if kind == "metric" and account.role != "owner" and _hides(settings, board):
+        per_day.append(settings.hidden_per_day)
+        total.append(settings.hidden_total)
+    a, b = ([limit for limit in limits if limit is not None] for limits in (per_day, total))
+    return min(a, default=None), min(b, default=None)
+
+
+def _hides(settings: BoardSettings, board: Board) -> bool:
+    """Whether a metric's numbers tell something of what is hidden."""
+    return settings.hidden_references or hides_judgments(settings, board)
+
+
 def _check_disclosed(settings: BoardSettings, board: str, team: str, today: int, spent: int, day: float) -> None:
-    """Whether a team may ask the hidden judgments once more: each metric's agreement tells a little of them."""
-    why = "the judgments are hidden, and each metric's agreement with them tells a little"
+    """Whether a team may ask once more what is hidden: each metric's numbers tell a little of it."""
+    why = "judgments or references are hidden, and the numbers of each metric tell a little of them"
     if settings.hidden_per_day is not None and today >= settings.hidden_per_day:
         raise Refused(
             f"team {team} has sent its {settings.hidden_per_day} metrics of today: {why}; "
@@ -378,7 +396,7 @@ def _check_early(
         own = submissions.find(connection, board=registered.name, kind="metric", name=name, team_id=account.team_id)
         if any(submission.state not in GONE and blob in (None, submission.blob) for submission in own):
             return
-        hides = hides_judgments(settings, folder_board(site, registered))
+        hides = _hides(settings, folder_board(site, registered))
         _check_open(connection, settings, registered.name, "metric", account, site.clock(), hides=hides)
 
 
@@ -546,10 +564,10 @@ def read_log(site: Site, viewer: Viewer, submission_id: str, *, after: int = 0) 
         if since is None:
             return trail.read_log(connection, submission_id, after=after)
         lines = trail.read_log(connection, submission_id, limit=MOST_LINES)
-    return _without_words(lines, since, after)
+    return without_words(lines, since, after)
 
 
-def _without_words(lines: Sequence[LogLine], since: float, after: int) -> tuple[LogLine, ...]:
+def without_words(lines: Sequence[LogLine], since: float, after: int) -> tuple[LogLine, ...]:
     """A log without what a program wrote from a time on: one line stands for all of it.
 
     How many lines it wrote, and when, is its own choice too: so lines are counted anew, by those that are shown.
