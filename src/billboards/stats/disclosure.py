@@ -22,7 +22,7 @@ NARROW = 0.01
 #: Significant digits of a number without an interval, and of the largest mean of a column.
 DIGITS, MEAN_DIGITS = 2, 3
 #: A column must vary on at least so many judged outputs, or on this share of them.
-FEWEST_VARYING, LEAST_VARYING = 10, 0.02
+FEWEST_VARYING, LEAST_VARYING = 10, 0.01
 
 
 def supported_decimals(n: int, interval: Interval | None = None) -> int:
@@ -80,7 +80,7 @@ def varying_outputs(scores: Floats) -> float:
 def hardly_varies(scores: Floats) -> str | None:
     """Why a column of judged outputs gets no correlation where judgments are hidden; None where it may have one.
 
-    It must vary on ten outputs and on a fiftieth of all; on a board of fewer than fifty, on a fifth.
+    It must vary on ten outputs and on a hundredth of all; on a board of fewer than fifty, on a fifth.
     """
     n = int(np.isfinite(scores).sum())
     varying = varying_outputs(scores)
