@@ -157,9 +157,10 @@ def test_a_file_that_is_closed_to_others_is_named(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("script", "words"),
     [
-        ('cat "$3" >&2; exit 1', "own: ended with exit code 1; 0 is needed"),
-        ('cp "$3" "$4"', "own: scores line 1: what stands there is no number"),
-        ("echo 1e9999999 > $4", "own: scores line 1: the number is too large to be finite"),
+        ('cat "$3" >&2; exit 37', "own: ended with an exit code that is not 0, or by a signal; more is withheld"),
+        ('cp "$3" "$4"', "own: wrote no file of one finite decimal number for each output, in their order; more is"),
+        ("echo 1e9999999 > $4", "own: wrote no file of one finite decimal number for each output, in their order;"),
+        ('rm -f "$4"; mkdir "$4"', "own: left no plain file"),
     ],
 )
 def test_without_quoting_a_program_cannot_tell_what_it_was_given(script: str, words: str, folder: Path) -> None:
@@ -167,6 +168,7 @@ def test_without_quoting_a_program_cannot_tell_what_it_was_given(script: str, wo
     problem = str(run_program(ProgramMetric(CARD, folder, "run.sh"), BATCH, quoting=False).problem)
     assert problem.startswith(words)
     assert "refs" not in problem
+    assert "37" not in problem
 
 
 def test_there_must_be_something_to_score(folder: Path) -> None:
