@@ -384,6 +384,7 @@ def test_attack_boosting_learns_nothing_from_the_ladder_and_withdrawing_does_not
     assert told["worse"]["rank"] == told["first"]["rank"]
     assert any("worse is not better than its team's best" in note for note in ranking(ferry)["notes"])
     assert "only where it beats its team" in ferry.get(BOARD).text
+    assert '"ladder"' not in ferry.get("/api/v1/submissions", "team").text
     with ferry.site.database.reading() as connection:
         (best,) = submissions.find(connection, board="ferry", name="first")
     submitting.withdraw(ferry.site, ferry.viewer("team"), best.id)

@@ -65,6 +65,19 @@ def run_suite(found: PageSite) -> None:
     open_suite(file).run(add=[leaky], draws=20)
 
 
+def test_a_suite_of_a_board_with_hidden_judgments_has_two_digits(hiding: PageSite) -> None:
+    told, exact = (hiding.get("/suites/harbours/results.json", asker).json() for asker in (None, "owner"))
+    values = [
+        [measure["value"] for cell in result["cells"] for measure in cell["measures"].values()]
+        for result in (told, exact)
+    ]
+    assert values[0]
+    assert all(value == round(value, 2) for value in values[0])
+    assert [round(value, 2) for value in values[1]] == values[0] != values[1]
+    for ranking in told["rankings"]:
+        assert all(s["value"] is None or s["value"] == round(s["value"], 2) for s in ranking["standings"])
+
+
 def page_routes(small: PageSite) -> list[Route]:
     """Every page, picture and download; what log-in needs has tests of its own."""
     routes = small.client.app.router.routes  # type: ignore[attr-defined]

@@ -46,6 +46,8 @@ class Disclosure:
 
     #: Whether judgments are: then whatever rests on them is rounded, and columns that single out outputs are refused.
     judgments: bool = False
+    #: Whether what people said of generators is kept back, too; where only some judgments are, the others say it.
+    people: bool = False
     #: Metrics that were given what not everybody may read: their scores are withheld, and means and agreement rounded.
     columns: frozenset[str] = frozenset()
     #: What the Ladder publishes of metrics' agreement, by name.
@@ -212,7 +214,7 @@ def disclosed(ranking: Ranking, disclosure: Disclosure) -> Ranking:
         common=common,
         notes=tuple(note for note in ranking.notes if CORRELATES not in note),
     )
-    return without_people(told_ranking) if disclosure.judgments else told_ranking
+    return without_people(told_ranking) if disclosure.people else told_ranking
 
 
 def _is_told_less(name: str, ensemble: Ensemble | None, disclosure: Disclosure) -> bool:

@@ -88,7 +88,8 @@ class LiveBoard:
     @cached_property
     def disclosure(self) -> Disclosure:
         """What a ranking for this audience must not tell."""
-        return Disclosure(judgments=self.judgments_rest_hidden, columns=frozenset(self.withheld))
+        people = self.audience == "public" and self.settings.hidden_judgments
+        return Disclosure(judgments=self.judgments_rest_hidden, people=people, columns=frozenset(self.withheld))
 
     @cached_property
     def document(self) -> dict[str, Any] | None:

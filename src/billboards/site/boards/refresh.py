@@ -59,7 +59,7 @@ def refresh(site: Site, name: str, audience: Audience, lease: Lease) -> Snapshot
     rungs = climb_board(live)
     disclosure = replace(live.disclosure, rungs=rungs)
     ranking = rank_by_owner(live, ranking_options(live, bars, disclosure))
-    if live.judgments_rest_hidden:
+    if disclosure.people:
         ranking = without_people(ranking)
     overrating = _overrating(live, ranking)
     audits = {name: disclosed_audit(audit, live.disclosure) for name, audit in audits.items()}

@@ -379,7 +379,8 @@ def _facts(submission: Submission) -> SubmissionFacts:
     return SubmissionFacts(
         **{word: getattr(submission, word) for word in words},
         platform_fault=submission.platform,
-        settings=dict(submission.settings),
+        # What the Ladder keeps holds a digest of hidden judgments.
+        settings={word: value for word, value in submission.settings.items() if word != "ladder"},
         created=submission.created,
         changed=submission.changed,
     )
