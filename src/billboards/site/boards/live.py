@@ -33,7 +33,7 @@ from billboards.site.settings import BoardSettings, read_board_settings
 from billboards.site.site import Site
 from billboards.site.submissions import records as submissions
 from billboards.site.submissions.blobs import BlobStore
-from billboards.site.submissions.given import blind_rows, given_hidden
+from billboards.site.submissions.given import find_blind_rows, given_hidden
 from billboards.site.submissions.records import Submission
 from billboards.site.submissions.sent_scores import sent_column
 from billboards.site.work.cells import SqlCells
@@ -186,8 +186,8 @@ def _build(
     board = folder_board(site, registered)
     settings = read_board_settings(registered.settings)
     with site.database.reading() as connection:
-        sent = submissions.find(connection, board=registered.name)
-        scored = [submission for submission in sent if submission.state == "scored"]
+        scored = submissions.find(connection, board=registered.name, states=("scored",))
+        blind = find_blind_rows(connection, settings, registered.name)
         everything = latest_versions(scored)
         public = latest_versions(submission for submission in scored if not settings.hides(submission.phase))
         differs = {submission.id for submission in everything} != {submission.id for submission in public}
@@ -229,7 +229,7 @@ def _build(
         metrics=programs,
         unavailable=unavailable,
         snapshot=head,
-        has_blind_rows=bool(blind_rows(settings, sent)),
+        has_blind_rows=bool(blind),
     )
 
 

@@ -7,8 +7,6 @@ all but owners.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from sqlalchemy import Connection
 
 from billboards.site.settings import BoardSettings
@@ -28,15 +26,19 @@ def given_hidden(settings: BoardSettings, metric: Submission, *, blind: bool) ->
     return "it was given outputs of a blind phase" if blind else None
 
 
-def blind_rows(settings: BoardSettings, sent: Iterable[Submission]) -> list[Submission]:
+def find_blind_rows(connection: Connection, settings: BoardSettings, board: str) -> list[Submission]:
     """Generators of blind phases that are not revealed, as far as a program may have been given them."""
-    return [s for s in sent if s.kind == "generator" and s.state not in _UNSEEN and settings.hides(s.phase)]
+    if not any(settings.hides(phase.name) for phase in settings.phases):
+        return []
+    sent = submissions.find(connection, board=board, kind="generator")
+    return [row for row in sent if row.state not in _UNSEEN and settings.hides(row.phase)]
 
 
 def hidden_since(connection: Connection, settings: BoardSettings, metric: Submission) -> float | None:
     """Since when a program has been given what its team may not read; None where it never was."""
     if given_hidden(settings, metric, blind=False) is not None:
         return 0.0
-    sent = submissions.find(connection, board=metric.board, kind="generator")
-    others = [row.created for row in blind_rows(settings, sent) if row.team_id != metric.team_id]
-    return min(others) if others and given_hidden(settings, metric, blind=True) is not None else None
+    if metric.way == "scores":
+        return None
+    rows = find_blind_rows(connection, settings, metric.board)
+    return min((row.created for row in rows if row.team_id != metric.team_id), default=None)
