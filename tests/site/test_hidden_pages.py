@@ -68,12 +68,12 @@ def run_suite(found: PageSite) -> None:
 def test_a_suite_of_a_board_with_hidden_judgments_has_two_digits(hiding: PageSite) -> None:
     told, exact = (hiding.get("/suites/harbours/results.json", asker).json() for asker in (None, "owner"))
     values = [
-        [measure["value"] for cell in result["cells"] for measure in cell["measures"].values()]
+        [measure["value"] for cell in result["tables"]["cells"] for measure in cell["measures"].values()]
         for result in (told, exact)
     ]
     assert values[0]
     assert all(value == round(value, 2) for value in values[0])
-    assert [round(value, 2) for value in values[1]] == values[0] != values[1]
+    assert not set(values[1]) <= set(values[0])
     for ranking in told["rankings"]:
         assert all(s["value"] is None or s["value"] == round(s["value"], 2) for s in ranking["standings"])
 
