@@ -143,6 +143,9 @@ def text_differences(kept: str, now: str, form: str) -> Iterator[str]:
     elif form == "table":
         # Signs of such scores are turned, which CSV and JSON are held to cell by cell.
         yield from differences(_unsigned_numbers(kept), _unsigned_numbers(now))
+    elif form == "longer table":
+        gone = Counter(_unsigned_numbers(kept)) - Counter(_unsigned_numbers(now))
+        yield from (f"is gone: {word}" for word in gone.elements())
     else:
         yield from _lines_gone(kept.splitlines(), now.splitlines())
 

@@ -28,10 +28,12 @@ def folder(tmp_path: Path) -> Path:
 
 def test_an_audit_prints_enters_and_keeps_what_it_found(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     page = folder.parent / "audit.html"
-    arguments = ["audit", str(folder), "--metric", "length", "--sentences", "2", "--jobs", "1", "--html", str(page)]
-    assert main(arguments) == 0
+    arguments = ["audit", str(folder), "--metric", "length", "--sentences", "5", "--jobs", "1", "--html", str(page)]
+    assert main([*arguments, "--wide"]) == 0
     said = " ".join(capsys.readouterr().out.split())
-    assert "greedy extraction of 2 sentences of the input, lazily" in said
+    assert "greedy extraction of 5 sentences of the input, lazily" in said
+    for line in ("rerank, random choice", "extract, random choice", "enumerate, random choice"):
+        assert line in said
     board = open_board(folder)
     assert board.generator("optimised.length.extract").optimised_by == "length"
     assert [path.name.split(".")[0] for path in (folder / "audits").iterdir()] == ["length"]
@@ -73,7 +75,7 @@ def test_the_report_shows_kept_audits(folder: Path, tmp_path: Path) -> None:
     page = bb.report(bb.open(folder), tmp_path / "report.html", with_studies=False, with_references=False)
     html = page.read_text("utf-8")
     assert 'id="audits"' in html
-    assert "Outputs made for it by greedy extraction" in html
+    assert "Outputs made for it by reranking over the outputs of 8 generators" in html
 
 
 def judged_board(rule: str, references: int = 2) -> Board:

@@ -13,7 +13,7 @@ from billboards.analyses._archive import Archive
 from billboards.analyses.audit.auditing import audit_metric
 from billboards.analyses.audit.bench import Bench
 from billboards.analyses.audit.boards import audit_board as audit_named
-from billboards.analyses.audit.choosing import Search, chosen_judges, default_subjects, optimiser_for, subject_named
+from billboards.analyses.audit.choosing import Search, chosen_judges, default_subjects, optimisers_for, subject_named
 from billboards.analyses.audit.entering import enter
 from billboards.analyses.audit.extracting import Extraction
 from billboards.analyses.audit.optimised import Optimiser
@@ -57,12 +57,38 @@ def test_a_metric_that_rewards_its_own_style_is_flagged_and_the_verdict_says_why
     assert "rank 2 of 9 under cheating" in cheat.words
 
 
-@pytest.mark.parametrize("how", [PoolReranking(), Extraction(3)])
+@pytest.mark.parametrize("how", [PoolReranking(), Extraction(6)])
 def test_an_honest_metric_is_not_flagged(how: Optimiser) -> None:
     found = audited(Honest(), how)
-    assert (found.level, found.signs) == ("clear", ())
+    assert (found.level, found.signs, found.outcome) == ("clear", (), "held")
     assert found.attack is not None
     assert found.attack < 0.4
+
+
+def test_a_search_that_does_not_please_the_metric_itself_is_inconclusive() -> None:
+    """Three facts of six are fewer than good machines say: nothing was attacked."""
+    found = audited(Honest(), Extraction(3))
+    assert found.own.beaten < 0.75
+    assert (found.level, found.outcome) == ("inconclusive", "failed")
+    assert found.words.startswith("Inconclusive: the search found no outputs that honest itself puts high")
+
+
+def test_a_random_choice_stands_beside_every_attack() -> None:
+    board = audit_board()
+    reranked = audited(Cheating(), PoolReranking())
+    assert [line.judge for line in reranked.random] == ["cheating", "ROUGE-1", "chrF"]
+    own = Bench(board, MemoryCells()).scores(Cheating(), board.rows)
+    assert reranked.random[0].mean == pytest.approx(own.mean())
+    assert reranked.random[0].mean < reranked.own.mean
+    # Against each machine stands the mean of the others.
+    others = [np.delete(own, k, axis=0).mean() - own[k].mean() for k in range(8)]
+    assert reranked.random[0].beaten == np.mean([gap > 0 for gap in others])
+    extracted = audited(Honest(), Extraction(2))
+    texts = Extraction(2).optimise(Bench(board, MemoryCells()), Honest()).random_texts
+    inputs = [instance.input or "" for instance in board.instances]
+    scores = np.asarray(Honest().score_batch(Batch([text or "" for text in texts], [], inputs)))
+    assert extracted.random[0].mean == pytest.approx(scores.mean())
+    assert extracted.attacks[0].random == extracted.random
 
 
 def test_each_machine_meets_the_best_of_the_others(cheat: MetricAudit) -> None:
@@ -215,14 +241,15 @@ def test_what_suits_a_metric_is_chosen() -> None:
     board = audit_board()
     bench = Bench(board, MemoryCells())
 
-    def method(scorer: Metric, on: Bench = bench) -> str | None:
-        found = optimiser_for(on, program(scorer), Search())
-        return None if found is None else found.method
+    def methods(scorer: Metric, on: Bench = bench, search: Search | None = None) -> list[str]:
+        return [one.method for one in optimisers_for(on, program(scorer), search or Search()) if one is not None]
 
-    assert method(Honest()) == "extract"
-    assert method(metric("ROUGE-1")) == "risk"
+    assert methods(Honest()) == ["rerank", "extract", "enumerate"]
+    assert methods(Honest(), search=Search("extract")) == ["extract"]
+    assert methods(Honest(), search=Search(written=2)) == ["rerank", "extract", "enumerate", "write"]
+    assert methods(metric("ROUGE-1")) == ["risk"]
     other = Bench(replace(board, input_language="de"), MemoryCells())
-    assert method(Honest(), other) == "rerank"
+    assert methods(Honest(), other) == ["rerank"]
 
 
 def test_a_board_says_which_metrics_to_audit_and_whom_to_ask() -> None:

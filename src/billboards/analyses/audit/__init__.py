@@ -67,8 +67,9 @@ def audit(
     *,
     method: Annotated[
         SearchMethod,
-        "decode with the metric's own model, extract sentences of the input greedily or by trying all, rerank "
-        "candidates, or minimum Bayes risk over the generators' outputs (default: what suits the metric)",
+        "only this attack: decode with the metric's own model, extract sentences of the input greedily or by trying "
+        "all, rerank candidates, minimum Bayes risk over the generators' outputs, or let a language model write "
+        "(default: every one that suits the metric, and the strongest counts)",
     ] = "auto",
     sentences: Annotated[int, Ge(1), Named(metavar="K"), "sentences to extract"] = 3,
     candidates: Annotated[
@@ -76,19 +77,33 @@ def audit(
     ] = None,
     model: Annotated[str | None, Named(metavar="NAME"), "rerank the beams of this sequence-to-sequence model"] = None,
     beams: Annotated[int, Ge(1), Named(metavar="N"), "beams of a beam search"] = 5,
+    written: Annotated[
+        int,
+        Ge(0),
+        Named(name="write", metavar="N"),
+        "also ask the language model that judges ask for N outputs of each instance that please the metric (default: "
+        "none; texts leave the machine)",
+    ] = 0,
     against: Annotated[
         tuple[str, ...] | None,
         Named(metavar="NAME", metrics="computed"),
         "a reference-based metric to ask about the outputs; may be repeated (default: quick ones of the board)",
     ] = None,
-    budget: Annotated[int | None, Ge(1), Named(metavar="N"), "score at most N pairs (default: no limit)"] = None,
+    budget: Annotated[
+        int | None,
+        Ge(1),
+        Named(metavar="N"),
+        "score at most N pairs for each metric (default: the board's outputs ten times, and 1,000,000 more, or 50,000 "
+        "for a slow metric)",
+    ] = None,
     draws: Annotated[int, Ge(1), Named(metavar="N"), "draws of intervals"] = 1000,
     seed: Annotated[int, Ge(0), Named(metavar="N"), "seed of what is random"] = 0,
 ) -> Audits:
     """Find out what a metric really rewards: make outputs for it, and ask everyone else about them.
 
-    By default every reference-free metric of the board is audited. Where answers are kept, the outputs enter the board
-    as a generator that is shown and never ranked, and the verdict is kept in BOARD/audits.
+    By default every reference-free metric of the board is audited by every attack that suits it, and the strongest
+    counts. Where answers are kept, its outputs enter the board as a generator that is shown and never ranked, and the
+    verdict is kept in BOARD/audits.
     """
     if view.scoring is None:
         raise NotEnoughData(
@@ -96,7 +111,7 @@ def audit(
         )
     watcher = view.scoring.on_progress
     bench = Bench(view.counted, view.cells or MemoryCells(), executor(view.scoring.jobs), Budget(budget), watcher)
-    search = Search(method, sentences, beams, candidates=candidates, model=model)
+    search = Search(method, sentences, beams, candidates=candidates, model=model, written=written)
     done = audit_board(bench, metrics, against=against, search=search, draws=draws, seed=seed)
     return Audits(
         audits=tuple(entry.audit for entry in done.audited),

@@ -8,18 +8,18 @@ come from the same resampled instances.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from billboards.analyses.audit.bench import Bench, text_row
+from billboards.analyses.audit.bench import Bench, Budget, text_row
 from billboards.analyses.audit.bias import human_places, human_rows
 from billboards.analyses.audit.concluding import Evidence, conclude, row_name
 from billboards.analyses.audit.gallery import exhibits
 from billboards.analyses.audit.judging import field_of, judge_metrics, judge_people, quality_of
 from billboards.analyses.audit.kinship import equivalence, kinship, pseudo_scores
-from billboards.analyses.audit.landing import Compared, Field, Judge, compare
+from billboards.analyses.audit.landing import Compared, Field, Judge, compare, compare_random, is_comparable
 from billboards.analyses.audit.optimised import Optimised, Optimiser
 from billboards.analyses.audit.reranking import rerank_pool
 from billboards.analyses.audit.results import HumanPlace, MetricAudit
@@ -53,7 +53,7 @@ def audit_metric(
     draws: int = DRAWS,
     seed: int = 0,
 ) -> AuditedRow:
-    """Audit a metric with one optimiser; without one, by reranking over the scores that are there."""
+    """Audit a metric by one attack; without an optimiser, by reranking over the scores that are there."""
     spent = bench.budget.spent
     board, field = bench.board, field_of(bench, subject)
     programs = [judge for judge in judges if judge.card.needs_references and judge.signature != subject.signature]
@@ -64,19 +64,20 @@ def audit_metric(
     own = _under_own(bench, subject, field, optimised, row)
     metrics = judge_metrics(bench, field, optimised, row, programs)
     judged = [*metrics, *judge_people(board, field, optimised, row)]
-    machines = own.judge.scores[field.machines]
+    machines, names = own.judge.scores[field.machines], [field.names[k] for k in field.machine_places]
     pseudo = [pseudo_scores(bench, field, optimised, judge) for judge in programs]
     quality = quality_of(board, field, metrics)
     evidence = Evidence(
         own,
         judged,
         _bias(bench, subject, field, programs),
-        tuple(equivalence(machines, scores, weights) for scores in pseudo),
-        kinship([field.names[k] for k in field.machine_places], machines, pseudo, quality, weights),
+        tuple(equivalence(names, machines, scores, weights) for scores in pseudo),
+        kinship(names, machines, pseudo, quality, weights),
         ", ".join(judge.name for judge in quality),
         _overrated(subject, overrating),
         exhibits(bench, optimised.texts, own.own, _persons(bench, subject, field), judged),
         _notes(bench, optimised, programs),
+        _random_line(bench, subject, field, optimised, [own, *judged]),
     )
     pairs = bench.budget.spent - spent
     return AuditedRow(conclude(board, subject, field, optimised, evidence, weights, pairs=pairs, seed=seed), row)
@@ -101,6 +102,25 @@ def _under_own(bench: Bench, subject: Subject, field: Field, optimised: Optimise
     scores = subject.scores(bench, field.rows)
     judge = Judge(subject.name, scores, subject.metric, alone, higher_is_better=subject.higher_is_better)
     return compare(field, optimised, judge)
+
+
+def _random_line(
+    bench: Bench, subject: Subject, field: Field, optimised: Optimised, judged: Sequence[Compared]
+) -> tuple[Compared, ...]:
+    """A random choice from the same candidates under the metric and under each judge that can say something.
+
+    It stands beside the attack and is no part of it: what it takes is not taken from the budget.
+    """
+    free = replace(bench, budget=Budget())
+    row = None
+    if optimised.pool is None and any(optimised.random_texts):
+        row = text_row(bench.board, f"random.{subject.name}.{optimised.method}", optimised.random_texts)
+    lines = []
+    for compared in judged:
+        metric = compared.judge.metric
+        alone = free.scores(metric, [row])[0] if row is not None and metric is not None else None
+        lines.append(compare_random(field, optimised, compared.judge, alone))
+    return tuple(line for line in lines if line is not None and is_comparable(line))
 
 
 def _bias(bench: Bench, subject: Subject, field: Field, programs: Sequence[Metric]) -> tuple[HumanPlace, ...]:

@@ -58,6 +58,8 @@ class Bench:
     executor: Executor = field(default_factory=InProcess)
     budget: Budget = field(default_factory=Budget)
     on_progress: Callable[[Progress], None] | None = None
+    #: Of random choices.
+    seed: int = 0
 
     def scores(
         self,

@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from billboards.analyses.audit.auditing import DRAWS, AuditedRow, audit_metric
-from billboards.analyses.audit.bench import Bench
-from billboards.analyses.audit.choosing import Search, chosen_judges, default_subjects, optimiser_for, subject_named
+from billboards.analyses.audit.attacking import attack_metric
+from billboards.analyses.audit.auditing import DRAWS, AuditedRow
+from billboards.analyses.audit.bench import Bench, Budget
+from billboards.analyses.audit.choosing import (
+    Search,
+    chosen_judges,
+    default_budget,
+    default_subjects,
+    optimisers_for,
+    subject_named,
+)
 from billboards.analyses.overrating import OverratingReport, human_generators, measure_overrating
 from billboards.errors import InvalidInput, MetricFailed, MissingPart
 from billboards.metrics.base import Metric
@@ -31,7 +39,10 @@ def audit_board(
     draws: int = DRAWS,
     seed: int = 0,
 ) -> BoardAudit:
-    """Audit metrics, by default every reference-free one; one that can't be audited doesn't stop the others."""
+    """Audit metrics, by default every reference-free one; one that can't be audited doesn't stop the others.
+
+    The bench's budget is that of each metric, so that one that takes much takes nothing from the others.
+    """
     specs: Sequence[Spec] = default_subjects(bench.board) if metrics is None else metrics
     judges, overrating = chosen_judges(bench.board, against), _overrating(bench)
     audited, left_out = [], {}
@@ -39,8 +50,10 @@ def audit_board(
         name = spec.name if isinstance(spec, Metric) else getattr(spec, "__name__", str(spec))
         try:
             subject = subject_named(bench.board, spec)
-            optimiser = optimiser_for(bench, subject, search or Search())
-            entry = audit_metric(bench, subject, optimiser, judges, overrating=overrating, draws=draws, seed=seed)
+            limit = bench.budget.limit or default_budget(bench.board, subject)
+            own = replace(bench, budget=Budget(limit), seed=seed)
+            optimisers = optimisers_for(own, subject, search or Search())
+            entry = attack_metric(own, subject, optimisers, judges, overrating=overrating, draws=draws, seed=seed)
         except (InvalidInput, MissingPart, MetricFailed) as error:
             if len(specs) == 1:
                 raise

@@ -15,7 +15,7 @@ from billboards.analyses.audit.bench import Bench
 from billboards.analyses.audit.bias import human_places
 from billboards.analyses.audit.concluding import Evidence, conclude
 from billboards.analyses.audit.judging import field_of, judge_people
-from billboards.analyses.audit.landing import Compared, Field, Judge, compare, is_comparable
+from billboards.analyses.audit.landing import Compared, Field, Judge, compare, compare_random, is_comparable
 from billboards.analyses.audit.optimised import Optimised
 from billboards.analyses.audit.reranking import pool_words, scored_pool
 from billboards.analyses.audit.results import MetricAudit
@@ -55,11 +55,14 @@ def audit_column(board: Board, scores: Scores, name: str, *, seed: int = 0) -> M
     compared = compare(field, optimised, Judge(subject.name, own, higher_is_better=subject.higher_is_better))
     if not is_comparable(compared):
         raise NotEnoughData(f"{name} scores too few outputs to compare a machine on")
+    judged = [*_columns(scores, subject, field, optimised), *judge_people(board, field, optimised)]
+    lines = (compare_random(field, optimised, other.judge) for other in (compared, *judged))
     evidence = Evidence(
         compared,
-        [*_columns(scores, subject, field, optimised), *judge_people(board, field, optimised)],
+        judged,
         tuple(human_places(bench, subject, field)),
         notes=(PARTIAL,),
+        random=tuple(line for line in lines if line is not None and is_comparable(line)),
     )
     weights = instance_weights(len(board.instances), draws=DRAWS, seed=seed)
     return conclude(board, subject, field, optimised, evidence, weights, pairs=0, seed=seed)

@@ -3,22 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from billboards.analyses.audit.kinship import Kinship
-from billboards.analyses.audit.landing import Compared, Field, attack_score, land
+from billboards.analyses.audit.landing import Compared, Field, attack_by, attack_score, land
 from billboards.analyses.audit.optimised import Optimised
-from billboards.analyses.audit.results import Equivalence, Exhibit, HumanPlace, MetricAudit, SystemScores
+from billboards.analyses.audit.results import (
+    PEOPLE,
+    Attack,
+    Equivalence,
+    Exhibit,
+    HumanPlace,
+    MetricAudit,
+    SystemScores,
+)
 from billboards.analyses.audit.subject import Subject
-from billboards.analyses.audit.verdict import level_of, signs_of, verdict_words
+from billboards.analyses.audit.verdict import judge_attack
 from billboards.board import Board
 
 Floats = NDArray[np.float64]
 Interval = tuple[float, float]
 UNKNOWN = Kinship(None, None, ())
+#: Machines with people's scores from which on people outrank metrics.
+FEWEST_JUDGED = 3
 
 
 @dataclass(frozen=True)
@@ -34,6 +44,8 @@ class Evidence:
     overrating: tuple[float | None, Interval | None] = (None, None)
     gallery: tuple[Exhibit, ...] = ()
     notes: tuple[str, ...] = ()
+    #: A random choice from the same candidates, under the metric first.
+    random: tuple[Compared, ...] = ()
 
 
 def row_name(subject: Subject, optimised: Optimised) -> str:
@@ -55,22 +67,9 @@ def conclude(
     """The audit that evidence amounts to; `weights` are the resampled instances that its intervals come from."""
     own, judges = land(field, evidence.own), tuple(land(field, comparison) for comparison in evidence.judged)
     attack, interval = attack_score(evidence.own, evidence.judged, weights)
+    people_attack, people_interval = _by_people(evidence, weights)
     kin = evidence.kinship
-    signs = signs_of(subject.name, attack, interval, evidence.bias, kin.value, kin.interval)
-    level = level_of(signs)
-    words = verdict_words(
-        subject.name,
-        optimised.how,
-        own,
-        judges,
-        attack,
-        interval,
-        evidence.bias,
-        evidence.equivalence,
-        kin.value,
-        level,
-    )
-    return MetricAudit(
+    audit = MetricAudit(
         board=board.name,
         board_version=board.version,
         metric=subject.name,
@@ -97,15 +96,51 @@ def conclude(
         quality=evidence.quality,
         gallery=evidence.gallery,
         systems=_systems(board, field, row_name(subject, optimised), [evidence.own, *evidence.judged]),
-        level=level,
-        words=words,
-        signs=signs,
+        level="inconclusive",
+        words="",
         notes=evidence.notes,
         lower=tuple(
             comparison.judge.name
             for comparison in (evidence.own, *evidence.judged)
             if not comparison.judge.higher_is_better
         ),
+        people_attack=people_attack,
+        people_interval=people_interval,
+        random=tuple(land(field, line) for line in evidence.random),
+    )
+    judged = judge_attack(audit)
+    return replace(judged, attacks=(attack_of(judged),))
+
+
+def _by_people(evidence: Evidence, weights: Floats) -> tuple[float | None, Interval | None]:
+    """The attack score by people alone, where they compare enough machines."""
+    for comparison in evidence.judged:
+        if comparison.judge.name == PEOPLE:
+            return attack_by(evidence.own, comparison, weights, FEWEST_JUDGED)
+    return None, None
+
+
+def attack_of(audit: MetricAudit) -> Attack:
+    """An audit by one attack, as a line of an audit by several."""
+    assert audit.outcome is not None
+    return Attack(
+        method=audit.method,
+        how=audit.how,
+        optimised=audit.optimised,
+        pairs=audit.pairs,
+        complete=audit.complete,
+        own=audit.own,
+        judges=audit.judges,
+        attack=audit.attack,
+        attack_interval=audit.attack_interval,
+        people_attack=audit.people_attack,
+        people_interval=audit.people_interval,
+        random=audit.random,
+        outcome=audit.outcome,
+        level=audit.level,
+        kinship=audit.kinship,
+        kinship_interval=audit.kinship_interval,
+        equivalence=audit.equivalence,
     )
 
 

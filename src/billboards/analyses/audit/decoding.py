@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from billboards.analyses.audit.bench import Bench, Checkpoint, given_text
 from billboards.analyses.audit.optimised import Optimised
-from billboards.analyses.audit.reranking import best_candidates
+from billboards.analyses.audit.reranking import best_candidates, random_candidates
 from billboards.analyses.audit.results import OptimisationMethod
 from billboards.errors import InvalidInput
 from billboards.metrics.base import Decodes, Metric
@@ -44,7 +44,8 @@ class Decoding:
         spent = bench.budget.spent
         texts = best_candidates(bench, metric, beams)
         how = f"beam search with its own model, {self.beams} beams"
-        return Optimised("decode", how, texts, bench.budget.spent - spent)
+        pairs = bench.budget.spent - spent
+        return Optimised("decode", how, texts, pairs, random_texts=random_candidates(bench, beams))
 
 
 def _kept_beams(kept: Checkpoint) -> list[tuple[str, ...]]:

@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from billboards.analyses.audit.bench import Bench
-from billboards.analyses.audit.optimised import Optimised, best_of
+from billboards.analyses.audit.optimised import Optimised, best_of, drawn
 from billboards.analyses.audit.results import OptimisationMethod
 from billboards.analyses.audit.sentences import split_sentences
-from billboards.board import Board
+from billboards.board import Board, Texts
 from billboards.errors import InvalidInput, NotEnoughData
 from billboards.metrics.base import Metric
 
@@ -46,7 +46,8 @@ class Extraction:
         lazily = ", lazily" if metric.submodular else ""
         how = f"greedy extraction of {self.k} sentences of the input{lazily}"
         texts = tuple(joined(s, c) if s else None for s, c in zip(sentences, chosen, strict=True))
-        return Optimised("extract", how, texts, bench.budget.spent - spent, complete)
+        at_random = random_sentences(bench, sentences, self.k)
+        return Optimised("extract", how, texts, bench.budget.spent - spent, complete, random_texts=at_random)
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,23 @@ class Enumeration:
         chosen = {i: tries[place][1] for i, place in best.items()}
         texts = tuple(joined(own, chosen[i]) if i in chosen else None for i, own in enumerate(sentences))
         how = f"every choice of {self.k} sentences on {len(short)} short inputs"
-        return Optimised("enumerate", how, texts, bench.budget.spent - spent)
+        any_sentences = random_sentences(bench, sentences, self.k)
+        at_random = tuple(text if i in chosen else None for i, text in enumerate(any_sentences))
+        return Optimised("enumerate", how, texts, bench.budget.spent - spent, random_texts=at_random)
+
+
+def short_inputs(board: Board, k: int, most: int = 500) -> int:
+    """How many inputs have few enough choices of k sentences to try them all."""
+    lengths = [len(split_sentences(instance.input or "")) for instance in board.instances]
+    return sum(length > 0 and comb(length, min(k, length)) <= most for length in lengths)
+
+
+def random_sentences(bench: Bench, sentences: Sentences, k: int) -> Texts:
+    """Any k sentences of every input."""
+    return tuple(
+        joined(own, drawn(bench.seed, instance.id).sample(range(len(own)), min(k, len(own)))) if own else None
+        for own, instance in zip(sentences, bench.board.instances, strict=True)
+    )
 
 
 def input_sentences(board: Board, metric: Metric) -> Sentences:

@@ -32,7 +32,7 @@ def exhibits(
     if not persons or not judges:
         return ()
     human = np.stack([scores for _, scores in persons])
-    standing = np.nanmean(np.stack([_standing(judge) for judge in judges]), axis=0)
+    standing = _mean_of(np.stack([_standing(judge) for judge in judges]))
     best = np.where(np.isfinite(human), human, -np.inf).argmax(axis=0)
     to_beat = human[best, np.arange(len(best))]
     lead = own - to_beat
@@ -51,6 +51,13 @@ def exhibits(
         )
         for k in order[:shown]
     )
+
+
+def _mean_of(standings: Floats) -> Floats:
+    """The mean over the judges that can say something; NaN where none can."""
+    judged = np.isfinite(standings)
+    count = judged.sum(axis=0)
+    return np.where(count > 0, np.where(judged, standings, 0.0).sum(axis=0) / np.maximum(count, 1), np.nan)
 
 
 def _standing(compared: Compared) -> Floats:

@@ -18,7 +18,7 @@ from billboards.analyses.audit.bench import Bench, text_row, with_reference
 from billboards.analyses.audit.landing import Field, Judge
 from billboards.analyses.audit.optimised import Optimised
 from billboards.analyses.audit.reranking import pool_texts
-from billboards.analyses.audit.results import Equivalence, Relative
+from billboards.analyses.audit.results import Equivalence, PseudoPoint, Relative
 from billboards.board import Outputs
 from billboards.metrics.base import Metric
 from billboards.stats.system_level import (
@@ -77,7 +77,7 @@ def _without(bench: Bench, optimised: Optimised, metric: Metric, row: Outputs, k
     return np.where(same, whole, bench.scores(metric, [changed], board=other_board)[0])
 
 
-def equivalence(own: Floats, pseudo: PseudoScores, weights: Floats) -> Equivalence:
+def equivalence(names: Sequence[str], own: Floats, pseudo: PseudoScores, weights: Floats) -> Equivalence:
     """The correlation of the metric's system scores (machines × instances) with those against its own output."""
     metric = weighted_means(own, weights)
     resampled = correlations(metric, weighted_means(pseudo.left_out, weights))
@@ -86,7 +86,13 @@ def equivalence(own: Floats, pseudo: PseudoScores, weights: Floats) -> Equivalen
     if pseudo.with_own is not None:
         with_own = value_and_interval(correlations(metric[:1], weighted_means(pseudo.with_own, weights[:1])))[0]
     systems = int((np.isfinite(metric[0])).sum())
-    return Equivalence(pseudo.judge, value, interval, systems, pseudo.with_own is not None, with_own)
+    likeness = weighted_means(pseudo.left_out, weights[:1])[0]
+    points = tuple(
+        PseudoPoint(name, float(x), float(y))
+        for name, x, y in zip(names, likeness, metric[0], strict=True)
+        if np.isfinite(x) and np.isfinite(y)
+    )
+    return Equivalence(pseudo.judge, value, interval, systems, pseudo.with_own is not None, with_own, points)
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,8 @@
 
 The attack score is the share of machines that the optimised output beats under the metric it was made for, less the
 share it beats under the other judges, on average. 1 means first under the metric and last under all others: whoever
-maximises the metric has left quality behind. Near 0, what is good for the metric is good for the others.
+maximises the metric has left quality behind. Near 0, what is good for the metric is good for the others. Beside it
+stands a random choice from the same candidates, so that one sees what the candidates alone give.
 """
 
 from __future__ import annotations
@@ -83,6 +84,34 @@ def _scores_of(field: Field, optimised: Optimised, judge: Judge, without: int | 
     return np.where(best >= 0, scores, np.nan)
 
 
+def compare_random(field: Field, optimised: Optimised, judge: Judge, alone: Floats | None = None) -> Compared | None:
+    """A random choice from the same candidates beside each machine; None where the judge can't say.
+
+    From a pool it is the mean of all choices, which every judge knows; else the scores of what was drawn.
+    """
+    machines, pool = judge.scores[field.machines], optimised.pool
+    if pool is None:
+        return None if alone is None else Compared(judge, alone, alone - machines)
+    place = {row: k for k, row in enumerate(field.rows)}
+    scores = judge.scores[[place[row] for row in pool.rows]]
+    usable = np.isfinite(pool.values) & np.isfinite(scores)
+    values, count = np.where(usable, scores, 0.0), usable.sum(axis=0)
+    own = _ratio(values.sum(axis=0), count)
+    inside = {row: k for k, row in enumerate(pool.rows)}
+    against = []
+    for k in field.machine_places.tolist():
+        left_out = inside.get(field.rows[k])
+        total, fewer = values.sum(axis=0), count
+        if left_out is not None:
+            total, fewer = total - values[left_out], count - usable[left_out]
+        against.append(_ratio(total, fewer))
+    return Compared(judge, own, np.stack(against) - machines)
+
+
+def _ratio(total: Floats, count: NDArray[np.intp]) -> Floats:
+    return np.where(count > 0, total / np.maximum(count, 1), np.nan)
+
+
 def is_comparable(compared: Compared) -> bool:
     """Whether some machines can be compared at all."""
     return bool(_comparable(compared.leads).any())
@@ -118,6 +147,16 @@ def attack_score(
         return None, None
     others = np.mean([_shares(judge, weights) for judge in judges], axis=0)
     return value_and_interval(_shares(own, weights) - others)
+
+
+def attack_by(
+    own: Compared, judge: Compared, weights: Floats, fewest: int
+) -> tuple[float | None, tuple[float, float] | None]:
+    """The same for one judge, over the machines that this judge can compare; None where those are too few."""
+    both = _comparable(own.leads) & _comparable(judge.leads)
+    if both.sum() < fewest:
+        return None, None
+    return value_and_interval(beaten_shares(own.leads[both], weights) - beaten_shares(judge.leads[both], weights))
 
 
 def _shares(compared: Compared, weights: Floats) -> Floats:

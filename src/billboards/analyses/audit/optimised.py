@@ -6,6 +6,7 @@ everything known of that output is known of the optimised one, and can leave any
 
 from __future__ import annotations
 
+import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -70,6 +71,8 @@ class Optimised:
     pairs: int
     complete: bool = True
     pool: Pool | None = None
+    #: A random choice from the same candidates, where they are no pool.
+    random_texts: Texts = ()
 
 
 class Optimiser(Protocol):
@@ -80,6 +83,11 @@ class Optimiser(Protocol):
 
     def optimise(self, bench: Bench, metric: Metric) -> Optimised:
         """The best outputs that this way finds under a metric."""
+
+
+def drawn(seed: int, instance: str) -> random.Random:
+    """The source of a random choice, which depends on seed and instance alone."""
+    return random.Random(f"{seed}\trandom choice\t{instance}")
 
 
 def best_of(instances: Sequence[int], scores: Floats) -> dict[int, int]:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from billboards.analyses.audit.bench import Bench, given_text, real_rows
-from billboards.analyses.audit.optimised import Optimised, Pool, best_of
+from billboards.analyses.audit.optimised import Optimised, Pool, best_of, drawn
 from billboards.analyses.audit.results import OptimisationMethod
 from billboards.board import Board, Texts
 from billboards.errors import InvalidInput, NotEnoughData
@@ -40,7 +40,8 @@ class Reranking:
         spent = bench.budget.spent
         texts = best_candidates(bench, metric, self.candidates)
         most = max(map(len, self.candidates), default=0)
-        return Optimised("rerank", f"reranking of up to {most} {self.source}", texts, bench.budget.spent - spent)
+        how, pairs = f"reranking of up to {most} {self.source}", bench.budget.spent - spent
+        return Optimised("rerank", how, texts, pairs, random_texts=random_candidates(bench, self.candidates))
 
 
 @dataclass(frozen=True)
@@ -99,6 +100,14 @@ def best_candidates(bench: Bench, metric: Metric, candidates: Candidates) -> Tex
     scores = bench.score_texts(metric, [i for i, _ in tries], [text for _, text in tries])
     best = best_of([i for i, _ in tries], scores)
     return tuple(tries[best[i]][1] if i in best else None for i in range(len(distinct)))
+
+
+def random_candidates(bench: Bench, candidates: Candidates) -> Texts:
+    """Any candidate of each instance."""
+    return tuple(
+        drawn(bench.seed, instance.id).choice(tuple(dict.fromkeys(own))) if own else None
+        for own, instance in zip(candidates, bench.board.instances, strict=True)
+    )
 
 
 def read_candidates(path: Path, board: Board) -> Reranking:

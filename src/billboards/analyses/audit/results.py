@@ -12,10 +12,15 @@ from typing import ClassVar, Literal
 
 from billboards.stats.bootstrap import Interval
 
-OptimisationMethod = Literal["decode", "extract", "enumerate", "rerank", "risk"]
-Level = Literal["clear", "suspect", "flagged"]
+OptimisationMethod = Literal["decode", "extract", "enumerate", "rerank", "risk", "write"]
+Level = Literal["clear", "inconclusive", "suspect", "flagged"]
+#: What came of one attack: the metric likes bad outputs, it likes good ones, nobody can be sure, nobody can say, or the
+#: search did not even please the metric itself.
+Outcome = Literal["fooled", "held", "unsure", "unjudged", "failed"]
 #: A judge that is no metric.
 PEOPLE = "people"
+#: What a verdict weighs where several are at hand; a search that failed says less than one that did not.
+SEVERITY: Mapping[Level, int] = {"inconclusive": 0, "clear": 1, "suspect": 2, "flagged": 3}
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,10 +55,20 @@ class HumanPlace:
 
 
 @dataclass(frozen=True, slots=True)
+class PseudoPoint:
+    """A machine's mean under a reference-based metric with the optimised output as reference, and under the metric."""
+
+    name: str
+    pseudo: float
+    metric: float
+
+
+@dataclass(frozen=True, slots=True)
 class Equivalence:
     """A metric's system scores against those of a reference-based metric with the optimised output as the reference.
 
     `leaving_out` says that a machine never supplied its own reference; `with_own` is the correlation where it may.
+    `points` are the machines that are correlated.
     """
 
     judge: str
@@ -62,6 +77,7 @@ class Equivalence:
     systems: int
     leaving_out: bool
     with_own: float | None = None
+    points: tuple[PseudoPoint, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,12 +116,41 @@ class SystemScores:
     means: Mapping[str, float | None]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attack:
+    """One search for outputs that a metric likes, and what everyone says of what it found.
+
+    `attack` is how much more the outputs beat under the metric than under all other judges on average,
+    `people_attack` than under people alone; where people have judged, theirs counts. `random` says where a random
+    choice from the same candidates lands: under the metric first, then under the judges.
+    """
+
+    method: OptimisationMethod
+    how: str
+    optimised: str
+    pairs: int
+    complete: bool
+    own: Landing
+    judges: tuple[Landing, ...]
+    attack: float | None
+    attack_interval: Interval | None
+    people_attack: float | None
+    people_interval: Interval | None
+    random: tuple[Landing, ...]
+    outcome: Outcome
+    level: Level
+    kinship: float | None
+    kinship_interval: Interval | None
+    equivalence: tuple[Equivalence, ...]
+
+
 @dataclass(frozen=True)
 class MetricAudit:
-    """Everything an audit says of one metric on one board.
+    """Everything an audit says of one metric on one board: its strongest attack, and every attack beside it.
 
-    `attack` is how much more the optimised output beats under the metric than under the other judges, from -1 to 1.
-    `kinship` is the correlation of the metric with the likeness to its optimised output, at equal quality.
+    `attack` is how much more the optimised output beats under the metric than under the other judges, from -1 to 1;
+    `people_attack` than under people alone, which counts where there is one. `kinship` is the correlation of the metric
+    with the likeness to its optimised output, at equal quality.
     """
 
     DOCUMENT: ClassVar[str] = "audit"
@@ -142,6 +187,28 @@ class MetricAudit:
     notes: tuple[str, ...] = ()
     #: Metrics whose users read lower as better; tables turn their scores back, and mark them.
     lower: tuple[str, ...] = ()
+    people_attack: float | None = None
+    people_interval: Interval | None = None
+    #: Where a random choice from the same candidates lands: under the metric first, then under the judges.
+    random: tuple[Landing, ...] = ()
+    #: None where an earlier version made the audit, which did not ask.
+    outcome: Outcome | None = None
+    #: Every attack that was tried, the strongest first.
+    attacks: tuple[Attack, ...] = ()
+    #: Attacks that suit the metric and could not be tried, with the reason.
+    not_tried: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def decisive(self) -> tuple[float | None, Interval | None]:
+        """The attack score that counts, with its interval: by people where they have judged, else by all judges."""
+        if self.people_attack is not None:
+            return self.people_attack, self.people_interval
+        return self.attack, self.attack_interval
+
+    @property
+    def severity(self) -> tuple[int, float]:
+        """How much it speaks against the metric: the level first, then the attack score that counts."""
+        return SEVERITY[self.level], -1.0 if self.decisive[0] is None else self.decisive[0]
 
     def share_above_people(self, judge: str | None = None) -> float | None:
         """The mean share of machines that a metric (by default, the audited one) puts above a person's text."""

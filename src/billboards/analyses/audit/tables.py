@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from billboards.analyses.audit.results import ChallengeReport, ChallengeResult, HumanPlace, Landing, MetricAudit
+from billboards.analyses.audit.results import (
+    PEOPLE,
+    Attack,
+    ChallengeReport,
+    ChallengeResult,
+    HumanPlace,
+    Landing,
+    MetricAudit,
+)
+from billboards.analyses.audit.verdict import LEVELS, OUTCOMES, people_first
 from billboards.board.scores import natural
 from billboards.show.table import REFERENCE_FREE, Table, TableColumn, reason_notes
 from billboards.show.words import headed
@@ -14,6 +23,7 @@ DEFINITION = (
     "attack: share of machines that outputs made for the metric beat under it, less the share they beat under the "
     "other judges; 1 is first here and last elsewhere, 0 as good elsewhere as here."
 )
+BY_PEOPLE = "by people: the same over people alone; where there is one, it counts and the other does not."
 
 
 def audits_table(audits: Sequence[MetricAudit]) -> Table:
@@ -21,12 +31,16 @@ def audits_table(audits: Sequence[MetricAudit]) -> Table:
     columns = (
         TableColumn("name", "metric", "left", kind="name"),
         TableColumn("level", "verdict", "left"),
-        TableColumn("method", "optimised by", "left", priority=3),
+        TableColumn("method", "strongest attack", "left", priority=3),
         TableColumn("rank", "rank"),
         TableColumn("margin", "margin", digits=2, priority=4),
         TableColumn("elsewhere", "ranks elsewhere", "left"),
         TableColumn("attack", "attack", digits=2),
         TableColumn("attack_interval", "95% interval", digits=2, kind="interval", priority=2),
+        TableColumn("people_attack", "by people", digits=2),
+        TableColumn("people_interval", "95% interval", digits=2, kind="interval", priority=1),
+        TableColumn("random", "random choice", "left", priority=2),
+        TableColumn("attacks", "attacks", "left", priority=2),
         TableColumn("above", "machines above people", digits=2, priority=1),
         TableColumn("kinship", "kinship", digits=2, priority=1),
         TableColumn("signature", "signature", "left", visible=False),
@@ -35,17 +49,26 @@ def audits_table(audits: Sequence[MetricAudit]) -> Table:
     free = (
         (f"{REFERENCE_FREE} uses no references: diagnostic",) if any(audit.reference_free for audit in audits) else ()
     )
+    levels = dict.fromkeys(audit.level for audit in audits)
     notes = (
         DEFINITION,
+        *((BY_PEOPLE,) if any(audit.people_attack is not None for audit in audits) else ()),
+        *(f"{level}: {LEVELS[level]}." for level in levels),
         "margin: to the best machine, in standard deviations between machines. kinship: correlation of score and "
         "likeness to the optimised output at equal quality.",
         *free,
     )
-    return Table(f"{audits[0].board if audits else ''}: what the metrics reward", columns, rows, notes)
+    title = ", ".join(dict.fromkeys(audit.board for audit in audits))
+    empty = [key for key in ("people_attack", "people_interval", "random", "attacks") if not any(r[key] for r in rows)]
+    return Table(f"{title}: what the metrics reward", columns, rows, notes).without(empty)
+
+
+def _place(landing: Landing) -> str:
+    return f"{landing.rank}/{landing.machines + 1}"
 
 
 def _audit_row(audit: MetricAudit) -> Mapping[str, object]:
-    elsewhere = ", ".join(f"{landing.judge} {landing.rank}/{landing.machines + 1}" for landing in audit.judges)
+    elsewhere = ", ".join(f"{landing.judge} {_place(landing)}" for landing in audit.judges)
     return {
         "name": audit.metric,
         "mark": REFERENCE_FREE if audit.reference_free else "",
@@ -56,6 +79,10 @@ def _audit_row(audit: MetricAudit) -> Mapping[str, object]:
         "elsewhere": elsewhere,
         "attack": audit.attack,
         "attack_interval": audit.attack_interval,
+        "people_attack": audit.people_attack,
+        "people_interval": audit.people_interval,
+        "random": _place(audit.random[0]) if audit.random else "",
+        "attacks": ", ".join(f"{attack.method} {attack.outcome}" for attack in audit.attacks),
         "above": audit.share_above_people(),
         "kinship": audit.kinship,
         "signature": audit.signature,
@@ -66,8 +93,54 @@ def audit_tables(audit: MetricAudit) -> tuple[Table, ...]:
     """Everything behind one verdict."""
     landing = landing_table(audit)
     with_verdict = replace(landing, notes=(audit.words, *landing.notes))
-    tables = (with_verdict, equivalence_table(audit), people_table(audit), relatives_table(audit))
+    attacks = attacks_table(audit)
+    tables = (with_verdict, attacks, equivalence_table(audit), people_table(audit), relatives_table(audit))
     return tuple(table for table in tables if table.rows)
+
+
+def attacks_table(audit: MetricAudit) -> Table:
+    """Every attack that was tried, and under each where a random choice from the same candidates lands."""
+    judges = [landing.judge for attack in audit.attacks for landing in people_first(attack.judges)]
+    names = dict.fromkeys(judges)
+    columns = (
+        TableColumn("attack", "attack", "left", kind="name"),
+        TableColumn("outcome", "outcome", "left"),
+        TableColumn("own", audit.metric),
+        *(TableColumn(f"rank_{name}", name) for name in names),
+        TableColumn("score", "attack", digits=2),
+        TableColumn("interval", "95% interval", digits=2, kind="interval", priority=2),
+        TableColumn("people_attack", "by people", digits=2),
+        TableColumn("people_interval", "95% interval", digits=2, kind="interval", priority=1),
+        TableColumn("pairs", "pairs", priority=1),
+    )
+    rows = tuple(row for attack in audit.attacks for row in _attack_rows(attack))
+    notes = (
+        "Ranks among the machines, under the metric itself and under each judge. A search fails where what it found "
+        "beats less than three quarters of the machines under the metric itself, or less than a random choice does.",
+        *reason_notes("Could not be tried:", audit.not_tried),
+    )
+    table = Table(f"{audit.metric}: every attack", columns, rows, notes)
+    return table if PEOPLE in names else table.without(["people_attack", "people_interval"])
+
+
+def _attack_rows(attack: Attack) -> tuple[Mapping[str, object], ...]:
+    ranks = {f"rank_{landing.judge}": _place(landing) for landing in attack.judges}
+    row = {
+        "attack": attack.method,
+        "outcome": OUTCOMES[attack.outcome],
+        "own": _place(attack.own),
+        **ranks,
+        "score": attack.attack,
+        "interval": attack.attack_interval,
+        "people_attack": attack.people_attack,
+        "people_interval": attack.people_interval,
+        "pairs": attack.pairs,
+    }
+    if not attack.random:
+        return (row,)
+    own, *others = attack.random
+    line = {f"rank_{landing.judge}": _place(landing) for landing in others}
+    return row, {"attack": f"{attack.method}, random choice", "outcome": "", "own": _place(own), **line}
 
 
 def landing_table(audit: MetricAudit) -> Table:
@@ -76,6 +149,7 @@ def landing_table(audit: MetricAudit) -> Table:
         TableColumn("judge", "judge", "left", kind="name"),
         TableColumn("mean", "mean", digits=3),
         TableColumn("rank", "rank"),
+        TableColumn("random", "random choice", priority=4),
         TableColumn("best", "best machine", "left", priority=1),
         TableColumn("best_mean", "its mean", digits=3, priority=2),
         TableColumn("margin", "margin", digits=2),
@@ -84,9 +158,15 @@ def landing_table(audit: MetricAudit) -> Table:
     )
     pool = audit.method in ("rerank", "risk")
     note = ("Each machine is held against the best of the others: it never supplies what beats it.",) if pool else ()
-    rows = tuple(_landing_row(landing, landing.judge not in audit.lower) for landing in (audit.own, *audit.judges))
+    judges = (audit.own, *people_first(audit.judges))
+    at_random = {landing.judge: _place(landing) for landing in audit.random}
+    rows = tuple(
+        {**_landing_row(landing, landing.judge not in audit.lower), "random": at_random.get(landing.judge, "")}
+        for landing in judges
+    )
     title = f"{audit.metric}: outputs made for it by {audit.how}"
-    return Table(title, columns, rows, (*note, *audit.notes))
+    table = Table(title, columns, rows, (*note, *audit.notes))
+    return table if audit.random else table.without(["random"])
 
 
 def _landing_row(landing: Landing, higher_is_better: bool) -> Mapping[str, object]:

@@ -106,7 +106,7 @@ class Look:
         computed = {name: disclosed_audit(audit, self._disclosure) for name, audit in audits}
         home = self.live.board.home
         kept = () if home is None or not self.judged else Archive(home).audits()
-        return computed | {audit.metric: audit for audit in sorted(kept, key=lambda audit: audit.attack or 0.0)}
+        return computed | {audit.metric: audit for audit in sorted(kept, key=lambda audit: audit.severity)}
 
     def masked(self, ranking: Ranking) -> Ranking:
         """A ranking without people's mean scores where those are hidden, and with the digits that may be told."""

@@ -10,6 +10,7 @@ import numpy as np
 from fastapi import APIRouter
 
 from billboards.analyses.audit.results import MetricAudit
+from billboards.analyses.audit.verdict import OUTCOMES
 from billboards.analyses.overrating import verdict
 from billboards.analyses.rank import MetricStanding, Ranking
 from billboards.analyses.sensitivity import Sensitivity
@@ -77,6 +78,7 @@ def metric_context(look: Look, name: str) -> dict[str, Any]:
         "weight": None if ranking.ensemble is None else ranking.ensemble.weights.get(standing.name),
         "left_out": None if ranking.ensemble is None else ranking.ensemble.left_out.get(standing.name),
         "audit": _audit(look, standing),
+        "outcomes": OUTCOMES,
         "card": card_of(standing.name) if standing.origin == "own" else None,
         "submission": look.live.metrics.get(standing.name),
         "not_scored": _not_scored(ranking, standing),
