@@ -37,6 +37,7 @@ def attack_metric(
     """Audit a metric by every optimiser; without any that can be tried, the first one's reason is raised."""
     tried: list[AuditedRow] = []
     not_tried: dict[str, str] = {}
+    refused: list[str] = []
     first: BillboardsError | None = None
     for k, optimiser in enumerate(optimisers):
         method = "rerank" if optimiser is None else optimiser.method
@@ -46,19 +47,25 @@ def attack_metric(
             tried.append(audit_metric(bench, subject, optimiser, judges, overrating=overrating, draws=draws, seed=seed))
         except NotEnoughData as error:
             first = first or error  # it does not suit this board after all
-        except (InvalidInput, MetricFailed, MissingPart) as error:
+        except InvalidInput as error:
             first, not_tried[method] = first or error, str(error)
+        except (MetricFailed, MissingPart) as error:
+            first, not_tried[method] = first or error, str(error)
+            refused.append(method)
     if not tried:
         assert first is not None
         raise first
-    return strongest(tried, not_tried)
+    return strongest(tried, not_tried, refused)
 
 
-def strongest(tried: Sequence[AuditedRow], not_tried: Mapping[str, str]) -> AuditedRow:
-    """The attack that speaks most against the metric, with all others beside it."""
+def strongest(tried: Sequence[AuditedRow], not_tried: Mapping[str, str], refused: Sequence[str] = ()) -> AuditedRow:
+    """The attack that speaks most against the metric, with all others beside it.
+
+    What the budget left out may be stood in for by a search that is alike; what the metric refused may not.
+    """
     ordered = sorted(tried, key=lambda entry: entry.audit.severity, reverse=True)
     methods = {entry.audit.method for entry in tried}
-    missing = {method: why for method, why in not_tried.items() if ALIKE.get(method) not in methods}
+    missing = [method for method in not_tried if method in refused or ALIKE.get(method) not in methods]
     best = ordered[0].audit
     audit = replace(
         best,

@@ -19,8 +19,8 @@ from billboards.board import Board, Generator, Instance, Kind, Outputs, Referenc
 from billboards.board.cells import CellStore
 from billboards.board.scoring import Progress, column_key, compute_cells, missing_cells
 from billboards.errors import InvalidInput, MetricFailed, StoreFailed
-from billboards.metrics.base import Batch, Metric, score_checked
-from billboards.metrics.executor import Executor, InProcess
+from billboards.metrics.base import Batch, Metric
+from billboards.metrics.executor import Executor, InProcess, Task, run_task
 from billboards.reading import json_value
 
 Floats = NDArray[np.float64]
@@ -94,7 +94,10 @@ class Bench:
             [given_text(instances[k]) for k in positions] if metric.card.needs_input else [],
             self.board.output_language,
         )
-        scores = next(iter(score_checked(metric, batch).values()))
+        done = run_task(Task((0, 0), metric, batch))
+        if done.parts is None:
+            raise MetricFailed(f"{metric.name} failed: {done.failure}")
+        scores = next(iter(done.parts.values()))
         return scores if metric.card.higher_is_better else -scores
 
     def show(self, done: int, total: int, what: str) -> None:
