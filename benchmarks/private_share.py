@@ -2,9 +2,10 @@
 
 The judged documents of a board are dealt into a public share and a private one, again and again. The cheat looks the
 public judgments up, with noise of five strengths, and is an honest metric elsewhere; all other columns are honest.
-Printed: how often the cheat is exposed at 5% after Holm's correction, and in how many deals any honest metric is.
+Printed: how often the cheat is exposed at the level of rankings (1%, after Holm's correction), and in how many deals
+any honest metric is.
 
-    python benchmarks/private_share.py [--deals 100] [--share 0.3]
+    python benchmarks/private_share.py [--deals 100] [--share 0.3] [--only cnndm]
 """
 
 from __future__ import annotations
@@ -17,13 +18,13 @@ import numpy as np
 from measuring import shared_data
 
 import billboards as bb
+from billboards.analyses._probation import EXPOSED
 from billboards.analyses._view import judged_matrix
 from billboards.stats.correlation import pearson
 from billboards.stats.exposure import compare_shares, private_documents
 
 #: Strength of the noise on what is looked up, in standard deviations of the judgments.
 NOISE = (0.0, 0.5, 1.0, 2.0, 4.0)
-LEVEL = 0.05
 
 
 def boards(data: Path) -> list[bb.Board]:
@@ -38,12 +39,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--deals", type=int, default=100, help="how often documents are dealt (default 100)")
     parser.add_argument("--share", type=float, default=0.3, help="the private share (default 0.3)")
+    parser.add_argument("--only", metavar="BOARD", help="one of the boards, by the beginning of its name")
     options = parser.parse_args()
     data = shared_data()
     if data is None:
         raise SystemExit("the human-evaluation data are absent: set BILLBOARDS_SHARED, or put shared/ beside this")
     for board in boards(data):
-        study(board, options.deals, options.share)
+        if board.name.startswith(options.only or ""):
+            study(board, options.deals, options.share)
 
 
 def study(board: bb.Board, deals: int, share: float) -> None:
@@ -60,19 +63,19 @@ def study(board: bb.Board, deals: int, share: float) -> None:
     for deal in range(deals):
         private = private_documents(documents, share, seed=deal)
         honest = compare_shares(scores, human, documents, private, seed=deal)
-        alarms += bool((honest.corrected < LEVEL).any())
+        alarms += bool((honest.corrected <= EXPOSED).any())
         random = np.random.default_rng(deal)
         for noise in NOISE:
             seen = human + noise * spread * random.normal(size=human.shape)
             centred = (scores[base] - np.nanmean(scores[base])) / np.nanstd(scores[base]) * spread + np.nanmean(human)
             cheat = np.where(private, centred, np.where(np.isfinite(seen), seen, centred))
             shares = compare_shares(np.concatenate([scores, cheat[np.newaxis]]), human, documents, private, seed=deal)
-            exposed[noise] += bool(shares.corrected[-1] < LEVEL)
+            exposed[noise] += bool(shares.corrected[-1] <= EXPOSED)
             shown[noise][0] += float(shares.public[-1]) / deals
             shown[noise][1] += float(shares.private[-1]) / deals
     units = len({documents[k] for k in np.flatnonzero(np.isfinite(human).any(axis=0))})
     print(f"{board.name}: {len(scores)} honest metrics, {units} judged documents, {share:.0%} private, {deals} deals")
-    print(f"  any honest metric exposed: {alarms} of {deals} deals (at most {LEVEL:.0%} expected)")
+    print(f"  any honest metric exposed: {alarms} of {deals} deals (at most {EXPOSED:.0%} expected)")
     for noise in NOISE:
         public, inside = shown[noise]
         print(

@@ -69,7 +69,6 @@ def test_the_ladder_tells_the_best_again_without_an_interval() -> None:
 
 def test_an_ensemble_keeps_two_digits_of_its_heaviest_weight_and_drops_what_is_left_of_nothing() -> None:
     names = ("x", "y", "z")
-    tables = {"centres": dict.fromkeys(names, 0.12345), "scales": dict.fromkeys(names, 0.5)}
     fitted = replace(
         ENSEMBLE,
         weights={"x": 3.7654, "y": -1.2345, "z": 0.04},
@@ -80,7 +79,8 @@ def test_an_ensemble_keeps_two_digits_of_its_heaviest_weight_and_drops_what_is_l
         lam_range=(0.01, 0.02),
         correlation=0.61234,
         n=400,
-        **tables,
+        centres=dict.fromkeys(names, 0.12345),
+        scales=dict.fromkeys(names, 0.5),
     )
     told = disclosed_ensemble(fitted, HIDDEN)
     assert told.weights == {"x": 3.8, "y": -1.2}

@@ -62,6 +62,13 @@ def test_a_ranking_has_the_keys_that_scripts_rely_on() -> None:
         "equal": None,
         "corpus_signature": None,
         "higher_is_better": True,
+        "flags": [],
+        "counts": True,
+        "public": None,
+        "public_n": 0,
+        "exposure": None,
+        "before": None,
+        "before_n": 0,
     }
     fitted = document["ensemble"]
     assert fitted["weights"] == {"COMET": 1.48, "COMET-QE": 1.72}

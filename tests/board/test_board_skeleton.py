@@ -44,7 +44,7 @@ def test_every_part_of_a_board_is_there(tmp_path: Path) -> None:
 def test_settings_that_are_switched_off_work_when_switched_on(tmp_path: Path) -> None:
     root = write_skeleton(tmp_path / "mine", "mine")
     lines = (root / "board.toml").read_text(encoding="utf-8").split("\n")
-    switched = [line.removeprefix("# ") if " = " in line or line.startswith("# [scores") else line for line in lines]
+    switched = [line.removeprefix("# ") if " = " in line or line.startswith("# [") else line for line in lines]
     (root / "board.toml").write_text("\n".join(switched), encoding="utf-8")
     (root / "scores").mkdir()
     (root / "scores" / "sentBLEU.tsv").write_text(
@@ -55,6 +55,7 @@ def test_settings_that_are_switched_off_work_when_switched_on(tmp_path: Path) ->
     assert board.references_used == ("A",)
     assert (board.imported[0].name, board.imported[0].references) == ("BLEU", ("A",))
     assert board.generator("example-machine").paper == "Who (year)"
+    assert (board.trust.private_share, board.trust.admits) == (0.3, ("my-metric",))
 
 
 def test_an_existing_folder_is_not_written_over(tmp_path: Path) -> None:

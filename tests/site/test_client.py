@@ -88,6 +88,19 @@ def test_the_command_submits_and_tells_how_it_ends(
     assert "received as" in said.err
 
 
+def test_the_command_tells_doubts_about_what_was_sent(
+    small: SmallSite, address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "with-gaps.txt"
+    with Client(address) as site:
+        path.write_text("".join("\n" if k % 3 else f"output {k}\n" for k, _ in enumerate(site.instances("small"))))
+    monkeypatch.setenv("BILLBOARDS_TOKEN", small.tokens["team"])
+    assert main(["submit", "generator", str(path), "--to", address, "--board", "small"]) == 0
+    said = capsys.readouterr().err
+    assert said.count("doubt: ") == 1
+    assert "is this what you meant to send?" in said
+
+
 def test_the_command_ends_with_2_for_a_mistake(
     small: SmallSite, address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

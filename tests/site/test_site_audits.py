@@ -6,7 +6,7 @@ from fastapi.testclient import TestClient
 from small_sites import Harbour
 
 from billboards.site.boards.live import live_board
-from billboards.site.boards.refresh import audit_live, barred
+from billboards.site.boards.refresh import audit_live, find_against
 from billboards.site.submissions import sending as submitting
 from billboards.site.web.app import create_app
 from billboards.site.work.worker import work_until_done
@@ -28,8 +28,10 @@ def test_a_metric_that_rewards_short_outputs_is_flagged_and_may_not_lead(harbour
     assert (said["level"], said["method"]) == ("flagged", "rerank")
     assert said["attack"] > 0.5
     assert "short is flagged" in said["words"]
-    assert barred(live, *audit_live(live)) == {"short": "is flagged by its audit"}
+    assert find_against(live, *audit_live(live)).flagged == {"short": "is flagged by its audit"}
     assert live.document["ranking"]["ranked_by"] != "short"
+    assert "short" not in (live.document["ranking"]["ensemble"] or {"weights": {}})["weights"]
+    assert "short" not in (live.document["ranking"]["alternative"] or {"weights": {}})["weights"]
     page = TestClient(create_app(harbour.site), base_url="http://127.0.0.1").get("/boards/ferry/metrics/short").text
     assert "attack score <strong>0.75</strong>" in page
     assert "1 of 5" in page
@@ -39,4 +41,4 @@ def test_a_metric_that_cannot_be_audited_may_not_lead_either(harbour: Harbour) -
     live = live_board(harbour.site, "ferry")
     audits, refused = audit_live(live)
     assert (audits, refused) == ({}, {})
-    assert barred(live, audits, {"unknown": "too few machines"}) == {}
+    assert find_against(live, audits, {"unknown": "too few machines"}).barred == {}

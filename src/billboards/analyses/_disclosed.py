@@ -88,7 +88,15 @@ def _metric(metric: MetricStanding, disclosure: Disclosure) -> MetricStanding:
         metric,
         correlation=round_to(value, decimals),
         interval=None if interval is None else _interval(interval, decimals),
+        public=_told_beside(metric.public, rung, supported_decimals(metric.public_n)),
+        before=_told_beside(metric.before, rung, supported_decimals(metric.before_n)),
+        exposure=_told_beside(metric.exposure, rung, FEW),
     )
+
+
+def _told_beside(value: float | None, rung: Rung | None, decimals: int) -> float | None:
+    """A number beside a metric's agreement; of who did not improve it would say by how much not."""
+    return None if value is None or (rung is not None and not rung.improves) else round_to(value, decimals)
 
 
 def _placed(ranked: Sequence[MetricStanding], *, clusters: bool) -> list[MetricStanding]:

@@ -99,6 +99,63 @@ def reference_lines(
     return tuple(line for kind in ordered for line in kind)
 
 
+@dataclass(frozen=True, kw_only=True)
+class PeoplesAgreement:
+    """How far people agree among themselves: the best annotator with the others' mean, and what that allows a metric.
+
+    `ceiling` is the correlation with people's means that perfect knowledge of what they have in common would reach.
+    """
+
+    best: float
+    ceiling: float
+
+
+def peoples_agreement(
+    board: Board, part: Slice, aggregate: str | None = None, references: ReferenceSet | None = None
+) -> PeoplesAgreement | None:
+    """How far annotators agree on a slice of the board; None where they are not known, or compared outputs."""
+    chosen = board.aggregate(aggregate)
+    if is_preference(board, chosen) or not len(board.judgments.annotators):
+        return None
+    shape = (len(board.rows), len(board.instances))
+    human = human_scores(board.judgments, chosen, board.dimensions, shape)
+    used = board.references if references is None else references
+    judged, keep = np.isfinite(human).any(axis=1) & rows_ranked(board, used), list(board.select(part))
+    lines = [line.correlation for line in _annotator_lines(board, chosen, judged, keep)]
+    measured = [correlation for correlation in lines if correlation is not None]
+    if not measured:
+        return None
+    return PeoplesAgreement(best=max(measured), ceiling=_ceiling(board, chosen, judged, keep))
+
+
+def _ceiling(board: Board, aggregate: Aggregate, judged: NDArray[np.bool_], keep: list[int]) -> float:
+    """The square root of how reliable people's means are: their variance less what single annotators add by chance.
+
+    An annotator's severity, which is the same for all outputs, is no chance and is taken off first.
+    """
+    judgments, instances = board.judgments, len(board.instances)
+    said = judged_values(judgments, aggregate, board.dimensions).mean(axis=1)
+    kept = np.isin(np.arange(instances), keep)
+    usable = judgments.counted(aggregate.campaigns) & judged[judgments.row] & kept[judgments.instance]
+    usable &= np.isfinite(said) & (judgments.annotator >= 0)
+    output = judgments.row[usable].astype(np.int64) * instances + judgments.instance[usable]
+    _, place, counts = np.unique(output, return_inverse=True, return_counts=True)
+    who, values = judgments.annotator[usable], said[usable]
+    means = np.bincount(place, values) / counts
+    apart = values - means[place]
+    shared = counts[place] > 1
+    people = len(judgments.annotators)
+    rated = np.maximum(np.bincount(who[shared], minlength=people), 1)
+    severity = np.bincount(who[shared], apart[shared], minlength=people) / rated
+    rest = apart[shared] - severity[who[shared]]
+    free = int(shared.sum()) - int((counts > 1).sum()) - len(np.unique(who[shared])) + 1
+    spread = float(np.var(means))
+    if free < 1 or spread == 0:
+        return 1.0
+    chance = float((rest**2).sum()) / free * float(np.mean(1 / counts))
+    return float(np.sqrt(max(0.0, 1 - chance / spread)))
+
+
 def _preference_lines(board: Board, part: Slice, pairs: Preferences, seed: int) -> tuple[ReferenceLine, ...]:
     """The sentinels that need no values to learn from, on the pairs that people compared."""
     keep = board.select(part)

@@ -21,6 +21,7 @@ from annotated_types import Ge
 from numpy.typing import NDArray
 
 from billboards.analyses._analysis import analysis
+from billboards.analyses._probation import trusted_matrix
 from billboards.analyses._view import Floats, JudgedMatrix, View, only_rows
 from billboards.board import Board, Generator, Outputs, Scores, row_of
 from billboards.board.cells import MemoryCells
@@ -630,7 +631,7 @@ def ensemble(
     ] = "lasso",
 ) -> EnsembleStudy:
     """Study the ensemble of a few metrics: its weights, itself without each of them, and what each metric adds."""
-    matrix = view.matrix()
+    matrix = trusted_matrix(view.counted, view.matrix())
     fitted = fit_view(view.counted, matrix, k=k, lam=lam, method=method)
     if view.archive is not None:
         fitted = replace(fitted, ensemble=view.archive.versioned(fitted.ensemble))

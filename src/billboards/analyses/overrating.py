@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from billboards.analyses._analysis import analysis
 from billboards.analyses._entries import named_references
 from billboards.analyses._preferences import check_values
+from billboards.analyses._probation import trusted_matrix
 from billboards.analyses._view import View, judged_matrix
 from billboards.analyses.ensemble import ENSEMBLE, Method, ensemble_scores, fit_view
 from billboards.board import Board, Outputs, ReferenceSet, Scores, human_scores
@@ -206,7 +207,9 @@ def _ensemble_column(
 ) -> list[tuple[str, str, Floats]]:
     """The board's ensemble on these scores: its weights are the board's, its metrics see these references."""
     try:
-        fitted = fit_view(board, judged_matrix(board, store, aggregate=aggregate), k=k, lam=lam, method=method)
+        fitted = fit_view(
+            board, trusted_matrix(board, judged_matrix(board, store, aggregate=aggregate)), k=k, lam=lam, method=method
+        )
     except NotEnoughData as error:
         missing[ENSEMBLE] = str(error)
         return []

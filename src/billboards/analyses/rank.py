@@ -30,7 +30,8 @@ from billboards.analyses._entries import named_references
 from billboards.analyses._labels import relabelled
 from billboards.analyses._people import PEOPLE, PeopleRanking, PeopleStanding, rank_by_people
 from billboards.analyses._preferences import WMT_GROUPING, WMT_STATISTIC, agreement_with_preferences
-from billboards.analyses._reference_lines import ReferenceLine, reference_lines, rows_ranked
+from billboards.analyses._probation import Measured, PrivateShare, alarms, exposed, exposure, measured_on
+from billboards.analyses._reference_lines import ReferenceLine, peoples_agreement, reference_lines, rows_ranked
 from billboards.analyses._view import Floats, JudgedMatrix, View, judged_matrix
 from billboards.analyses.ensemble import ENSEMBLE, Ensemble, Method, ensemble_scores, ensemble_table, fit_view
 from billboards.board import Board, Column, Origin, ReferenceSet, Scores, Slice
@@ -45,6 +46,8 @@ from billboards.metrics.labels import column_label
 from billboards.options import Named
 from billboards.reading import some
 from billboards.show.table import (
+    DOUBTED,
+    FLAGGED,
     HUMAN,
     REFERENCE_FREE,
     SCORES_ONLY,
@@ -102,6 +105,23 @@ class MetricStanding:
     higher_is_better: bool = True
     #: Whether somebody sent its scores without what computes them: it leads no ranking and joins no ensemble.
     scores_only: bool = False
+    #: What speaks against taking its agreement at its word, in sentences that go on after its name.
+    flags: tuple[str, ...] = ()
+    #: Whether it may lead and join ensembles, whatever speaks against it.
+    counts: bool = True
+    #: Agreement with the judgments that are public, where metrics are measured on a private share, and on how many.
+    public: float | None = None
+    public_n: int = 0
+    #: How surprising a difference between the two is for a metric that has seen neither, corrected for all metrics.
+    exposure: float | None = None
+    #: Agreement with the judgments before these, where newer ones rank, and on how many.
+    before: float | None = None
+    before_n: int = 0
+
+    @property
+    def drop(self) -> float | None:
+        """How much less it agrees with the new judgments than with those before."""
+        return None if self.before is None or self.correlation is None else self.before - self.correlation
 
     @property
     def label(self) -> str:
@@ -129,6 +149,8 @@ class GeneratorStanding:
     corpus: Mapping[str, float] = field(default_factory=dict)
     #: 95% intervals over resampled instances, of the corpus value where there is one, else of the mean.
     interval: Mapping[str, Interval] = field(default_factory=dict)
+    #: What speaks against its outputs being what they should be.
+    doubts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -190,6 +212,10 @@ class Ranking:
     newcomers: Literal["leader", "common"] | None = None
     people: PeopleRanking | None = None
     sides: Sides = "one"
+    #: How the judgments are shared out, where metrics are measured on a private share.
+    private: PrivateShare | None = None
+    #: The judgments before, where agreement with them stands beside.
+    before: str | None = None
 
     @property
     def lower(self) -> frozenset[str]:
@@ -261,8 +287,9 @@ def rank_metrics(
     correlations: Correlations,
     tests: Floats | None = None,
     refused: Mapping[str, str] | None = None,
+    out: Collection[int] = (),
 ) -> tuple[MetricStanding, ...]:
-    """Metrics in order of correlation; those without one last, unranked, with the reason.
+    """Metrics in order of correlation; those without one, or out by their position, last, unranked, with the reason.
 
     `tests` holds the p-value of a test between every two metrics; without it, only equal correlations share a rank.
     `refused` names columns that get no correlation, each with the reason.
@@ -270,7 +297,8 @@ def rank_metrics(
     refused = refused or {}
     if refused:
         correlations = _without_refused(columns, correlations, refused)
-    order, ranks, clusters = places(correlations.r, tests)
+    compete = np.array([k not in out for k in range(len(columns))], bool)
+    order, ranks, clusters = places(np.where(compete, correlations.r, np.nan), tests)
     standings = [
         MetricStanding(
             column.name,
@@ -285,7 +313,7 @@ def rank_metrics(
             column.reference_free,
             column.is_statistic,
             clusters.get(k),
-            refused.get(column.name) or _why_undefined(correlations, k),
+            refused.get(column.name) or _why_undefined(correlations, k) or ("on probation" if k in out else None),
             column.beside,
             column.completed,
             column.equal,
@@ -305,8 +333,10 @@ def rank_generators(
     draws: int,
     seed: int,
     sides: Sides = "two",
+    out: Mapping[str, str] | None = None,
 ) -> tuple[GeneratorStanding, ...]:
-    """Generators by their mean under what ranks them; who was scored on less than others has no rank."""
+    """Generators by their mean under what ranks them; who was scored on less than others, or is `out`, has no rank."""
+    out = out or {}
     columns = dict(zip(view.scores.names, view.scores.values, strict=True))
     if ensemble is not None:
         columns[ENSEMBLE] = ensemble_scores(ensemble, view.scores)
@@ -319,13 +349,13 @@ def rank_generators(
     if ranked_by is not None and rows:
         leading = columns[ranked_by][rows]
         covered = np.isfinite(leading).sum(axis=1)
-        real = np.array([not board.rows[k].is_optimised for k in rows], bool)
+        real = np.array([not board.rows[k].is_optimised and board.rows[k].name not in out for k in rows], bool)
         complete = (covered > 0) & (covered == full[ranked_by]) & real
         means[complete] = [scores[np.isfinite(scores)].mean() for scores in leading[complete]]
         tests = _tests_between(leading, complete, draws, seed, sides) if draws else None
     order, ranks, clusters = places(means, tests)
     standings = [
-        _generator_standing(board, view, columns, full, ranked_by, k, ranks[place], clusters.get(place))
+        _generator_standing(board, view, columns, full, ranked_by, k, ranks[place], clusters.get(place), out)
         for place, k in enumerate(rows)
     ]
     return _in_order(standings, order)
@@ -377,6 +407,7 @@ def _generator_standing(
     k: int,
     rank: int | None,
     cluster: int | None,
+    out: Mapping[str, str],
 ) -> GeneratorStanding:
     row = board.rows[k]
     covered = {name: _count(values[k]) for name, values in columns.items()}
@@ -384,6 +415,8 @@ def _generator_standing(
     reason = None
     if row.generator is not None and row.is_optimised:
         reason = f"optimised by {row.generator.optimised_by}: shown, never ranked among the others"
+    elif row.name in out:
+        reason = f"kept out by the board's owner: {out[row.name]}"
     elif rank is None and ranked_by is not None:
         is_reference = board.is_reference(row, view.references)
         reason = (
@@ -422,7 +455,9 @@ def _in_order(standings: Sequence[_Standing], order: Sequence[int]) -> tuple[_St
 
 #: The version of how rankings are computed. Raise it with every change that may give other numbers on the same board:
 #: sites then rank their boards anew.
-METHOD = 3
+METHOD = 4
+#: Why a metric that something speaks against has no rank and leads none.
+ON_PROBATION = "is on probation"
 #: A correlation that asks for the sign where there is no interval.
 CLEARLY_NEGATIVE = -0.2
 #: How a note ends that says which metric agrees best and may not lead.
@@ -455,6 +490,16 @@ class RankingOptions:
     barred: Mapping[str, str] = field(default_factory=dict)
     #: What stays hidden from those who will read the ranking: numbers that rest on it are rounded.
     disclosure: Disclosure = field(default_factory=Disclosure)
+    #: Metrics that something speaks against: they neither lead nor join ensembles unless the board's owner says so.
+    flagged: Mapping[str, str] = field(default_factory=dict)
+    #: Metrics that something should be said of, and that count all the same.
+    marked: Mapping[str, str] = field(default_factory=dict)
+    #: Generators that get no rank, each with the reason.
+    out: Mapping[str, str] = field(default_factory=dict)
+    #: Doubts about generators' outputs.
+    doubts: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    #: An aggregate or dimension of earlier judgments, agreement with which is shown beside.
+    before: str | None = None
 
 
 def rank_board(board: Board, store: CellStore | None, options: RankingOptions | None = None, **changes: Any) -> Ranking:
@@ -477,30 +522,34 @@ def rank_board(board: Board, store: CellStore | None, options: RankingOptions | 
     lines = reference_lines(board, part, aggregate, references, seed=options.seed) if judged else ()
     store = with_parts(store, [options.by or owners])
     everything = judged_matrix(board, store, aggregate=aggregate, references=references, part=part, beside=True)
+    options = replace(options, out=_without_place(board, options))
     matrix = replace(everything, scores=everything.scores.leading())
-    notes: list[str] = []
-    refused = _hardly_varying(matrix, options)
-    ensemble = _try_ensemble(board, matrix, options, notes)
+    measured = measured_on(board, matrix)
+    notes = [note for note in (measured.note,) if note is not None]
+    refused = _hardly_varying(measured.matrix, options)
+    correlations, tests = _agreement(board, measured.matrix, options)
+    probation = _probation(board, matrix, measured, options, correlations)
+    notes += probation.notes
+    metrics = probation.of(rank_metrics(matrix.scores.columns, correlations, tests, refused, probation.out))
+    trusted = _trusted(measured.matrix, metrics)
+    ensemble = _try_ensemble(board, trusted, options, notes)
     other: Method = "lasso" if options.method == "best-subset" else "best-subset"
     alternative = (
         None
         if options.disclosure.judgments
-        else _try_ensemble(board, matrix, replace(options, method=other, lam=None), [])
+        else _try_ensemble(board, trusted, replace(options, method=other, lam=None), [])
     )
-    correlations, tests = _agreement(board, matrix, options)
-    metrics = (
-        *rank_metrics(matrix.scores.columns, correlations, tests, refused),
-        *_stand_beside(board, everything, options),
-    )
+    metrics = (*metrics, *_stand_beside(board, measured_on(board, everything).matrix, options))
     # Before anything is chosen by them: who leads, and in which order, must not say more than the numbers.
-    metrics = disclosed_metrics(metrics, options.disclosure)
+    metrics = disclosed_metrics(_with_before(board, store, metrics, options), options.disclosure)
     leader = _chosen_leader(board, metrics, ensemble, options, people, owners)
     shown = _with_shares(everything)
     generators = _place_generators(board, shown, ensemble, people, leader, options)
+    generators = tuple(replace(g, doubts=tuple(options.doubts.get(g.name, ()))) for g in generators)
     generators, signatures = _with_corpus_values(board, store, shown, ensemble, generators, options.draws)
     generators = disclosed_generators(generators, ensemble, options.disclosure)
     metrics = tuple(replace(m, corpus_signature=signatures.get(m.name)) for m in metrics)
-    common = _rank_everyone(board, shown, metrics, generators, leader, options)
+    common = _rank_everyone(board, replace(shown, human=measured.matrix.human), metrics, generators, leader, options)
     return Ranking(
         board=board.name,
         board_version=board.version,
@@ -529,6 +578,84 @@ def rank_board(board: Board, store: CellStore | None, options: RankingOptions | 
         newcomers=_place_of_newcomers(everything.scores, ensemble, leader, metrics, board, options),
         people=people,
         sides=options.sides,
+        private=measured.share,
+        before=options.before,
+    )
+
+
+def _without_place(board: Board, options: RankingOptions) -> dict[str, str]:
+    """Generators without a rank, each with the reason: who asks may add some to those that the owner bars."""
+    names = {row.name for row in board.rows if row.generator is not None}
+    return {**options.out, **{name: why for name, why in board.trust.barred.items() if name in names}}
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Probation:
+    """What speaks against each metric, by its column's name, and its agreement on the public judgments."""
+
+    by_name: Mapping[str, Mapping[str, Any]]
+    #: Positions of the columns that don't count.
+    out: frozenset[int]
+    notes: tuple[str, ...] = ()
+
+    def of(self, standings: Iterable[MetricStanding]) -> tuple[MetricStanding, ...]:
+        return tuple(replace(standing, **self.by_name[standing.name]) for standing in standings)
+
+
+def _probation(
+    board: Board,
+    matrix: JudgedMatrix,
+    measured: Measured,
+    options: RankingOptions,
+    correlations: Correlations,
+) -> _Probation:
+    known = matrix.aggregate and matrix.scores.columns
+    people = peoples_agreement(board, matrix.part, matrix.aggregate, matrix.references) if known else None
+    alarm = alarms(correlations, people)
+    shares = None if measured.share is None else exposure(board, matrix, seed=options.seed)
+    public = None if measured.public is None else _agreement(board, measured.public, replace(options, draws=0))[0]
+    rules, by_name, out = board.trust, {}, set()
+    for k, column in enumerate(matrix.scores.columns):
+        name = column.name
+        against = (
+            rules.barred.get(name),
+            options.flagged.get(name),
+            None if column.is_statistic else alarm.flags.get(k),
+            exposed(shares, k),
+        )
+        flags = tuple(flag for flag in against if flag is not None)
+        out |= set() if rules.counts(name, flags) else {k}
+        by_name[name] = {
+            "flags": (*flags, *filter(None, [options.marked.get(name), alarm.marks.get(k)])),
+            "counts": k not in out,
+            "public": None if public is None else finite(float(public.r[k])),
+            "public_n": 0 if public is None else int(public.n[k]),
+            "exposure": None if shares is None else finite(float(shares.corrected[k])),
+        }
+    return _Probation(by_name=by_name, out=frozenset(out), notes=() if alarm.note is None else (alarm.note,))
+
+
+def _trusted(matrix: JudgedMatrix, metrics: Sequence[MetricStanding]) -> JudgedMatrix:
+    """The columns of metrics that may join an ensemble as far as nothing speaks against them."""
+    out = {m.name for m in metrics if not m.counts}
+    keep = [k for k, column in enumerate(matrix.scores.columns) if column.name not in out]
+    return matrix if len(keep) == len(matrix.scores.columns) else replace(matrix, scores=matrix.scores.select(keep))
+
+
+def _with_before(
+    board: Board, store: CellStore | None, metrics: Sequence[MetricStanding], options: RankingOptions
+) -> tuple[MetricStanding, ...]:
+    """Metrics with their agreement with earlier judgments, where somebody asks for it."""
+    if options.before is None:
+        return tuple(metrics)
+    matrix = judged_matrix(
+        board, store, aggregate=options.before, references=options.references, part=options.part, beside=True
+    )
+    correlations, _ = _agreement(board, matrix, replace(options, draws=0))
+    place = {column.name: k for k, column in enumerate(matrix.scores.columns)}
+    return tuple(
+        replace(m, before=finite(float(correlations.r[place[m.name]])), before_n=int(correlations.n[place[m.name]]))
+        for m in metrics
     )
 
 
@@ -624,7 +751,11 @@ def _rank_everyone(
     """The ranking of all whose outputs are complete, where what leads can't score some of them; None where it can."""
     ranked = {standing.name for standing in generators if standing.rank is not None}
     takes_part = rows_ranked(board, matrix.references)
-    rows = [k for k, row in enumerate(board.rows) if takes_part[k] and row.generator is not None]
+    rows = [
+        k
+        for k, row in enumerate(board.rows)
+        if takes_part[k] and row.generator is not None and row.name not in options.out
+    ]
     behind = [k for k in rows if board.rows[k].name not in ranked]
     if leader.name is None or not behind:
         return None
@@ -639,6 +770,8 @@ def _rank_everyone(
         return None
     full = np.isfinite(matrix.scores.values[:, everyone]).sum(axis=2)
     able = [k for k in range(len(matrix.scores.columns)) if (full[k] == full[k].max()).all() and full[k].max() > 0]
+    out = {m.name for m in metrics if not m.counts}
+    able = [k for k in able if matrix.scores.columns[k].name not in out]
     names = {matrix.scores.columns[k].name for k in able}
     # Where own scores differ from released ones, theirs is the name here only if the released ones don't score all.
     of_all = replace(
@@ -653,7 +786,9 @@ def _rank_everyone(
     best = choose_leader(board, standings, ensemble, replace(options, by=None))
     if best.name is None:
         return None
-    placed = rank_generators(board, of_all, ensemble, best.name, options.draws, options.seed, options.sides)
+    placed = rank_generators(
+        board, of_all, ensemble, best.name, options.draws, options.seed, options.sides, options.out
+    )
     placed = disclosed_generators(placed, ensemble, options.disclosure)
     alone = next((m for m in standings if m.name == best.name), None)
     return CommonRanking(
@@ -704,11 +839,13 @@ def _place_generators(
 ) -> tuple[GeneratorStanding, ...]:
     """Generators by what leads: a metric, the ensemble, or people."""
     if leader.name != PEOPLE or people is None:
-        return rank_generators(board, matrix, ensemble, leader.name, options.draws, options.seed, options.sides)
-    standings = rank_generators(board, matrix, ensemble, None, options.draws, options.seed)
+        return rank_generators(
+            board, matrix, ensemble, leader.name, options.draws, options.seed, options.sides, options.out
+        )
+    standings = rank_generators(board, matrix, ensemble, None, options.draws, options.seed, out=options.out)
     judged = people.overall.standings
-    placed = {g.name: _by_people(g, judged.get(g.name)) for g in standings}
-    order = [name for name, standing in judged.items() if standing.rank is not None]
+    placed = {g.name: g if g.name in options.out else _by_people(g, judged.get(g.name)) for g in standings}
+    order = [name for name, standing in judged.items() if standing.rank is not None and name not in options.out]
     return (*(placed[name] for name in order), *(g for g in placed.values() if g.rank is None))
 
 
@@ -769,6 +906,10 @@ def _is_statistic(metric: MetricStanding, _: Board, __: RankingOptions) -> str |
     return "is a statistic of the text, not a judgment of its quality" if metric.is_statistic else None
 
 
+def _is_flagged(metric: MetricStanding, _: Board, __: RankingOptions) -> str | None:
+    return None if metric.counts else ON_PROBATION
+
+
 def _is_barred(metric: MetricStanding, _: Board, options: RankingOptions) -> str | None:
     return options.barred.get(metric.name)
 
@@ -792,6 +933,7 @@ def _uses_no_reference(metric: MetricStanding, board: Board, _: RankingOptions) 
 #: What keeps a metric from ranking generators alone, by name; asking for it by name overrides all of them.
 AGAINST_LEADING: Mapping[str, Callable[[MetricStanding, Board, RankingOptions], str | None]] = {
     "statistic": _is_statistic,
+    "flagged": _is_flagged,
     "barred": _is_barred,
     "beside": _stands_beside,
     "scores-only": _is_scores_only,
@@ -899,6 +1041,10 @@ def metric_table(ranking: Ranking) -> Table:
         TableColumn("name", "metric", "left", kind="name"),
         TableColumn("correlation", "correlation", digits=3),
         TableColumn("interval", "95% interval", digits=3, kind="interval", priority=1),
+        TableColumn("public", "on public ones", digits=3, priority=1, visible=ranking.private is not None),
+        TableColumn("exposure", "p", kind="p", priority=2, visible=_any(rows, "exposure")),
+        TableColumn("before", "before", digits=3, priority=1, visible=ranking.before is not None),
+        TableColumn("drop", "drop", digits=3, priority=1, visible=ranking.before is not None),
         TableColumn("n", "n", priority=2),
         TableColumn("references", "references", "left", priority=3),
         TableColumn("reference_free", "reference-free", visible=False),
@@ -908,6 +1054,7 @@ def metric_table(ranking: Ranking) -> Table:
         TableColumn("origin", "scores", "left", priority=5),
         TableColumn("source_name", "source name", "left", visible=False),
         TableColumn("reason", "why not", "left", visible=False),
+        TableColumn("flags", "against it", "left", visible=False),
         TableColumn("cluster", "cluster", priority=6, visible=_any(rows, "cluster")),
         TableColumn("signature", "signature", "left", priority=7),
         TableColumn("completed", "completed here", visible=False),
@@ -922,6 +1069,8 @@ def metric_table(ranking: Ranking) -> Table:
         *_ensemble_note(ranking),
         *_completed_notes(ranking),
         *_cluster_note(ranking, ranking.metrics),
+        *share_notes(ranking),
+        *flag_notes(ranking),
         *why_not,
         *notes.texts(),
         *part_note(ranking.part),
@@ -968,6 +1117,7 @@ def generator_table(ranking: Ranking, human: bool = True) -> Table:
         *(_cluster_note(ranking, ranking.generators) if ranking.ranked_by != PEOPLE else ()),
         *why_not,
         *_coverage_notes(ranking),
+        *doubt_notes(ranking),
         *notes.texts(),
         *part_note(ranking.part),
     )
@@ -1064,6 +1214,11 @@ def _metric_row(standing: MetricStanding, notes: MarkNotes) -> Mapping[str, obje
         "completed": len(standing.completed) or None,
         "higher_is_better": standing.higher_is_better,
         "scores_only": standing.scores_only,
+        "public": finite(standing.public),
+        "exposure": finite(standing.exposure),
+        "before": finite(standing.before),
+        "drop": finite(standing.drop),
+        "flags": "; ".join(standing.flags) or None,
         "reason": standing.reason,
         "signature": standing.signature,
     }
@@ -1076,7 +1231,7 @@ def _generator_row(
         "rank": standing.rank,
         "name": standing.name,
         "kind": standing.kind,
-        "mark": notes.mark(HUMAN if standing.kind == "human" else ""),
+        "mark": notes.mark(DOUBTED if standing.doubts else HUMAN if standing.kind == "human" else ""),
         "human": finite(standing.human),
         "judged": standing.judged,
         "interval": standing.interval.get(ranked_by) if ranked_by is not None else None,
@@ -1221,6 +1376,33 @@ def _corpus_note(ranking: Ranking) -> tuple[str, ...]:
     return (f'{listed(list(map(one_line, names)))}: of all outputs together; "of sentences" is their mean.{ranks}',)
 
 
+def share_notes(ranking: Ranking) -> Iterable[str]:
+    """What agreement was measured on, where not on all judgments, and what stands beside."""
+    share = ranking.private
+    if share is not None:
+        yield (
+            f"Agreement is measured on the private share of the judgments ({share.private:,} instances; "
+            f"{share.public:,} are public). p: how likely so large a difference is for a metric that has seen neither."
+        )
+    if ranking.before is not None:
+        yield f"Before: agreement with the judgments before these ({one_line(ranking.before)}); drop: how much is gone."
+
+
+def flag_notes(ranking: Ranking) -> Iterable[str]:
+    """What speaks against metrics, and whether they count all the same."""
+    for metric in ranking.metrics:
+        if metric.flags:
+            counts = " It counts all the same." if metric.counts else " It leads no ranking and joins no ensemble."
+            yield f"{one_line(metric.name)} {'; it '.join(map(one_line, metric.flags))}.{counts}".replace("?.", "?")
+
+
+def doubt_notes(ranking: Ranking) -> Iterable[str]:
+    """What speaks against generators' outputs."""
+    for generator in ranking.generators:
+        if generator.doubts:
+            yield f"{one_line(generator.name)}: {'; '.join(map(one_line, generator.doubts))}."
+
+
 def leader_name(ranking: Ranking) -> str | None:
     """What ranks the generators, in words: people with the judgments that are meant."""
     if ranking.ranked_by == PEOPLE:
@@ -1328,7 +1510,9 @@ def statistic_name(ranking: Ranking) -> str:
 
 
 def metric_mark(standing: MetricStanding) -> str:
-    """What stands behind a metric's name: that it is a mere statistic, scores only, or that it uses no references."""
+    """What stands behind a metric's name: doubts, that it is a mere statistic, scores only, or uses no references."""
+    if standing.flags:
+        return FLAGGED
     if standing.is_statistic:
         return STATISTIC
     if standing.scores_only:
@@ -1349,8 +1533,8 @@ def correlated(ranking: Ranking) -> list[MetricStanding]:
 
 
 def best_metric(ranking: Ranking) -> MetricStanding | None:
-    """The metric that agrees best with people; a statistic of the text is none."""
-    return next((m for m in correlated(ranking) if not m.is_statistic), None)
+    """The metric that agrees best with people; a statistic of the text is none, nor what is kept out."""
+    return next((m for m in correlated(ranking) if m.counts and not m.is_statistic), None)
 
 
 def popular_metric(ranking: Ranking) -> MetricStanding | None:
@@ -1484,7 +1668,12 @@ def correlation_bars(ranking: Ranking, *, theme: Theme = "light") -> alt.LayerCh
     whiskers = base.mark_rule(color=colours.text, strokeWidth=1.2).encode(alt.X("low:Q"), y, alt.X2("high:Q"))
     figures = base.mark_text(align="left", dx=5, color=colours.text).encode(alt.X("end:Q"), y, text="label:N")
     chart = (lengths + whiskers + figures).properties(width=WIDTH, height=ROW * len(bars))
-    notes = {REFERENCE_FREE: "uses no references", STATISTIC: "a statistic of the text", SCORES_ONLY: "scores only"}
+    notes = {
+        FLAGGED: "something speaks against it",
+        REFERENCE_FREE: "uses no references",
+        STATISTIC: "a statistic of the text",
+        SCORES_ONLY: "scores only",
+    }
     marks = [f" {mark} {note}." for mark, note in notes.items() if any(name.endswith(mark) for name in names)]
     intervals = "Lines are 95% intervals." if any(bar.get("low") is not None for bar in bars) else ""
     words = "; ".join(f"{bar['name']} {bar['label']}" for bar in bars)
@@ -1578,6 +1767,11 @@ def rank(
     ] = "instances",
     seed: Annotated[int, Ge(0), Named(metavar="N"), "seed of what is random"] = 0,
     sides: Annotated[Sides, "tests ask whether two entries differ, or (one) whether the one ahead is better"] = "two",
+    before: Annotated[
+        str | None,
+        Named(metavar="NAME"),
+        "show agreement with these earlier judgments beside: an aggregate or dimension of the board",
+    ] = None,
 ) -> Ranking:
     """Rank metrics by their correlation with people, and generators by the best metric, the ensemble or people.
 
@@ -1596,9 +1790,17 @@ def rank(
         draws=draws,
         seed=seed,
         sides=sides,
+        before=before,
+        marked=_flagged_by_audits(view),
     )
     ranking = rank_board(view.counted, view.cells, options)
     return ranking if view.archive is None else view.archive.numbered(ranking)
+
+
+def _flagged_by_audits(view: View) -> dict[str, str]:
+    """Metrics that a kept audit flags."""
+    audits = () if view.archive is None else view.archive.audits()
+    return {audit.metric: "is flagged by its audit" for audit in audits if audit.level == "flagged"}
 
 
 @rank.table

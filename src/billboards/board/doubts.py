@@ -23,20 +23,7 @@ from typing import Literal
 from billboards.board import check_texts
 from billboards.board.check_texts import Passage, Passages
 from billboards.board.model import Board, Outputs
-
-DoubtKind = Literal[
-    "copies references",
-    "copies a generator",
-    "copies an earlier version",
-    "copies inputs",
-    "other order",
-    "other language",
-    "cut off",
-    "tokenised",
-    "lower case",
-    "repeats itself",
-    "empty",
-]
+from billboards.board.trust import DoubtKind
 
 #: Letters and digits of a shingle.
 LENGTH = 5

@@ -84,6 +84,7 @@ def read_board(root: Path, problems: Problems) -> Board:
         reference_free=settings.reference_free,
         by=settings.by,
         anonymous=settings.anonymous,
+        trust=settings.trust,
         home=root,
     )
 

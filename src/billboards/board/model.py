@@ -18,6 +18,7 @@ from typing import Literal
 from billboards.board.card import OF_JUDGMENTS, DataCard
 from billboards.board.judgments import Aggregate, Dimension, Judgments
 from billboards.board.scores import ImportedColumn
+from billboards.board.trust import TrustRules
 from billboards.errors import InvalidInput, UnknownName
 
 Kind = Literal["machine", "human", "optimised"]
@@ -138,6 +139,8 @@ class Board:
     by: str | None = None
     #: Campaigns whose annotators are not persons: their names stand for places in a list.
     anonymous: tuple[str, ...] = ()
+    #: What the owner lets count.
+    trust: TrustRules = field(default_factory=TrustRules)
     #: The folder the board was opened from; where its computed scores and rankings are kept.
     home: Path | None = field(default=None, compare=False)
 
@@ -308,6 +311,7 @@ class Board:
                     + [self.reference_free] * (self.reference_free != "diagnostic")
                 ),
                 *((json.dumps([self.by, self.anonymous]),) if self.by or self.anonymous else ()),
+                *((json.dumps(["trust", *self.trust.facts]),) if self.trust.facts else ()),
             )
         )
 

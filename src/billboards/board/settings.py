@@ -31,6 +31,7 @@ from billboards.board.card import DataCard
 from billboards.board.judgments import Aggregate, Dimension
 from billboards.board.model import Generator, Kind, ReferenceFree
 from billboards.board.names import board_name_mistake, file_name_mistake, generator_name_mistake, name_mistake
+from billboards.board.trust import DOUBTS, DoubtKind, Flagged, TrustRules
 from billboards.reading import Problems, shown, toml_document
 
 FILE = "board.toml"
@@ -58,6 +59,7 @@ class Settings:
     reference_free: ReferenceFree = "diagnostic"
     by: str | None = None
     anonymous: tuple[str, ...] = ()
+    trust: TrustRules = field(default_factory=TrustRules)
     #: The line each key stands on; None where the file could not be read at all.
     lines: Mapping[tuple[str, ...], int] | None = field(default=None, compare=False, repr=False)
 
@@ -118,6 +120,7 @@ def _settings(document: dict[str, Any], mistakes: _Mistakes) -> Settings:
         reference_free=tables.reference_free,
         by=tables.by,
         anonymous=tables.anonymous,
+        trust=_trust(tables.trust, mistakes),
         lines=mistakes.lines,
     )
 
@@ -170,6 +173,8 @@ def _read_schema(value: object) -> object:
 _Text = Annotated[str, _must_be("text in quotes")]
 _Truth = Annotated[bool, _must_be("true or false")]
 _Number = Annotated[float, _must_be("a finite number")]
+_Share = Annotated[float, Field(ge=0, le=1), _must_be("a share between 0 and 1")]
+_PrivateShare = Annotated[float, Field(gt=0, lt=1), _must_be("a share between 0 and 1")]
 _Pair = Annotated[tuple[float, float], BeforeValidator(_from_list), _must_be("two finite numbers, as in [1, 5]")]
 _Names = Annotated[
     tuple[str, ...], BeforeValidator(_from_list), _must_be("a list of texts"), WrapValidator(_all_different)
@@ -227,6 +232,21 @@ class _ScoresTable(_Table):
     scores_only: _Truth = False
 
 
+class _TrustTable(_Table):
+    bars: Annotated[
+        tuple[DoubtKind, ...],
+        BeforeValidator(_from_list),
+        _must_be(f"a list of doubts: {', '.join(DOUBTS)}"),
+        WrapValidator(_all_different),
+    ] = TrustRules().bars
+    bars_from: _Share = TrustRules().bars_from
+    private_share: _PrivateShare | None = None
+    private_seed: Annotated[int, Field(ge=0), _must_be("a whole number, 0 or more")] = 0
+    flagged: Annotated[Flagged, _must_be("'out' or 'count'")] = "out"
+    admits: _Names = ()
+    barred: Annotated[Mapping[str, str], _must_be('a table of reasons, as in "my-metric" = "has seen them"')] = {}
+
+
 _CARD: dict[str, Any] = {f.name: (_Text | None, None) for f in fields(DataCard)}
 _CardTable: type[_Table] = create_model("_CardTable", __base__=_Table, **_CARD)
 
@@ -249,6 +269,7 @@ class _Tables(_Table):
     aggregates: Mapping[str, _AggregateTable] = {}
     generators: Mapping[str, _GeneratorTable] = {}
     scores: Mapping[str, _ScoresTable] = {}
+    trust: _TrustTable = _TrustTable()
     card: _CardTable = _CardTable()  # type: ignore[valid-type]
 
 
@@ -264,6 +285,7 @@ KEYS: Mapping[str, tuple[str, ...]] = {
     "aggregates.NAME": _keys(_AggregateTable),
     "generators.NAME": _keys(_GeneratorTable),
     "scores.NAME": _keys(_ScoresTable),
+    "trust": _keys(_TrustTable),
     "card": _keys(_CardTable),
 }
 
@@ -325,6 +347,14 @@ def _check_names(tables: _Tables, mistakes: _Mistakes) -> None:
         for name in named:
             if wrong := mistake(name):
                 mistakes.add(f"the name {shown(name)} in [{kind}] {wrong}", kind, name)
+
+
+def _trust(table: _TrustTable, mistakes: _Mistakes) -> TrustRules:
+    rules = TrustRules(**dict(table))
+    for name in rules.admits:
+        if name in rules.barred:
+            mistakes.add(f"[trust] both admits and bars {shown(name)}; take it out of one", "trust", "admits")
+    return rules
 
 
 def _ranks(ranks: str | None, document: Mapping[str, Any], mistakes: _Mistakes) -> str | None:

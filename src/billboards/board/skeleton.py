@@ -200,6 +200,19 @@ description = "An imaginary system."
 # scores_only = false
 # computed_by = "BLEU"
 
+# What may count. A generator with one of these doubts about at least this share of its outputs gets no rank, and a
+# metric that something speaks against (it agrees better with people than they do among themselves, or better with the
+# judgments it could see) neither leads nor joins an ensemble, unless flagged is "count" or its name is among admits.
+# With a private share, metrics are measured on that part of the documents, chosen by the seed; keep both to yourself.
+# [trust]
+# bars = ["copies references"]
+# bars_from = 0.5
+# private_share = 0.3
+# private_seed = 20260501
+# flagged = "out"
+# admits = ["my-metric"]
+# barred = { "sent-twice" = "the same system as example-machine" }
+
 # The data card: what a reader must know before trusting the board.
 [card]
 title = "An example of a board"

@@ -40,6 +40,7 @@ from billboards.board.names import (
 )
 from billboards.board.scores import ImportedColumn, natural
 from billboards.board.settings import FILE, SCHEMA, dimension_mistake, levels_mistakes, standardise_mistake
+from billboards.board.trust import TrustRules
 from billboards.errors import InvalidInput, StoreFailed
 from billboards.reading import shown
 
@@ -222,6 +223,7 @@ def _document(board: Board, *, in_order: bool) -> dict[str, Any]:
             "order": _stated_order(board) if in_order else None,
             "by": board.by,
             "anonymous": list(board.anonymous) or None,
+            "trust": _trust(board.trust) or None,
             "languages": _present(languages) or None,
             "dimensions": {name: _dimension(d) for name, d in board.dimensions.items()} or None,
             "aggregates": {name: _aggregate(a) for name, a in board.aggregates.items()} or None,
@@ -230,6 +232,13 @@ def _document(board: Board, *, in_order: bool) -> dict[str, Any]:
             "card": _present(asdict(board.card)) or None,
         }
     )
+
+
+def _trust(rules: TrustRules) -> dict[str, Any]:
+    """The owner's rules; what a board has by itself is not written."""
+    usual = asdict(TrustRules())
+    stated = {key: value for key, value in asdict(rules).items() if value != usual[key]}
+    return {key: list(value) if isinstance(value, tuple) else value for key, value in stated.items()}
 
 
 def _stated_order(board: Board) -> list[str] | None:

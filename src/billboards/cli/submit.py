@@ -170,14 +170,19 @@ def _page(site: str, submission: str) -> str:
 
 
 class _Teller:
-    """Says each new state once."""
+    """Says each new state once, and each doubt about what was sent as soon as there is one."""
 
     def __init__(self) -> None:
         self.last: Any = None
+        self.told: set[str] = set()
 
     def __call__(self, submission: dict[str, Any]) -> None:
         progress = submission.get("progress") or {}
         cells = f", {progress['done']} of {progress['total']} cells" if progress.get("total") else ""
+        for doubt in submission.get("doubts") or ():
+            if doubt not in self.told:
+                print(f"doubt: {doubt}; is this what you meant to send?", file=sys.stderr)
+                self.told.add(doubt)
         line = f"{submission['state']}{cells}"
         if line != self.last:
             print(line, file=sys.stderr)

@@ -18,11 +18,15 @@ REFERENCE_FREE = "†"
 HUMAN = "‡"
 STATISTIC = "§"
 SCORES_ONLY = "¶"
+FLAGGED = "!"
+DOUBTED = "?"
 NOTES = {
     REFERENCE_FREE: f"{REFERENCE_FREE} uses no references: diagnostic",
     HUMAN: f"{HUMAN} written by people",
     STATISTIC: f"{STATISTIC} a statistic of the text, not a judgment of its quality",
     SCORES_ONLY: f"{SCORES_ONLY} scores only: sent in without what computes them; it leads no ranking",
+    FLAGGED: f"{FLAGGED} something speaks against it: see the notes",
+    DOUBTED: f"{DOUBTED} there are doubts about its outputs: see the notes",
 }
 
 

@@ -22,6 +22,7 @@ from pydantic_core import ErrorDetails, PydanticCustomError
 
 from billboards.analyses.ensemble import Method
 from billboards.board import ReferenceFree
+from billboards.board.trust import DoubtKind, Flagged, TrustRules
 from billboards.errors import InvalidInput, InvalidSettings, Refused
 from billboards.reading import toml_document
 from billboards.stats.significance import Sides
@@ -85,6 +86,23 @@ class Phase(_Settings):
         return (self.opens is None or self.opens <= now) and (self.closes is None or now < self.closes)
 
 
+class TrustSettings(_Settings):
+    """What an owner lets count on one board; see `board.trust`."""
+
+    bars: Annotated[tuple[DoubtKind, ...], BeforeValidator(_read_list)] = TrustRules().bars
+    bars_from: Annotated[float, Field(ge=0, le=1)] = TrustRules().bars_from
+    private_share: Annotated[float, Field(gt=0, lt=1)] | None = None
+    #: Chosen by the site where the owner chooses none; nobody but owners is told.
+    private_seed: NotNegative | None = None
+    flagged: Flagged = "out"
+    admits: Texts = ()
+    barred: Mapping[str, str] = Field(default_factory=dict)
+
+    @property
+    def rules(self) -> TrustRules:
+        return TrustRules(**{**dict(self), "private_seed": self.private_seed or 0})
+
+
 class BoardSettings(_Settings):
     """What an owner decides about one board; None is no limit."""
 
@@ -119,6 +137,8 @@ class BoardSettings(_Settings):
     #: Whether tests ask if two entries differ, or (one) if the one ahead is better.
     sides: Sides = "two"
     quiet: Annotated[float, Field(ge=0)] = 0.0
+    #: What may count; None is what the folder says.
+    trust: TrustSettings | None = None
 
     @field_validator("phases")
     @classmethod
@@ -163,8 +183,15 @@ class BoardSettings(_Settings):
         """Whether results of submissions to this phase are still hidden."""
         return not self.revealed and any(each.name == phase and each.blind for each in self.phases)
 
+    def public_document(self) -> dict[str, Any]:
+        """The settings as everybody may know them: without the seed of the private share."""
+        document = self.document()
+        if document["trust"] is not None:
+            document["trust"].pop("private_seed")
+        return document
+
     def document(self) -> dict[str, Any]:
-        """The settings as they are kept and sent."""
+        """The settings as they are kept and sent to owners."""
         document = self.model_dump(mode="json")
         for times, words in ((document, ("frozen",)), *((phase, ("opens", "closes")) for phase in document["phases"])):
             times.update({word: moment(times[word]) for word in words if times[word] is not None})
@@ -387,6 +414,7 @@ def _keys(kind: type[_Settings], tables: list[int | str]) -> Iterator[str]:
 _TABLES: Mapping[str, type[_Settings]] = MappingProxyType(
     {
         "phases": Phase,
+        "trust": TrustSettings,
         "mail": MailSettings,
         "oidc": OidcSettings,
         "retention": RetentionSettings,

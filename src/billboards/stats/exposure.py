@@ -25,8 +25,9 @@ Bools = NDArray[np.bool_]
 
 #: Documents that each share needs: fewer can be dealt in too few ways to find anything.
 FEWEST = 5
-#: With five thousand, seventy metrics can be told apart from luck at 1% after Holm's correction.
-DEALS = 5000
+#: Deals behind a p-value: so many, or so many for each metric. Holm's correction multiplies the smallest p-value that
+#: there can be by the number of metrics, and at 1% something must still be found.
+DEALS, DEALS_EACH = 5000, 200
 #: Deals that are worked out at a time.
 _BLOCK = 250
 
@@ -68,7 +69,7 @@ def private_documents(documents: Sequence[str], share: float, seed: int) -> Bool
 
 
 def compare_shares(
-    scores: Floats, human: Floats, documents: Sequence[str], private: Bools, *, deals: int = DEALS, seed: int = 0
+    scores: Floats, human: Floats, documents: Sequence[str], private: Bools, *, deals: int | None = None, seed: int = 0
 ) -> Exposure:
     """Agreement on the public and the private share, and how surprising each metric's difference is.
 
@@ -76,9 +77,10 @@ def compare_shares(
     human: rows × instances; NaN where nothing was judged.
     documents: the document of every instance.
     private: whether an instance belongs to the private share; whole documents do.
-    deals: further deals of the documents behind the p-values.
+    deals: further deals of the documents behind the p-values (default: 5,000, or 200 for each metric).
     seed: the seed of these deals.
     """
+    deals = max(DEALS, DEALS_EACH * len(scores)) if deals is None else deals
     names, place = np.unique(np.asarray(documents, str), return_inverse=True)
     judged = np.isfinite(human).any(axis=0)
     by_document = sums_by_document(instance_sums(scores, human), np.asarray(documents, str))

@@ -149,9 +149,15 @@ def _read_me(look: Look) -> str:
         if getattr(options, option) != getattr(usual, option):
             words += [f"--{word}", quote(str(getattr(options, option)))]
     lines = [f"The board {look.name}, as its site had it. Its ranking there:", "", f"    {' '.join(words)}", ""]
-    if look.barred:
+    against = {**look.trust.barred, **look.trust.flagged}
+    if against:
         lines.append("On the site these submitted metrics may not lead:")
-        lines += [f"    {name}: {reason}" for name, reason in sorted(look.barred.items())]
+        lines += [f"    {name}: {reason}" for name, reason in sorted(against.items())]
+    if look.trust.out:
+        lines.append("On the site these generators have no rank:")
+        lines += [f"    {name}: {reason}" for name, reason in sorted(look.trust.out.items())]
+    if look.ranking is not None and look.ranking.private is not None and look.live.audience != "owners":
+        lines.append("On the site metrics are measured on private judgments, which are not in this folder.")
     if look.withheld:
         lines.append(look.withheld_words)
     if look.view.hidden:

@@ -21,6 +21,7 @@ from billboards.board._parts import LISTED
 from billboards.board.cells import ColumnKey
 from billboards.board.folder import open_board, read_texts
 from billboards.board.judgments import JudgmentColumns
+from billboards.board.private_share import without_private
 from billboards.errors import InvalidBoard, InvalidInput, MissingPart
 from billboards.metrics.base import Metric
 from billboards.metrics.discovery import installed_metric
@@ -107,6 +108,7 @@ class LiveBoard:
             return board
         if self.settings.hidden_references:
             board = without_references(board)
+        board = without_private(board)
         if self.settings.hidden_judgments:
             board = replace(board, judgments=JudgmentColumns(board.judgments.dimensions).build())
         return board
@@ -119,9 +121,10 @@ _LIVE = Shelf[tuple[str, Audience], LiveBoard]()
 _FOLDERS = Shelf[str, tuple[tuple[str, str], Board]]()
 
 
-def hides_judgments(settings: BoardSettings, board: Board) -> bool:  # noqa: ARG001 - a board may keep some to itself
+def hides_judgments(settings: BoardSettings, board: Board) -> bool:
     """Whether some of the judgments that a board is ranked by are kept from everybody but owners."""
-    return settings.hidden_judgments
+    rules = board.trust if settings.trust is None else settings.trust.rules
+    return settings.hidden_judgments or rules.private_share is not None
 
 
 def without_references(board: Board) -> Board:
@@ -185,6 +188,8 @@ def _build(
 ) -> LiveBoard:
     board = folder_board(site, registered)
     settings = read_board_settings(registered.settings)
+    if settings.trust is not None:
+        board = replace(board, trust=settings.trust.rules)
     with site.database.reading() as connection:
         scored = submissions.find(connection, board=registered.name, states=("scored",))
         blind = find_blind_rows(connection, settings, registered.name)

@@ -39,7 +39,7 @@ from billboards.errors import NotEnoughData, Refused
 from billboards.show.documents import result_of
 from billboards.show.words import listed, one_line
 from billboards.site.boards.live import LiveBoard
-from billboards.site.boards.ranking import rank_by_owner, ranking_options, ruled
+from billboards.site.boards.ranking import Findings, rank_by_owner, ranking_options, ruled
 from billboards.site.boards.snapshots import Audience, Place, Side
 from billboards.site.pages.board_view import Filter
 from billboards.site.pages.explorer import Matrix
@@ -164,7 +164,18 @@ class Look:
     @cached_property
     def _counted(self) -> Board:
         """The board that scores are looked up on: metrics need the references even where nobody may read them."""
-        return self.live.board if self.judged else replace(self.live.board, judgments=self.board.judgments)
+        full = self.live.board
+        return full if self._sees_all else replace(full, judgments=self.board.judgments, trust=self.board.trust)
+
+    @cached_property
+    def _sees_all(self) -> bool:
+        """Whether every judgment may be seen: none is hidden, and none is of the private share."""
+        return self.judged and (self.live.audience == "owners" or self.live.board.trust.private_share is None)
+
+    @cached_property
+    def _counted_live(self) -> LiveBoard:
+        """The live board with the judgments that may be counted here and now."""
+        return replace(self.live, board=self._counted)
 
     @cached_property
     def view(self) -> View:
@@ -187,33 +198,33 @@ class Look:
         if not self.judged:
             raise Refused("this board keeps its judgments hidden, so it can't be ranked on parts of it")
         options = replace(
-            ranking_options(self.live, self.barred),
+            ranking_options(self.live, self.trust),
             aggregate=chosen.aggregate,
             references=chosen.references,
             part=chosen.part,
         )
         # On a part of the board a withheld metric's mean could be a single score.
-        live = replace(self.live, cells=self.live.told_cells)
+        live = replace(self._counted_live, cells=self.live.told_cells)
         if chosen.by is None:
             return rank_by_owner(live, options)
         return rank_board(ruled(live), live.cells, replace(options, by=chosen.by))
 
     @cached_property
-    def barred(self) -> dict[str, str]:
-        """Metrics that may not lead, as the latest ranking found out."""
-        return dict((self.live.document or {}).get("barred", {}))
+    def trust(self) -> Findings:
+        """What speaks against entries, as the latest ranking found out."""
+        return Findings.read(self.live.document or {})
 
     @cached_property
     def sensitivity(self) -> Sensitivity | None:
         """The metric ranking under every condition, where judgments may be seen and there are some."""
         if not self.judged or self.ranking is None or all(m.correlation is None for m in self.ranking.metrics):
             return None
-        return measure_sensitivity(self.live.board, self.live.told_cells, draws=200, seed=self.live.settings.seed)
+        return measure_sensitivity(self._counted, self.live.told_cells, draws=200, seed=self.live.settings.seed)
 
     @cached_property
     def sources(self) -> AgreementStudy | None:
         """The judgments that rank held against another source of judgments, where there is one to be seen."""
-        board = self.live.board
+        board = self._counted
         aggregate = None if self.ranking is None else self.ranking.aggregate
         # A ranking may be older than the board's settings.
         if not self.judged or aggregate is None or aggregate not in {*board.aggregates, *board.dimensions}:
@@ -237,7 +248,7 @@ class Look:
         """Two metrics, with the texts that may be read."""
         if not self.judged:
             raise Refused("this board keeps its judgments hidden: metrics are compared by their places in the ranking")
-        comparison = compare_metrics(self.live.board, self.live.told_cells, first, second)
+        comparison = compare_metrics(self._counted, self.live.told_cells, first, second)
         return replace(
             comparison,
             for_first=tuple(

@@ -2,22 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from billboards.analyses._disclosed import Disclosure
 from billboards.analyses._people import PEOPLE
 from billboards.analyses.rank import Ranking, RankingOptions, rank_board
 from billboards.board import Board
 from billboards.errors import InvalidInput
-from billboards.site.boards.live import LiveBoard
+from billboards.site.boards import registry
+from billboards.site.boards.live import LiveBoard, folder_board
+
+
+@dataclass(frozen=True, kw_only=True)
+class Findings:
+    """What a site found that speaks against entries of a board: kept with its ranking, read where it is ranked again.
+
+    barred: metrics that may not lead, each with the reason.
+    flagged: metrics that something speaks against, which neither lead nor join ensembles.
+    marked: metrics that something should be said of.
+    out: generators without a rank, each with the reason.
+    doubts: doubts about generators' outputs.
+    """
+
+    barred: Mapping[str, str] = field(default_factory=dict)
+    flagged: Mapping[str, str] = field(default_factory=dict)
+    marked: Mapping[str, str] = field(default_factory=dict)
+    out: Mapping[str, str] = field(default_factory=dict)
+    doubts: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+    @classmethod
+    def read(cls, document: Mapping[str, Any]) -> Findings:
+        """What a snapshot's document holds of it; one of version 0.1 holds little."""
+        kept = document.get("findings") or {"barred": document.get("barred") or {}}
+        return cls(**{name: kept.get(name, {}) for name in cls.__dataclass_fields__})
+
+    def document(self) -> dict[str, Any]:
+        """What is kept: no more than there is."""
+        return {name: dict(value) for name, value in vars(self).items() if value}
 
 
 def ranking_options(
-    live: LiveBoard, barred: Mapping[str, str] | None = None, disclosure: Disclosure | None = None
+    live: LiveBoard, findings: Findings | None = None, disclosure: Disclosure | None = None
 ) -> RankingOptions:
-    """The options that a board's owner has set; `barred` metrics may not lead, each for the reason given."""
-    own = live.settings
+    """The options that a board's owner has set, with what speaks against entries and what must not be told."""
+    own, findings = live.settings, findings or Findings()
+    folder = folder_ranks(live)
     return RankingOptions(
         k=own.k,
         method=own.method,
@@ -25,9 +56,21 @@ def ranking_options(
         draws=own.draws,
         seed=own.seed,
         sides=own.sides,
-        barred=dict(barred or {}),
+        barred=findings.barred,
+        flagged=findings.flagged,
+        marked=findings.marked,
+        out=findings.out,
+        doubts=findings.doubts,
+        before=folder if folder is not None and folder != live.board.ranks else None,
         disclosure=disclosure or live.disclosure,
     )
+
+
+def folder_ranks(live: LiveBoard) -> str | None:
+    """The judgments that ranked before the last campaign: those of the folder, where there are any."""
+    with live.site.database.reading() as connection:
+        board = folder_board(live.site, registry.board(connection, live.name))
+    return board.ranks if len(board.judgments) else None
 
 
 def rank_by_owner(live: LiveBoard, options: RankingOptions) -> Ranking:

@@ -25,10 +25,11 @@ from billboards.show.documents import document_of
 from billboards.site.boards import snapshots
 from billboards.site.boards.ladders import climb_board, keep_rungs
 from billboards.site.boards.live import LiveBoard, board_metrics, live_board
-from billboards.site.boards.ranking import rank_by_owner, ranking_options
+from billboards.site.boards.ranking import Findings, rank_by_owner, ranking_options
 from billboards.site.boards.snapshots import Audience, Snapshot
 from billboards.site.cache import Shelf
 from billboards.site.site import Site
+from billboards.site.submissions.doubts import copied_metrics, generator_doubts, kept_out
 from billboards.site.work import leases
 from billboards.site.work.cells import KeptScores
 from billboards.site.work.leases import Lease
@@ -55,10 +56,10 @@ def refresh(site: Site, name: str, audience: Audience, lease: Lease) -> Snapshot
     """Rank a board and keep what it says; None where another worker has taken the job meanwhile."""
     live = _keeping(site, live_board(site, name, audience=audience))
     audits, refused = audit_live(live)
-    bars = barred(live, audits, refused)
+    findings = find_against(live, audits, refused)
     rungs = climb_board(live)
     disclosure = replace(live.disclosure, rungs=rungs)
-    ranking = rank_by_owner(live, ranking_options(live, bars, disclosure))
+    ranking = rank_by_owner(live, ranking_options(live, findings, disclosure))
     if disclosure.people:
         ranking = without_people(ranking)
     overrating = _overrating(live, ranking)
@@ -72,7 +73,7 @@ def refresh(site: Site, name: str, audience: Audience, lease: Lease) -> Snapshot
         if ranking.ensemble is not None:
             kept = snapshots.keep_ensemble(connection, ranking.ensemble, public=audience == "public", now=now)
             ranking = replace(ranking, ensemble=kept)
-        document = _document(live, ranking, overrating, audits, bars)
+        document = _document(live, ranking, overrating, audits, findings)
         last = snapshots.latest(connection, name, audience)
         before = None if last is None else snapshots.document(connection, last)
         if last is not None and last.id == snapshots.document_id(document):
@@ -116,20 +117,27 @@ def _has_reference_free(live: LiveBoard) -> bool:
     )
 
 
-def barred(live: LiveBoard, audits: Mapping[str, MetricAudit], refused: Mapping[str, str]) -> dict[str, str]:
-    """Submitted reference-free metrics that may not lead: those the audit flags, and those it could not judge."""
+def find_against(live: LiveBoard, audits: Mapping[str, MetricAudit], refused: Mapping[str, str]) -> Findings:
+    """What speaks against entries of a live board.
+
+    Submitted reference-free metrics that could not be audited may not lead; those that the audit flags don't count. A
+    flagged metric that the owner put on the board is marked.
+    """
     sent_in = {name for name in live.metrics if not live.metrics[name].settings.get("needs_references", True)}
-    unaudited = dict.fromkeys(sent_in & refused.keys(), "is not audited")
-    return unaudited | {name: "is flagged by its audit" for name in sent_in & audits.keys() if _bars(audits[name])}
+    by_audit = {name: "is flagged by its audit" for name, audit in audits.items() if audit.level == "flagged"}
+    copies = copied_metrics(live, board_scores(live.board, live.cells).leading()) if live.metrics else {}
+    return Findings(
+        barred=dict.fromkeys(sent_in & refused.keys(), "is not audited"),
+        flagged={name: why for name, why in by_audit.items() if name in live.metrics},
+        marked={name: why for name, why in by_audit.items() if name not in live.metrics} | copies,
+        out=kept_out(live),
+        doubts=generator_doubts(live),
+    )
 
 
-def _bars(audit: MetricAudit) -> bool:
-    return audit.level == "flagged"
-
-
-def rank_live(live: LiveBoard, barred: Mapping[str, str] | None = None) -> Ranking:
+def rank_live(live: LiveBoard, findings: Findings | None = None) -> Ranking:
     """The ranking of a live board by its owner's options."""
-    return rank_by_owner(live, ranking_options(live, barred))
+    return rank_by_owner(live, ranking_options(live, findings))
 
 
 def compared_human(board: Board) -> str | None:
@@ -155,7 +163,7 @@ def _document(
     ranking: Ranking,
     overrating: Mapping[str, Any] | None,
     audits: Mapping[str, MetricAudit],
-    bars: Mapping[str, str],
+    findings: Findings,
 ) -> dict[str, Any]:
     document: dict[str, Any] = {
         "schema": 1,
@@ -167,7 +175,8 @@ def _document(
         "rows": {row.name: row.version for row in live.board.rows},
         "columns": {metric.name: metric.signature for metric in ranking.metrics},
     }
-    return document | {"barred": dict(bars)} if bars else document
+    kept = findings.document()
+    return document | {"findings": kept} if kept else document
 
 
 def _cause(live: LiveBoard, before: Mapping[str, Any] | None, after: Mapping[str, Any]) -> dict[str, Any]:

@@ -147,7 +147,7 @@ def read_board(request: Request, board: str, viewer: Reader) -> BoardFacts:
         ranks=shown.ranks,
         card=asdict(shown.card),
         draft=list(shown.missing_facts),
-        settings=live.settings.document(),
+        settings=live.settings.document() if viewer.audience == "owners" else live.settings.public_document(),
         unavailable=dict(live.unavailable),
     )
 

@@ -55,6 +55,7 @@ class TableRow:
     opens_cluster: bool
     cells: tuple[TableCell, ...]
     hidden: bool = False
+    doubts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +110,7 @@ def lay_rows(
                 for scale, read, judged, (key, _) in zip(scales, readers, people, columns, strict=True)
             ),
             wanted not in standing.name.casefold(),
+            standing.doubts,
         )
 
     return tuple(row(k) for k in shown.entries), shown

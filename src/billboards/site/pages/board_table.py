@@ -154,16 +154,22 @@ def _metric_column(
         metric_mark(standing),
         ranking.ranked_by == standing.name,
         rank,
-        _correlation_cell(standing),
+        _correlation_cell(ranking, standing),
         _overrating_cell(standing.name, measured, missing),
     )
 
 
-def _correlation_cell(standing: MetricStanding) -> TopCell:
+def _correlation_cell(ranking: Ranking, standing: MetricStanding) -> TopCell:
     if standing.correlation is None:
         return TopCell("–", (standing.reason or "no correlation",))
     interval = () if standing.interval is None else (f"95% interval {interval_text(standing.interval, 3)}",)
-    return TopCell(value_text(standing.correlation, 3), (*interval, f"n = {standing.n:,} judged outputs"))
+    more = [*interval, f"n = {standing.n:,} judged outputs"]
+    if ranking.private is not None:
+        more += ["On the private share of the judgments", f"On the public ones {value_text(standing.public, 3)}"]
+    if standing.before is not None:
+        more.append(f"On the judgments before {value_text(standing.before, 3)}")
+    more += [f"It {flag}" for flag in standing.flags]
+    return TopCell(value_text(standing.correlation, 3), tuple(more), "" if standing.counts else "down")
 
 
 def _overrating_cell(name: str, measured: Mapping[str, OverratingEstimate], missing: Mapping[str, str]) -> TopCell:

@@ -26,13 +26,15 @@ from billboards.analyses.rank import (
     best_metric_words,
     citation,
     common_table,
+    flag_notes,
     lines_table,
     metric_mark,
     newcomer_words,
     popular_metric,
+    share_notes,
 )
 from billboards.board import Board, Slice
-from billboards.show.table import NOTES
+from billboards.show.table import DOUBTED, NOTES
 from billboards.show.words import one_line, value_text
 from billboards.site.pages.board_table import BoardTable, board_table
 from billboards.site.pages.board_wish import ORDERS, Wish, read_wish
@@ -122,6 +124,7 @@ def table_context(
         "kept_for_finding": [*((k, v) for k, v in kept if k != "find"), *_flat(wish.query())],
         "kept_for_columns": [*kept, *((k, v) for k, v in _flat(wish.query()) if k not in ("hide", "pin")), *page],
         "marks": NOTES,
+        "doubted": DOUBTED,
         "ranked_by": ranked_by_words(ranking, asked=bool(query.get("by"))),
         "notes": _notes(ranking, overrating),
         "findings": findings(ranking, overrating),
@@ -292,6 +295,7 @@ def _choices(ranking: Ranking, wish: Wish) -> list[dict[str, object]]:
 
 def _notes(ranking: Ranking, overrating: OverratingReport | None) -> list[str]:
     marks = {metric_mark(metric) for metric in ranking.metrics}
+    marks |= {DOUBTED} if any(generator.doubts for generator in ranking.generators) else set()
     notes = [note for mark, note in NOTES.items() if mark in marks]
     if overrating is not None:
         against = ", ".join(overrating.references) or "no references"
@@ -299,7 +303,7 @@ def _notes(ranking: Ranking, overrating: OverratingReport | None) -> list[str]:
             f"Overrating: by how many of its standard deviations a metric scores machines above {overrating.human} at "
             f"equal human judgment (references: {against}); 0 is neutral."
         )
-    return [*notes, *_unranked(ranking)]
+    return [*notes, *share_notes(ranking), *flag_notes(ranking), *_unranked(ranking)]
 
 
 def _unranked(ranking: Ranking) -> Iterator[str]:

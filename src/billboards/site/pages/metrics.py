@@ -81,6 +81,7 @@ def metric_context(look: Look, name: str) -> dict[str, Any]:
         "outcomes": OUTCOMES,
         "card": card_of(standing.name) if standing.origin == "own" else None,
         "submission": look.live.metrics.get(standing.name),
+        "training": _training(look, standing),
         "not_scored": _not_scored(ranking, standing),
         "half": HALF,
         "withheld": look.withheld.get(standing.name),
@@ -93,6 +94,16 @@ def _not_scored(ranking: Ranking, standing: MetricStanding) -> tuple[str, ...]:
     if not standing.scores_only:
         return ()
     return tuple(g.name for g in ranking.generators if not g.covered.get(standing.name) and g.kind != "optimised")
+
+
+def _training(look: Look, standing: MetricStanding) -> str | None:
+    """What the author of a submitted metric says of its training data, and whether this board's are among them."""
+    submission = look.live.metrics.get(standing.name)
+    if submission is None:
+        return None
+    words = str(submission.settings.get("training_data") or "not said")
+    overlap = submission.settings.get("trained_on_this_board")
+    return f"{words}; {'this board’s judgments among them' if overlap else 'none of this board’s judgments'}"
 
 
 def _audit(look: Look, standing: MetricStanding) -> MetricAudit | None:
@@ -155,7 +166,13 @@ def _facts(ranking: Ranking, standing: MetricStanding) -> list[tuple[str, str]]:
     ranks = dict(zip((m.name for m in ranking.metrics), rank_texts([m.rank for m in ranking.metrics]), strict=True))
     ranked = sum(m.rank is not None for m in ranking.metrics)
     facts = [("rank", f"{ranks[standing.name]} of {ranked}" if standing.rank else "not ranked")]
-    facts.append(("correlation with people", value_text(standing.correlation, 3)))
+    private = ranking.private is not None
+    facts.append(("correlation with people" + " (private share)" * private, value_text(standing.correlation, 3)))
+    if private:
+        facts.append(("on public judgments", value_text(standing.public, 3)))
+    if standing.before is not None:
+        drop = "" if standing.drop is None else f" (drop {value_text(standing.drop, 3)})"
+        facts.append(("on the judgments before", f"{value_text(standing.before, 3)}{drop}"))
     if standing.interval is not None:
         facts.append(("95% interval", interval_text(standing.interval, 3)))
     facts.append(("judged outputs", value_text(standing.n)))

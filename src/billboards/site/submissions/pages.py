@@ -11,11 +11,13 @@ from fastapi import APIRouter
 from billboards.errors import UnknownName
 from billboards.site.accounts.access import Viewer, may
 from billboards.site.boards import registry
+from billboards.site.boards.live import live_board
 from billboards.site.pages.paging import read_before, write_before
 from billboards.site.settings import read_board_settings
 from billboards.site.site import Site
 from billboards.site.submissions import records as submissions
 from billboards.site.submissions import sending as submitting
+from billboards.site.submissions.doubts import doubt_words, doubts_of
 from billboards.site.submissions.records import TERMINAL, TRANSITIONS, Submission
 from billboards.site.submissions.sending import get_submission, read_log
 from billboards.site.web import addresses
@@ -137,6 +139,8 @@ def show_submission(ask: Ask) -> Body:
         took_part=next(
             (addresses.metric(look.name, n) for n, m in look.live.metrics.items() if m.id == submission.id), None
         ),
+        doubts=doubt_words(submission, live_board(ask.site, submission.board)),
+        kept_out=look.live.board.trust.bar(on_board or submission.public_name, doubts_of(submission)),
     )
 
 

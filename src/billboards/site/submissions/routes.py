@@ -16,6 +16,7 @@ from billboards.site.database.trail import LogLine
 from billboards.site.submissions import records as submissions
 from billboards.site.submissions import sending as submitting
 from billboards.site.submissions.addressed_metrics import PARTS, Addressed
+from billboards.site.submissions.doubts import DOUBTS, doubts_of
 from billboards.site.submissions.generator_files import Format
 from billboards.site.submissions.metric_folders import most_bytes_sent
 from billboards.site.submissions.records import Submission
@@ -62,6 +63,7 @@ class SubmissionFacts(BaseModel):
     progress: ProgressFacts | None = Field(None, description="of a single submission that is being scored")
     waits: str | None = Field(None, description="what a single submission waits for that nobody does now")
     warnings: list[str] = Field(default_factory=list, description="what is odd about it, when it is sent in")
+    doubts: list[str] = Field(default_factory=list, description="what speaks against its outputs, once it is checked")
 
 
 class LogFacts(BaseModel):
@@ -379,8 +381,9 @@ def _facts(submission: Submission) -> SubmissionFacts:
     return SubmissionFacts(
         **{word: getattr(submission, word) for word in words},
         platform_fault=submission.platform,
-        # What the Ladder keeps holds a digest of hidden judgments.
-        settings={word: value for word, value in submission.settings.items() if word != "ladder"},
+        # What the Ladder keeps holds a digest of hidden judgments; doubts may be about rows that are hidden.
+        settings={name: value for name, value in submission.settings.items() if name not in ("ladder", DOUBTS)},
+        doubts=[doubt.words for doubt in doubts_of(submission)],
         created=submission.created,
         changed=submission.changed,
     )

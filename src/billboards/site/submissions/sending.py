@@ -11,6 +11,7 @@ again.
 from __future__ import annotations
 
 import hashlib
+import secrets
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -510,7 +511,7 @@ def change_settings(site: Site, viewer: Viewer, board: str, changes: Mapping[str
     leaders = _leaders(site, board) if "by" in changes else None
     with site.database.writing() as connection:
         registered = registry.board(connection, board)
-        settings = read_board_settings({**registered.settings, **changes}, leaders=leaders)
+        settings = read_board_settings(_changed(registered.settings, changes), leaders=leaders)
         if settings.by == PEOPLE and settings.hidden_judgments:
             raise InvalidInput(
                 f"board {board} hides its judgments, so people can't rank it; change by or hidden_judgments"
@@ -519,6 +520,18 @@ def change_settings(site: Site, viewer: Viewer, board: str, changes: Mapping[str
             connection, board, "board.settings", actor=viewer.name, now=site.clock(), settings=settings.document()
         )
         return settings
+
+
+def _changed(kept: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings with what an owner changes; of the rules of trust, too, those not named stay."""
+    changed = {**kept, **changes}
+    trust, sent = kept.get("trust"), changes.get("trust")
+    if isinstance(sent, dict):
+        rules = {**(trust or {}), **sent}
+        if rules.get("private_share") is not None and rules.get("private_seed") is None:
+            rules["private_seed"] = secrets.randbits(48)
+        changed["trust"] = rules
+    return changed
 
 
 def _leaders(site: Site, board: str) -> set[str]:

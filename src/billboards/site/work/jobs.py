@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import errno
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -37,6 +38,7 @@ from billboards.site.database import trail
 from billboards.site.site import Site
 from billboards.site.submissions import records as submissions
 from billboards.site.submissions.addressed_metrics import described, open_address
+from billboards.site.submissions.doubts import DOUBTS, doubt_words, find_doubts
 from billboards.site.submissions.given import hidden_since
 from billboards.site.submissions.metric_folders import column_name, open_submitted
 from billboards.site.submissions.records import Submission
@@ -95,7 +97,10 @@ def _check_generator(site: Site, job: Job, submission: Submission) -> None:
     if problem is not None:
         _finish(site, job, "rejected", reason=problem)
     else:
-        _finish(site, job, "scoring", log=f"checked: {len(board.instances)} outputs")
+        doubts = find_doubts(site, submission)
+        words = doubt_words(replace(submission, settings={DOUBTS: doubts}), live_board(site, job.board))
+        log = "\n".join((f"checked: {len(board.instances)} outputs", *(f"doubt: {doubt}" for doubt in words)))
+        _finish(site, job, "scoring", log=log, settings={**submission.settings, DOUBTS: doubts})
 
 
 def _check_scores(site: Site, job: Job, submission: Submission) -> None:
