@@ -363,7 +363,7 @@ def test_attack_the_fourth_metric_of_a_day_is_refused_before_it_is_looked_at(fer
 def test_attack_boosting_learns_nothing_from_the_ladder_and_withdrawing_does_not_reset_it(
     ferry: PageSite, ladder: bool | float
 ) -> None:
-    ferry.settle(hidden_judgments=True, ladder=ladder, hidden_per_day=None, draws=0)
+    ferry.settle(hidden_judgments=True, ladder=ladder, hidden_per_day=None, draws=0, trust={"flagged": "count"})
     right = [[sum(word != "wrong" for word in (text or "").split()) for text in row.texts] for row in ferry.board.rows]
     human = np.array(right, float)
     random = np.random.default_rng(6)
