@@ -76,7 +76,7 @@ def metric_context(look: Look, name: str) -> dict[str, Any]:
         "not_measured": None if look.overrating is None else look.overrating.missing.get(standing.name),
         "residuals": extremes(residuals(look.matrix, ranking, standing.name)) if drawn else cut([], 0),
         "weight": None if ranking.ensemble is None else ranking.ensemble.weights.get(standing.name),
-        "left_out": None if ranking.ensemble is None else ranking.ensemble.left_out.get(standing.name),
+        "left_out": _left_out(ranking, standing),
         "audit": _audit(look, standing),
         "outcomes": OUTCOMES,
         "card": card_of(standing.name) if standing.origin == "own" else None,
@@ -94,6 +94,13 @@ def _not_scored(ranking: Ranking, standing: MetricStanding) -> tuple[str, ...]:
     if not standing.scores_only:
         return ()
     return tuple(g.name for g in ranking.generators if not g.covered.get(standing.name) and g.kind != "optimised")
+
+
+def _left_out(ranking: Ranking, standing: MetricStanding) -> str | None:
+    """Why a metric may not join the ensemble; None where it may."""
+    if not standing.counts:
+        return "it is on probation"
+    return None if ranking.ensemble is None else ranking.ensemble.left_out.get(standing.name)
 
 
 def _training(look: Look, standing: MetricStanding) -> str | None:
@@ -168,13 +175,13 @@ def _facts(ranking: Ranking, standing: MetricStanding) -> list[tuple[str, str]]:
     facts = [("rank", f"{ranks[standing.name]} of {ranked}" if standing.rank else "not ranked")]
     private = ranking.private is not None
     facts.append(("correlation with people" + " (private share)" * private, value_text(standing.correlation, 3)))
+    if standing.interval is not None:
+        facts.append(("95% interval", interval_text(standing.interval, 3)))
     if private:
         facts.append(("on public judgments", value_text(standing.public, 3)))
     if standing.before is not None:
         drop = "" if standing.drop is None else f" (drop {value_text(standing.drop, 3)})"
         facts.append(("on the judgments before", f"{value_text(standing.before, 3)}{drop}"))
-    if standing.interval is not None:
-        facts.append(("95% interval", interval_text(standing.interval, 3)))
     facts.append(("judged outputs", value_text(standing.n)))
     facts += [("comes as", "scores only")] if standing.scores_only else []
     return [*facts, ("references", ", ".join(standing.references) or "none")]
