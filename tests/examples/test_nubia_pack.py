@@ -153,7 +153,7 @@ def test_it_runs_behind_the_walls_that_every_pack_runs_behind(pack: Path, expect
 def test_files_are_read_and_written_as_a_pack_is_given_them(
     pack: Path, expected: list[float], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name, content in given_files(read_manifest(pack).card, Batch(OUTPUTS, REFERENCES)).items():
+    for name, content in given_files(read_manifest(pack).card, Batch(OUTPUTS, REFERENCES), b"seed").items():
         (tmp_path / name).write_bytes(content)
     module = pack_module("nubia")
     monkeypatch.setattr(module, "MODELS", pack / "models")

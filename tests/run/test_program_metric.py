@@ -11,7 +11,7 @@ import pytest
 from billboards.errors import InvalidSubmission, MetricFailed
 from billboards.metrics.base import Batch, MetricCard, score_checked
 from billboards.metrics.executor import Task, run_task
-from billboards.run.manifest import manifest_from
+from billboards.run.manifest import Contract, manifest_from
 from billboards.run.program import ProgramMetric, folder_digest, given_files, open_program, run_program
 from billboards.run.sandbox import sandbox_available
 
@@ -41,13 +41,16 @@ def test_run_sh_is_called_as_the_paper_has_it(folder: Path) -> None:
     (folder / "run.sh").write_text('cat "$1" "$2" "$3"; echo "$# $0" $(basename "$4"); seq 3 > "$4"\n')
     done = run_program(ProgramMetric(CARD, folder, "run.sh"), BATCH)
     lines = done.outcome.stdout.splitlines()
-    assert [json.loads(line) for line in lines[:9]] == [
+    given = [json.loads(line) for line in lines[:9]]
+    ids = [(line.pop("seg_id"), line.pop("set_id")) for line in given[3:6]]
+    assert len({text for text, _ in ids}) == len({number for _, number in ids}) == 3
+    assert given == [
         {"src": "x"},
         {"src": "y"},
         {"src": "z"},
-        {"seg_id": "0", "set_id": 0, "hyp": "one"},
-        {"seg_id": "1", "set_id": 1, "hyp": "zwei\n\u2028"},
-        {"seg_id": "2", "set_id": 2, "hyp": "três"},
+        {"hyp": "one"},
+        {"hyp": "zwei\n\u2028"},
+        {"hyp": "três"},
         {"refs": ["a", "b"]},
         {"refs": ["c"]},
         {"refs": ["d"]},
@@ -99,7 +102,7 @@ def test_a_function_that_breaks_the_contract_is_told_in_its_own_terms(code: str,
 
 
 def test_what_a_metric_does_not_declare_it_does_not_see() -> None:
-    blind = given_files(MetricCard(name="blind", needs_references=False), BATCH)
+    blind = given_files(MetricCard(name="blind", needs_references=False), BATCH, b"seed")
     assert blind["source.jsonl"] == b'{"src": ""}\n' * 3
     assert blind["references.jsonl"] == b'{"refs": []}\n' * 3
 
@@ -124,6 +127,9 @@ def test_the_signature_changes_with_everything_that_can_change_a_score(folder: P
     signatures.append(ProgramMetric(CARD, folder, "metric.py").signature)
     assert len(set(signatures)) == 6
     assert ProgramMetric(CARD, folder, "metric.py", trusted=True).signature == signatures[-1]
+    whole = ProgramMetric(CARD, folder, "metric.py", contract=Contract(whole_generators=True))
+    assert whole.signature == signatures[-1].replace("needs:references+input", "needs:references+input+corpus")
+    assert whole.signature != signatures[-1]
 
 
 def test_a_digest_knows_content_names_and_executable_bits_but_no_links(folder: Path) -> None:

@@ -1,9 +1,9 @@
 """A metric as an endpoint: somebody's server that is sent texts and answers with scores.
 
-It is sent `POST {"outputs": […], "references": [[…]], "inputs": […]}`, a part of a generator's outputs at a time, and
-answers `{"scores": […]}`, one finite number for each output, in order. What it doesn't declare to need is empty. What
-may pass (no answer, too many requests, a server's fault) is tried again; redirections are not followed, answers are
-bounded, and an address in the server's own network is refused unless the owner of the site allows such.
+It is sent `POST {"outputs": […], "references": [[…]], "inputs": […]}`, some outputs at a time, and answers
+`{"scores": […]}`, one finite number for each output, in order. What it doesn't declare to need is empty. What may pass
+(no answer, too many requests, a server's fault) is tried again; redirections are not followed, answers are bounded, and
+an address in the server's own network is refused unless the owner of the site allows such.
 
 What is sent is out of the board's hands: who may be sent what is for the caller to decide.
 """
@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from billboards.errors import InvalidInput, MetricFailed
 from billboards.metrics.base import Batch
 from billboards.run.addresses import NoAddress, lies_inside
+from billboards.run.manifest import Contract
 from billboards.run.sandbox import Listener, Outcome
 from billboards.run.watched import ProgramRun, WatchedMetric, facts_signed
 
@@ -34,6 +35,7 @@ MOST = 1 << 20
 #: Statuses that pass; those from 500 on do too.
 PASSING = frozenset({408, 425, 429})
 LONGEST = 1_000
+DEFAULT_CONTRACT = Contract()
 Floats = NDArray[np.float64]
 
 
@@ -66,12 +68,13 @@ class EndpointMetric(WatchedMetric):
     version: str
     inside: bool = False
     seconds: float = 600.0
+    contract: Contract = DEFAULT_CONTRACT
 
     @property
     def signature(self) -> str:
         # The address itself may tell who an anonymous author is.
         place = hashlib.sha256(self.url.encode()).hexdigest()[:16]
-        parts = {"endpoint": place, "version": self.version, **facts_signed(self.card)}
+        parts = {"endpoint": place, "version": self.version, **facts_signed(self.card, self.contract)}
         return "|".join((self.card.name, *(f"{key}:{value}" for key, value in parts.items())))
 
     def run(
@@ -81,18 +84,21 @@ class EndpointMetric(WatchedMetric):
         listen: Listener | None = None,  # noqa: ARG002 - an endpoint says nothing beside its scores
         cancelled: Callable[[], bool] | None = None,
         quoting: bool = True,
+        seed: bytes | None = None,  # noqa: ARG002 - it is sent no ids
+        times: float | None = None,
     ) -> list[ProgramRun]:
         (batch,) = batches
         if not len(batch):
             raise MetricFailed(f"{self.name}: there is no output to score")
+        seconds = self.seconds * (1.0 if times is None else times)
         began, scores, problem, platform = time.monotonic(), list[float](), None, False
         try:
             for part in _parts(batch):
                 if cancelled is not None and cancelled():
                     problem = "was cancelled while it ran"
                     break
-                if time.monotonic() - began > self.seconds:
-                    problem = f"took longer than {self.seconds:g} s for a generator; make it faster"
+                if time.monotonic() - began > seconds:
+                    problem = f"took longer than {seconds:g} s for {len(batch)} outputs; make it faster"
                     break
                 scores += self._answered(part, quoting=quoting)
         except _Passing as error:

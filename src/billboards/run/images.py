@@ -4,10 +4,10 @@ An image is named with its digest, so that what runs tomorrow is what was tried 
 read-only file system with a private /tmp, as nobody and without privileges, within limits of memory, processes,
 processors and time. It reads one JSON line for each output from its standard input,
 
-    {"seg_id": "0", "set_id": 0, "hyp": "the output", "src": "the input", "refs": ["a reference"]}
+    {"seg_id": "5a…", "set_id": 1587…, "hyp": "the output", "src": "the input", "refs": ["a reference"]}
 
 and writes one score a line to its standard output; what it writes to standard error is its log. What it does not
-declare to need is empty, as for any program.
+declare to need is empty, and ids mean nothing, as for any program.
 """
 
 from __future__ import annotations
@@ -23,13 +23,15 @@ import tempfile
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from threading import Thread
 from typing import IO
 
 from billboards.errors import InvalidInput, MetricFailed, MissingPart
 from billboards.metrics.base import Batch, MetricCard
 from billboards.run.limits import MIB, Limits
+from billboards.run.manifest import Contract
+from billboards.run.mixing import line_ids
 from billboards.run.program import json_lines_of
 from billboards.run.sandbox import Listener, Outcome, Stream
 from billboards.run.verdicts import WITHHELD, Verdict
@@ -44,7 +46,7 @@ CPUS, FETCH, PAUSE = 2, 1800.0, 0.05
 ENGINE_FAILED = 125
 NOBODY = 65534
 BLOCK = 1 << 16
-DEFAULT_LIMITS = Limits()
+DEFAULT_LIMITS, DEFAULT_CONTRACT = Limits(), Contract()
 
 
 def find_engine() -> str:
@@ -92,15 +94,16 @@ def _asked(engine: str, *words: str, seconds: float, cancelled: Callable[[], boo
 
 @dataclass(frozen=True)
 class ImageMetric(WatchedMetric):
-    """An image that scores; called once per generator."""
+    """An image that scores."""
 
     image: str
     engine: str
     limits: Limits = DEFAULT_LIMITS
+    contract: Contract = DEFAULT_CONTRACT
 
     @property
     def signature(self) -> str:
-        parts = {"image": self.image.rpartition("@")[2], **facts_signed(self.card)}
+        parts = {"image": self.image.rpartition("@")[2], **facts_signed(self.card, self.contract)}
         return "|".join((self.card.name, *(f"{key}:{value}" for key, value in parts.items())))
 
     def command(self, name: str) -> list[str]:
@@ -123,24 +126,28 @@ class ImageMetric(WatchedMetric):
         listen: Listener | None = None,
         cancelled: Callable[[], bool] | None = None,
         quoting: bool = True,
+        seed: bytes | None = None,
+        times: float | None = None,
     ) -> list[ProgramRun]:
         (batch,) = batches
         if not len(batch):
             raise MetricFailed(f"{self.name}: there is no output to score")
-        outcome = _run(self, given_lines(self.card, batch), listen, cancelled, quoting=quoting)
+        given = given_lines(self.card, batch, secrets.token_bytes(32) if seed is None else seed)
+        metric = self if times is None else replace(self, limits=self.limits.times(times))
+        outcome = _run(metric, given, listen, cancelled, quoting=quoting)
         return judged(self.name, outcome, batches, quoting=quoting)
 
 
-def given_lines(card: MetricCard, batch: Batch) -> bytes:
+def given_lines(card: MetricCard, batch: Batch, seed: bytes) -> bytes:
     """What an image reads: a JSON line for each output."""
     inputs = batch.inputs if card.needs_input and batch.inputs else [""] * len(batch)
     references: Sequence[Sequence[str]] = [()] * len(batch)
     if card.needs_references and batch.references:
         references = batch.references
-    cells = zip(batch.outputs, inputs, references, strict=True)
+    cells = zip(line_ids(seed, len(batch)), batch.outputs, inputs, references, strict=True)
     return json_lines_of(
-        {"seg_id": str(k), "set_id": k, "hyp": output, "src": text, "refs": list(refs)}
-        for k, (output, text, refs) in enumerate(cells)
+        {"seg_id": text_id, "set_id": number, "hyp": output, "src": text, "refs": list(refs)}
+        for (text_id, number), output, text, refs in cells
     )
 
 

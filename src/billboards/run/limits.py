@@ -33,7 +33,7 @@ class Limits:
             if not getattr(self, limit.name) > 0:
                 raise InvalidInput(f"{limit.name} is {getattr(self, limit.name)}; a limit is a number above 0")
 
-    def times(self, count: int) -> Limits:
+    def times(self, count: float) -> Limits:
         """The limits of so many generators in one run: the time of all, the space of one."""
         return replace(self, wall_seconds=count * self.wall_seconds, cpu_seconds=count * self.cpu_seconds)
 

@@ -26,6 +26,20 @@ from billboards.reading import is_number, toml_document
 FILE, SHELL, PYTHON, REQUIREMENTS = "metric.toml", "run.sh", "metric.py", "requirements.txt"
 LONGEST_TEXT = 2_000
 LARGEST = 1 << 20
+#: How far an output's scores may lie apart in two mixes, as a share of the scores' interquartile range; on a graphics
+#: card, and the largest share that may be declared.
+TOLERANCE, GPU_TOLERANCE, LARGEST_TOLERANCE = 1e-6, 1e-3, 0.01
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Contract:
+    """What an output's score may depend on beside the output: all of its generator's, and how far arithmetic differs.
+
+    A metric that does not need whole generators gets outputs of several in one call.
+    """
+
+    whole_generators: bool = False
+    tolerance: float = TOLERANCE
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +51,7 @@ class Manifest:
     requirements: str = ""
     trained_on_this_board: bool = False
     gpu: bool = False
+    contract: Contract = Contract()
 
 
 def _mistake(words: str) -> PydanticCustomError:
@@ -70,6 +85,12 @@ def _range(value: object) -> tuple[float, float]:
     return float(value[0]), float(value[1])
 
 
+def _tolerance(value: object) -> float:
+    if not (is_number(value) and 0 <= float(value) <= LARGEST_TOLERANCE):
+        raise _mistake(f"must be a number from 0 to {LARGEST_TOLERANCE}, a share of the scores' interquartile range")
+    return float(value)
+
+
 def _entry(value: object) -> str:
     if not (isinstance(value, str) and "/" not in value and (value == SHELL or value.endswith(".py"))):
         raise _mistake(f"must be {SHELL} or a Python file of the folder")
@@ -92,10 +113,11 @@ class Declared(BaseModel):
 
     name: Annotated[str, AfterValidator(_name)]
     higher_is_better: bool
-    needs: list[Literal["references", "input"]]
+    needs: list[Literal["references", "input", "corpus"]]
     training_data: Annotated[str, AfterValidator(_stated)]
     trained_on_this_board: bool = False
     deterministic: bool = True
+    tolerance: Annotated[float, BeforeValidator(_tolerance)] | None = None
     summary: Text = ""
     languages: list[Annotated[str, AfterValidator(_code)]] | None = None
     range: Annotated[tuple[float, float], BeforeValidator(_range)] | None = None
@@ -122,12 +144,18 @@ class Declared(BaseModel):
             failures=self.failures or None,
         )
 
+    def contract(self) -> Contract:
+        """What its scores may depend on."""
+        usual = GPU_TOLERANCE if self.gpu else TOLERANCE
+        tolerance = usual if self.tolerance is None else self.tolerance
+        return Contract(whole_generators="corpus" in self.needs, tolerance=tolerance)
+
 
 KEYS = tuple(Declared.model_fields)
 DECLARED = tuple(key for key, field in Declared.model_fields.items() if field.is_required())
 #: What is wrong with a value of a wrong kind, where its check doesn't say so itself.
 _KINDS = {
-    "needs": 'must be a list of "references" and "input", or empty',
+    "needs": 'must be a list of "references", "input" and "corpus", or empty',
     "languages": 'must be a list of language codes, as in ["de", "en"]',
     "string_type": "must be a text",
     "bool_type": "must be true or false",
@@ -157,7 +185,9 @@ def manifest_from(
     if problems or declared is None:
         raise InvalidSubmission(problems)
     requirements = _short_text(folder / REQUIREMENTS) if (folder / REQUIREMENTS).is_file() else ""
-    return Manifest(declared.card(), entry, requirements, declared.trained_on_this_board, declared.gpu)
+    return Manifest(
+        declared.card(), entry, requirements, declared.trained_on_this_board, declared.gpu, declared.contract()
+    )
 
 
 def declared_from(values: Mapping[str, object], *, where: str) -> Declared:

@@ -1,9 +1,9 @@
 """A submitted program as a metric: a folder with `run.sh`, or a Python file with one function (Billboards, §2.1).
 
 The program is given files of JSON lines and writes a score per line. It sees the outputs, and of references and inputs
-only what it declared to need; it never sees who wrote an output, a judgment, or another submission. A Python file that
-has `load()` is loaded once for several generators, which are scored apart from one another. Its signature carries
-digests of the folder and of its environment, so a changed program is another column.
+only what it declared to need; it never sees who wrote an output, a judgment, or another submission, and the ids of
+outputs mean nothing. A Python file that has `load()` is loaded once for several calls, which are apart from one
+another. Its signature carries digests of the folder and of its environment, so a changed program is another column.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import json
 import os
 import platform
 import re
+import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -22,12 +23,13 @@ from billboards.errors import InvalidSubmission, MetricFailed, Problem
 from billboards.metrics.base import Batch, MetricCard
 from billboards.run.confinement import FOLDER
 from billboards.run.environments import Environment
-from billboards.run.manifest import SHELL, Manifest, read_manifest
+from billboards.run.manifest import SHELL, Contract, Manifest, read_manifest
+from billboards.run.mixing import keyed, line_ids
 from billboards.run.sandbox import Limits, Listener, Places, Work, run
 from billboards.run.watched import ProgramRun, WatchedMetric, facts_signed, judged
 
 SOURCE, GENERATOR, REFERENCES, DRIVER = "source.jsonl", "generator.jsonl", "references.jsonl", "driver.py"
-DEFAULT_LIMITS = Limits()
+DEFAULT_LIMITS, DEFAULT_CONTRACT = Limits(), Contract()
 READABLE, OPEN = 0o004, 0o005
 #: Line ends of Unicode, at which JSON does not end but many a program's lines do.
 _ESCAPED = {ord(character): f"\\u{ord(character):04x}" for character in "\x85\u2028\u2029"}
@@ -38,7 +40,7 @@ _LOAD, _LOADED = (re.compile(p, re.MULTILINE) for p in (rb"^def load\s*\(", rb"^
 
 @dataclass(frozen=True)
 class ProgramMetric(WatchedMetric):
-    """A program that scores; called once per generator, with every reference of each output."""
+    """A program that scores, with every reference of each output."""
 
     folder: Path
     entry: str
@@ -48,6 +50,7 @@ class ProgramMetric(WatchedMetric):
     #: Files of graphics cards that it is given. No fork can be had of a process that uses one, so all generators of a
     #: run are then scored in one process, if it loads.
     devices: tuple[str, ...] = ()
+    contract: Contract = DEFAULT_CONTRACT
 
     @cached_property
     def digest(self) -> str:
@@ -62,7 +65,7 @@ class ProgramMetric(WatchedMetric):
             "entry": self.entry,
             "environment": "none" if self.environment is None else self.environment.digest[:32],
             "python": platform.python_version(),
-            **facts_signed(self.card),
+            **facts_signed(self.card, self.contract),
         }
         if self.devices:
             parts |= {"device": "gpu", "company": "one process" if self.loads else "none"}
@@ -83,8 +86,10 @@ class ProgramMetric(WatchedMetric):
         listen: Listener | None = None,
         cancelled: Callable[[], bool] | None = None,
         quoting: bool = True,
+        seed: bytes | None = None,
+        times: float | None = None,
     ) -> list[ProgramRun]:
-        return run_rows(self, batches, listen=listen, cancelled=cancelled, quoting=quoting)
+        return run_rows(self, batches, listen=listen, cancelled=cancelled, quoting=quoting, seed=seed, times=times)
 
 
 def open_program(
@@ -99,7 +104,16 @@ def open_program(
     """The metric in a folder, by its `metric.toml` or the manifest given; `InvalidSubmission` if it can't be run."""
     manifest = read_manifest(folder) if manifest is None else manifest
     _check_doors(folder)
-    return ProgramMetric(manifest.card, folder, manifest.entry, environment, trusted, limits or DEFAULT_LIMITS, devices)
+    return ProgramMetric(
+        manifest.card,
+        folder,
+        manifest.entry,
+        environment,
+        trusted,
+        limits or DEFAULT_LIMITS,
+        devices,
+        manifest.contract,
+    )
 
 
 def run_program(
@@ -124,16 +138,19 @@ def run_rows(
     listen: Listener | None = None,
     cancelled: Callable[[], bool] | None = None,
     quoting: bool = True,
+    seed: bytes | None = None,
+    times: float | None = None,
 ) -> list[ProgramRun]:
-    """Run a program once on several generators' outputs, which only one that `loads` can be given together.
+    """Run a program once on several batches of outputs, which only one that `loads` can be given together.
 
-    Time and processor time are those of one generator, so many times. What goes wrong with one is said of all.
+    Time and processor time are those of one generator, so many `times`. What goes wrong with one is said of all.
     """
     if not batches or not all(map(len, batches)):
         raise MetricFailed(f"{program.name}: there is no output to score")
+    seed = secrets.token_bytes(32) if seed is None else seed
     outcome = run(
-        _loaded_work(program, batches) if program.loads else _work(program, batches[0]),
-        limits=program.limits.times(len(batches)),
+        _loaded_work(program, batches, seed) if program.loads else _work(program, batches[0], seed),
+        limits=program.limits.times(len(batches) if times is None else times),
         trusted=program.trusted,
         listen=listen,
         cancelled=cancelled,
@@ -152,12 +169,13 @@ def folder_digest(folder: Path) -> str:
     return whole.hexdigest()
 
 
-def given_files(card: MetricCard, batch: Batch) -> dict[str, bytes]:
+def given_files(card: MetricCard, batch: Batch, seed: bytes) -> dict[str, bytes]:
     """The three files a program reads, line by line for the same output; what it doesn't need is empty in them."""
     nothing = [""] * len(batch)
     inputs: Sequence[str] = batch.inputs if card.needs_input and batch.inputs else nothing
     references: Sequence[Sequence[str]] = batch.references if card.needs_references and batch.references else nothing
-    outputs = ({"seg_id": str(k), "set_id": k, "hyp": text} for k, text in enumerate(batch.outputs))
+    named = zip(line_ids(seed, len(batch)), batch.outputs, strict=True)
+    outputs = ({"seg_id": text_id, "set_id": number, "hyp": output} for (text_id, number), output in named)
     return {
         SOURCE: json_lines_of({"src": text} for text in inputs),
         GENERATOR: json_lines_of(outputs),
@@ -165,8 +183,8 @@ def given_files(card: MetricCard, batch: Batch) -> dict[str, bytes]:
     }
 
 
-def _work(program: ProgramMetric, batch: Batch) -> Work:
-    files = given_files(program.card, batch)
+def _work(program: ProgramMetric, batch: Batch, seed: bytes) -> Work:
+    files = given_files(program.card, batch, seed)
 
     def arguments(places: Places) -> list[str]:
         return [*(f"{places.inputs}/{name}" for name in (SOURCE, GENERATOR, REFERENCES)), places.result]
@@ -185,11 +203,12 @@ def _work(program: ProgramMetric, batch: Batch) -> Work:
     return Work(program.folder, python, {**files, **driver}, environment, devices=program.devices)
 
 
-def _loaded_work(program: ProgramMetric, batches: Sequence[Batch]) -> Work:
-    """Several generators for a program that is loaded once; their files are numbered."""
+def _loaded_work(program: ProgramMetric, batches: Sequence[Batch], seed: bytes) -> Work:
+    """Several batches for a program that is loaded once; their files are numbered."""
     files = {DRIVER: Path(__file__).with_name(DRIVER).read_bytes()}
     for k, batch in enumerate(batches):
-        files |= {f"{k}.{name}": content for name, content in given_files(program.card, batch).items()}
+        given = given_files(program.card, batch, keyed(seed, str(k)))
+        files |= {f"{k}.{name}": content for name, content in given.items()}
 
     def python(places: Places) -> list[str]:
         driver, source = f"{places.inputs}/{DRIVER}", f"{places.folder}/{program.entry}"

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from billboards.errors import MetricFailed
 from billboards.metrics.base import Batch, CardedMetric, MetricCard
+from billboards.run.manifest import Contract
 from billboards.run.sandbox import Listener, Outcome
 from billboards.run.scores_file import parse_scores
 
@@ -32,6 +33,9 @@ class ProgramRun:
 class WatchedMetric(CardedMetric):
     """A metric whose runs are listened to and can be ended."""
 
+    #: What its scores may depend on beside their own outputs.
+    contract: Contract
+
     @property
     def loads(self) -> bool:
         """Whether several generators can be given to one run."""
@@ -49,11 +53,15 @@ class WatchedMetric(CardedMetric):
         listen: Listener | None = None,
         cancelled: Callable[[], bool] | None = None,
         quoting: bool = True,
+        seed: bytes | None = None,
+        times: float | None = None,
     ) -> list[ProgramRun]:
-        """Run it on some generators' outputs; whatever goes wrong is the result.
+        """Run it on some batches of outputs; whatever goes wrong is the result.
 
         `listen` hears what it writes, `cancelled` is asked all the time and ends it. Without `quoting` no sentence
-        holds anything that it wrote: it may be a reference that nobody shall see.
+        holds anything that it wrote: it may be a reference that nobody shall see. The ids of outputs follow from
+        `seed`, and are new ones without. It has the time of so many `times` one generator; of one for each batch where
+        nothing is said.
         """
 
     def score_batch(self, batch: Batch) -> Floats:
@@ -67,9 +75,10 @@ class WatchedMetric(CardedMetric):
         return [each.scores for each in done if each.scores is not None]
 
 
-def facts_signed(card: MetricCard) -> dict[str, str]:
+def facts_signed(card: MetricCard, contract: Contract) -> dict[str, str]:
     """What every such metric's signature ends with: all that its scores can depend on beside the program."""
-    needs = ((card.needs_references, "references"), (card.needs_input, "input"))
+    whole = contract.whole_generators
+    needs = ((card.needs_references, "references"), (card.needs_input, "input"), (whole, "corpus"))
     return {
         "needs": "+".join(need for is_needed, need in needs if is_needed) or "none",
         "higher_is_better": "yes" if card.higher_is_better else "no",
