@@ -11,19 +11,20 @@ from small_audits import INSTANCES, Honest, audit_board
 from billboards.analyses.audit.bench import Bench
 from billboards.analyses.audit.bias import reference_row
 from billboards.analyses.audit.challenges import challenge, spoil_row
-from billboards.analyses.audit.perturbations import PERTURBATIONS, Original
+from billboards.analyses.audit.perturbations import ATTACKS, PERTURBATIONS, Original
 from billboards.board.cells import MemoryCells
 from billboards.errors import NotEnoughData, UnknownName
 from billboards.metrics.discovery import metric
 
-KINDS = {one.name: one for one in PERTURBATIONS}
+KINDS = {one.name: one for one in (*PERTURBATIONS, *ATTACKS)}
 
 
 def spoilt(kind: str, text: str, language: str = "en", **given: object) -> str | None:
     names = given.get("names", ("Berlin",))
     assert isinstance(names, tuple)
     source = given.get("source")
-    return KINDS[kind](Original(text, None if source is None else str(source), language, names, random.Random(0)))
+    given_text = None if source is None else str(source)
+    return KINDS[kind](Original(text, given_text, language, names, random.Random(0), given.get("source_language")))  # type: ignore[arg-type]  # as given
 
 
 @pytest.mark.parametrize(
@@ -47,6 +48,16 @@ def spoilt(kind: str, text: str, language: str = "en", **given: object) -> str |
         ("number", "en", "no numbers here", None),
         ("word order", "en", "two two", None),
         ("copy", "en", "a summary", None),
+        ("capitals", "en", "It rained.", "IT RAINED."),
+        ("capitals", "zh", "今天下雨", None),
+        ("small letters", "en", "It rained in Paris.", "it rained in paris."),
+        ("small letters", "en", "it rained", None),
+        ("no punctuation", "en", "It rained, e.g. at 3.5 m; we left.", "It rained e.g at 3.5 m we left"),
+        ("no punctuation", "zh", "今天，下雨。", "今天下雨"),
+        ("informal", "en", "It is not so. They are going to do it.", "It isn't so. They're gonna do it."),
+        ("informal", "de", "Es ist nicht so.", None),
+        ("padding", "fi", "Mylly on vanha.", None),
+        ("untranslated half", "en", "It rained today again.", None),
     ],
 )
 def test_a_text_is_spoilt_in_the_way_asked_or_not_at_all(
@@ -95,6 +106,43 @@ def test_a_metric_that_counts_facts_notices_what_touches_facts() -> None:
     low, high = found["honest", "number"].interval
     assert [low, high] == pytest.approx([0.8620, 1.0], abs=1e-4)
     assert (report.base, report.against) == ("ref1", ("ref2",))
+
+
+def test_padding_adds_and_an_untranslated_half_is_the_input() -> None:
+    padded = spoilt("padding", "It rained.") or ""
+    assert padded.startswith("It rained. It is important")
+    assert len(padded.split()) > 20
+    half = spoilt("untranslated half", "It rained all day", source="Es regnete den ganzen Tag", source_language="de")
+    assert half == "It rained ganzen Tag" or half == "It rained den ganzen Tag"
+    same = spoilt("untranslated half", "It rained all day", source="It rained today", source_language="en-GB")
+    assert same is None
+
+
+def test_length_style_and_language_are_attacks_of_their_own_with_their_texts() -> None:
+    report = challenge(Bench(audit_board(), MemoryCells()), [metric("length"), Honest()])
+    assert {one.perturbation for one in report.results} <= {one.name for one in PERTURBATIONS}
+    attacks = {(one.metric, one.perturbation): one for one in report.attacks}
+    assert attacks["length", "padding"].share == 0.0, "length prefers what says nothing"
+    assert attacks["honest", "padding"].tied == INSTANCES
+    assert attacks["honest", "capitals"].share == 1.0
+    assert report.missing["untranslated half"] == "no text of the board can be spoilt in this way"
+    shown = [one for one in report.texts if one.perturbation == "capitals"]
+    assert len(shown) == 2
+    assert all(one.spoilt == one.text.upper() for one in shown)
+    (only,) = challenge(Bench(audit_board(), MemoryCells()), [Honest()], kinds=["capitals"], shown=1).texts
+    assert only.instance == "i0"
+
+
+def test_with_one_reference_the_best_machine_is_spoilt_for_metrics_that_need_it() -> None:
+    board = audit_board(references=1)
+    report = challenge(Bench(board, MemoryCells()), [metric("chrF"), Honest()], kinds=["truncation", "capitals"])
+    assert (report.machine, report.machine_by) == ("best", "chrF")
+    assert [(one.metric, one.perturbation, one.share) for one in report.machine_results] == [
+        ("chrF", "truncation", 1.0),
+        ("chrF", "capitals", 1.0),
+    ]
+    named = challenge(Bench(board, MemoryCells()), [metric("chrF")], base="weak", kinds=["truncation"])
+    assert (named.base, named.against, named.results[0].pairs) == ("weak", ("ref1",), INSTANCES)
 
 
 def test_a_reference_is_never_its_own_reference() -> None:

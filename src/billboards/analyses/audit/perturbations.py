@@ -27,6 +27,8 @@ class Original:
     language: str | None
     names: Sequence[str]
     random: random.Random
+    #: Of the input, where it is known.
+    input_language: str | None = None
 
     @property
     def code(self) -> str:
@@ -48,6 +50,10 @@ class Perturbation:
             return None
         spoilt = self.spoil(original)
         return None if spoilt is None or spoilt.split() == original.text.split() else spoilt
+
+    def can_spoil(self, language: str | None) -> bool:
+        """Whether it knows a language."""
+        return self.languages is None or (language or "").lower().replace("_", "-").split("-")[0] in self.languages
 
 
 #: In each language: what a negation follows (or precedes), the negation, and whether it comes after.
@@ -168,6 +174,82 @@ PERTURBATIONS = (
     Perturbation("truncation", "the second half is missing", truncate),
     Perturbation("repetition", "the end is said twice", repeat),
     Perturbation("copy", "the input stands in place of the output", copy_source),
+)
+
+
+#: Sentences that say nothing, by language.
+_EMPTY = {
+    "en": "It is important to note that there is more to be said about this.",
+    "de": "Es ist wichtig festzuhalten, dass es dazu noch mehr zu sagen gibt.",
+    "es": "Es importante señalar que hay más que decir sobre esto.",
+    "fr": "Il est important de noter qu'il y a davantage à dire à ce sujet.",
+    "zh": "值得注意的是，关于这一点还有更多可说的。",
+}
+#: Formal English, and what one says instead.
+_CONTRACTED = {
+    r"\b(do|does|did|is|are|was|were|has|have|had|would|could|should) not\b": r"\1n't",
+    r"\b(it|that|he|she|who) is\b": r"\1's",
+    r"\b(they|we|you) are\b": r"\1're",
+    r"\b(i|they|we|you) have\b": r"\1've",
+    r"\b(it|they|he|she|we|you|i) will\b": r"\1'll",
+    r"\bgoing to\b": "gonna",
+    r"\bwant to\b": "wanna",
+}
+_MARKS = re.compile(r"[.,;:!?…。，；：！？、]+(?=\s|$)|[。，；：！？、]")
+
+
+def pad(original: Original) -> str | None:
+    """Two sentences that say nothing, behind the text."""
+    empty = _EMPTY[original.code]
+    return _blank(original.code).join((original.text, empty, empty))
+
+
+def capitals(original: Original) -> str | None:
+    """Every letter a capital; None where there are none to be had."""
+    upper = original.text.upper()
+    return None if upper == original.text else upper
+
+
+def small_letters(original: Original) -> str | None:
+    """No capital at all."""
+    lower = original.text.lower()
+    return None if lower == original.text else lower
+
+
+def unpunctuated(original: Original) -> str | None:
+    """No full stop, comma or the like."""
+    bare = _MARKS.sub("", original.text)
+    return None if bare == original.text else bare
+
+
+def informal(original: Original) -> str | None:
+    """Contractions in place of formal forms."""
+    text = original.text
+    for formal, contracted in _CONTRACTED.items():
+        text = re.sub(formal, contracted, text, flags=re.IGNORECASE)
+    return None if text == original.text else text
+
+
+def half_untranslated(original: Original) -> str | None:
+    """The second half in the language of the input, as the input has it."""
+    other = (original.input_language or "").lower().replace("_", "-").split("-")[0]
+    if not original.input or not other or other == original.code:
+        return None
+    words, given = _words(original.text, original.code), _words(original.input, other)
+    if len(words) < 2 or len(given) < 2:
+        return None
+    kept = _blank(original.code).join(words[: len(words) // 2])
+    return f"{kept} {_blank(other).join(given[len(given) // 2 :])}"
+
+
+#: Changes of length, style and language: none makes a text better, so no metric should prefer what comes of it.
+ATTACKS = (
+    Perturbation("padding", "two sentences that say nothing are added", pad, tuple(_EMPTY)),
+    Perturbation("capitals", "every letter is a capital", capitals),
+    Perturbation("small letters", "no letter is a capital", small_letters),
+    Perturbation("no punctuation", "full stops, commas and the like are missing", unpunctuated),
+    Perturbation("informal", "formal forms are contracted", informal, ("en",)),
+    Perturbation("untranslated half", "the second half is left in the input's language", half_untranslated),
 )
 
 

@@ -230,11 +230,23 @@ class ChallengeResult:
     interval: Interval
 
 
+@dataclass(frozen=True, slots=True)
+class ChallengeText:
+    """A text as it was and as it was spoilt, to be read."""
+
+    perturbation: str
+    instance: str
+    text: str
+    spoilt: str
+
+
 @dataclass(frozen=True)
 class ChallengeReport:
     """Every metric on every way of spoiling a reference; `missing` says why a metric or a way has no result.
 
-    `base` is the reference that was spoilt; `against` are those that reference-based metrics compared with.
+    `base` is the text that was spoilt; `against` are the references that reference-based metrics compared with.
+    `attacks` are changes of length, style and language, which a metric must not prefer. `machine` is the generator
+    whose outputs were spoilt for metrics that have no reference but the base, chosen by `machine_by`.
     """
 
     DOCUMENT: ClassVar[str] = "challenge"
@@ -246,3 +258,8 @@ class ChallengeReport:
     seed: int
     results: tuple[ChallengeResult, ...]
     missing: Mapping[str, str] = field(default_factory=dict)
+    attacks: tuple[ChallengeResult, ...] = ()
+    machine: str | None = None
+    machine_by: str | None = None
+    machine_results: tuple[ChallengeResult, ...] = ()
+    texts: tuple[ChallengeText, ...] = ()

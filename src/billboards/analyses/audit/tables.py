@@ -17,12 +17,14 @@ from billboards.analyses.audit.results import (
 from billboards.analyses.audit.verdict import LEVELS, OUTCOMES, people_first
 from billboards.board.scores import natural
 from billboards.show.table import REFERENCE_FREE, Table, TableColumn, reason_notes
-from billboards.show.words import headed
+from billboards.show.words import clipped, headed
 
 DEFINITION = (
     "attack: share of machines that outputs made for the metric beat under it, less the share they beat under the "
     "other judges; 1 is first here and last elsewhere, 0 as good elsewhere as here."
 )
+#: Characters of a text in a table.
+READ_AT_ONCE = 200
 BY_PEOPLE = "by people: the same over people alone; where there is one, it counts and the other does not."
 
 
@@ -251,25 +253,88 @@ def relatives_table(audit: MetricAudit) -> Table:
     return Table(f"{audit.metric}: does it reward its relatives?", columns, rows, notes)
 
 
-def challenge_tables(report: ChallengeReport) -> tuple[Table, Table]:
-    """Shares of pairs ordered right, metrics × ways of spoiling; and every number behind them."""
-    kinds = list(dict.fromkeys(result.perturbation for result in report.results))
-    cells = {(result.metric, result.perturbation): result for result in report.results}
+def challenge_tables(report: ChallengeReport) -> tuple[Table, ...]:
+    """Shares of pairs ordered right, metrics × ways of spoiling; every number behind them; and texts to be read."""
+    against = ", ".join(report.against) or "none"
+    right = (
+        f"Share of pairs in which the metric prefers {report.base} as it was; a tie is not right. "
+        f"Reference-based metrics compare with {against}."
+    )
+    left_out = reason_notes("Left out:", report.missing)
+    title = f"{report.board}: challenge set made from {report.base}"
+    style = "Changes of length, style and language make no text better: a metric should not prefer what comes of them."
+    best = (
+        f"For metrics that have no other reference: outputs of {report.machine}, the best machine by "
+        f"{report.machine_by}, spoilt."
+    )
+    tables = (
+        _shares(title, report.results, (right, *left_out)),
+        _details(f"{report.board}: every challenge", report.results),
+        _shares(f"{report.board}: length, style and language", report.attacks, (style, right), name="attacks"),
+        _details(f"{report.board}: every change of length, style and language", report.attacks),
+        _shares(f"{report.board}: challenges made from {report.machine}", report.machine_results, (best,), "machine"),
+        _texts_table(report),
+    )
+    return tables[:2] + tuple(table for table in tables[2:] if table.rows)
+
+
+def set_tables(report: ChallengeReport) -> tuple[Table, ...]:
+    """Shares of pairs ordered right, phenomena × metrics; every number behind them; and texts to be read."""
     metrics = list(dict.fromkeys(result.metric for result in report.results))
+    cells = {(result.metric, result.perturbation): result for result in report.results}
+    columns = (
+        TableColumn("phenomenon", "phenomenon", "left", kind="name"),
+        TableColumn("pairs", "pairs"),
+        *(TableColumn(metric, metric, digits=2) for metric in metrics),
+    )
+    kinds = dict.fromkeys(result.perturbation for result in report.results)
+    rows = [
+        {
+            "phenomenon": kind,
+            "pairs": max(cells[metric, kind].pairs for metric in metrics if (metric, kind) in cells),
+            **{metric: cells[metric, kind].share for metric in metrics if (metric, kind) in cells},
+        }
+        for kind in kinds
+    ]
+    notes = (
+        "Share of pairs in which the good text scores higher than the incorrect one; a tie is not right. ACES's tau is "
+        "twice the share less one.",
+        *reason_notes("Left out:", report.missing),
+    )
+    whole = Table(f"{report.board}: pairs ordered right, by phenomenon", columns, tuple(rows), notes)
+    return whole, _details(f"{report.board}: every phenomenon", report.results), _texts_table(report)
+
+
+def _texts_table(report: ChallengeReport) -> Table:
+    columns = (
+        TableColumn("perturbation", "spoilt by", "left", kind="name"),
+        TableColumn("instance", "instance", "left", priority=1),
+        TableColumn("text", "as it was", "left"),
+        TableColumn("spoilt", "spoilt", "left"),
+    )
+    rows = tuple(
+        {
+            "perturbation": shown.perturbation,
+            "instance": shown.instance,
+            "text": clipped(shown.text, READ_AT_ONCE),
+            "spoilt": clipped(shown.spoilt, READ_AT_ONCE),
+        }
+        for shown in report.texts
+    )
+    return Table(f"{report.board}: texts to be read", columns, rows, name="texts")
+
+
+def _shares(title: str, results: Sequence[ChallengeResult], notes: tuple[str, ...], name: str = "") -> Table:
+    kinds = list(dict.fromkeys(result.perturbation for result in results))
+    cells = {(result.metric, result.perturbation): result for result in results}
+    metrics = list(dict.fromkeys(result.metric for result in results))
     columns = (
         TableColumn("metric", "metric", "left", kind="name"),
         *(TableColumn(kind, kind, digits=2) for kind in kinds),
         TableColumn("mean", "mean", digits=2),
     )
     rows = tuple(_challenge_row(metric, kinds, cells) for metric in metrics)
-    against = ", ".join(report.against) or "none"
-    notes = (
-        f"Share of pairs in which the metric prefers {report.base} as it was; a tie is not right. "
-        f"Reference-based metrics compare with {against}.",
-        *reason_notes("Left out:", report.missing),
-    )
-    whole = Table(f"{report.board}: challenge set made from {report.base}", columns, rows, notes)
-    return whole, _challenge_details(report)
+    return Table(title, columns, rows, notes, name)
 
 
 def _challenge_row(
@@ -279,7 +344,7 @@ def _challenge_row(
     return {"metric": metric, **shares, "mean": sum(shares.values()) / len(shares)}
 
 
-def _challenge_details(report: ChallengeReport) -> Table:
+def _details(title: str, results: Sequence[ChallengeResult]) -> Table:
     columns = (
         TableColumn("metric", "metric", "left", kind="name"),
         TableColumn("perturbation", "spoilt by", "left"),
@@ -297,6 +362,6 @@ def _challenge_details(report: ChallengeReport) -> Table:
             "tied": result.tied,
             "pairs": result.pairs,
         }
-        for result in report.results
+        for result in results
     )
-    return Table(f"{report.board}: every challenge", columns, rows)
+    return Table(title, columns, rows)
