@@ -8,6 +8,7 @@ numbers do; what is measured is rounded before it chooses who leads.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -106,7 +107,7 @@ def _placed(ranked: Sequence[MetricStanding], *, clusters: bool) -> list[MetricS
     for place, metric in enumerate(ranked):
         before, last = (placed[-1], ranked[place - 1]) if placed else (None, None)
         together = last is not None and (
-            last.correlation == metric.correlation
+            math.isclose(last.correlation or 0.0, metric.correlation or 0.0, rel_tol=1e-12, abs_tol=1e-15)
             or (clusters and metric.cluster is not None and last.cluster == metric.cluster)
         )
         number += not together

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,10 +30,18 @@ Floats = NDArray[np.float64]
 WORD = "ladder"
 
 
-def climb_board(live: LiveBoard) -> dict[str, Rung]:
-    """What is published of each submitted metric's agreement, by name; nothing where the board has no Ladder."""
+@dataclass(frozen=True, kw_only=True)
+class Climbed:
+    """What is published of submitted metrics' agreement, by name, and a digest of the judgments that it rests on."""
+
+    judgments: str = ""
+    rungs: Mapping[str, Rung] = field(default_factory=dict)
+
+
+def climb_board(live: LiveBoard) -> Climbed:
+    """What is published of each submitted metric's agreement; nothing where the board has no Ladder."""
     if not (live.judgments_rest_hidden and live.settings.ladder and live.metrics):
-        return {}
+        return Climbed()
     matrix = judged_matrix(live.board, live.cells)
     judgments = _digest(matrix)
     with live.site.database.reading() as connection:
@@ -40,7 +49,7 @@ def climb_board(live: LiveBoard) -> dict[str, Rung]:
     rungs: dict[str, Rung] = {}
     for team in {metric.team_id for metric in live.metrics.values()}:
         rungs |= _climb_team(live, matrix, judgments, [metric for metric in sent if metric.team_id == team])
-    return rungs
+    return Climbed(judgments=judgments, rungs=rungs)
 
 
 def _climb_team(live: LiveBoard, matrix: JudgedMatrix, judgments: str, sent: Sequence[Submission]) -> dict[str, Rung]:
@@ -127,14 +136,11 @@ def _kept(metric: Submission, judgments: str) -> Rung | None:
     return Rung(value=float(kept["value"]), improves=bool(kept["improves"]))
 
 
-def keep_rungs(connection: Connection, live: LiveBoard, rungs: Mapping[str, Rung], *, now: float) -> None:
+def keep_rungs(connection: Connection, live: LiveBoard, climbed: Climbed, *, now: float) -> None:
     """Write down what is published of each metric, with its submission."""
-    if not rungs:
-        return
-    judgments = _digest(judged_matrix(live.board, live.cells))
-    for name, rung in rungs.items():
+    for name, rung in climbed.rungs.items():
         metric = submissions.get(connection, live.metrics[name].id)
-        if _kept(metric, judgments) is None:
-            kept = {"judgments": judgments, "value": rung.value, "improves": rung.improves}
+        if _kept(metric, climbed.judgments) is None:
+            kept = {"judgments": climbed.judgments, "value": rung.value, "improves": rung.improves}
             settings = {**metric.settings, WORD: kept}
             submissions.change(connection, metric.id, "submission.ladder", actor="site", now=now, settings=settings)

@@ -57,8 +57,8 @@ def refresh(site: Site, name: str, audience: Audience, lease: Lease) -> Snapshot
     live = _keeping(site, live_board(site, name, audience=audience))
     audits, refused = audit_live(live)
     findings = find_against(live, audits, refused)
-    rungs = climb_board(live)
-    disclosure = replace(live.disclosure, rungs=rungs)
+    climbed = climb_board(live)
+    disclosure = replace(live.disclosure, rungs=climbed.rungs)
     ranking = rank_by_owner(live, ranking_options(live, findings, disclosure))
     if disclosure.people:
         ranking = without_people(ranking)
@@ -69,7 +69,7 @@ def refresh(site: Site, name: str, audience: Audience, lease: Lease) -> Snapshot
         if not leases.holds(connection, lease):
             return None
         leases.release(connection, lease)
-        keep_rungs(connection, live, rungs, now=now)
+        keep_rungs(connection, live, climbed, now=now)
         if ranking.ensemble is not None:
             kept = snapshots.keep_ensemble(connection, ranking.ensemble, public=audience == "public", now=now)
             ranking = replace(ranking, ensemble=kept)
