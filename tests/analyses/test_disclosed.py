@@ -56,6 +56,25 @@ def test_only_a_withheld_metric_is_rounded_where_judgments_are_shown() -> None:
     assert {m.name: m.correlation for m in told} == {"a": 0.61234, "b": 0.51}
 
 
+def test_what_speaks_against_a_metric_is_told_with_two_decimals_and_not_of_one_without_a_correlation() -> None:
+    flags = ("agrees better with the public judgments (0.9981) than with the private ones (0.412), which", "is barred")
+    measured, undefined = (
+        replace(m, n=400, flags=flags, public=0.9981, public_n=400, before=0.5554, before_n=400, exposure=0.00123)
+        for m in (metric("a", 1, 0.41234), metric("b", None, None))
+    )
+    told, none = disclosed_metrics([measured, undefined], HIDDEN)
+    assert told.flags == (
+        "agrees better with the public judgments (1.00) than with the private ones (0.41), which",
+        "is barred",
+    )
+    assert (told.public, told.before, told.exposure) == (1.0, 0.56, 0.0)
+    assert none.flags == ("is barred",)
+    assert (none.public, none.before, none.exposure) == (None, None, None)
+    kept_back = replace(HIDDEN, rungs={"a": Rung(value=0.5, improves=False)})
+    (again,) = disclosed_metrics([measured], kept_back)
+    assert (again.correlation, again.public, again.flags) == (0.5, None, ("is barred",))
+
+
 def test_the_ladder_tells_the_best_again_without_an_interval() -> None:
     exact = [replace(metric("a", 1, 0.613), n=400, interval=(0.55, 0.66)), replace(metric("b", 2, 0.2), n=400)]
     exact[1] = replace(exact[1], interval=(0.1, 0.3))

@@ -9,6 +9,7 @@ numbers do; what is measured is rounded before it chooses who leads.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
 
 #: How a note reads that repeats a correlation.
 CORRELATES = "correlates with people at"
+#: Words of sentences that compare agreements.
+AGREES, AGREE = "agrees better with", "agree better with"
 #: Why a metric that the Ladder keeps back joins no ensemble.
 NOT_BETTER = "is not better than its team's best by more than noise (Ladder)"
 
@@ -78,8 +81,11 @@ def disclosed_metrics(metrics: Sequence[MetricStanding], disclosure: Disclosure)
 
 
 def _metric(metric: MetricStanding, disclosure: Disclosure) -> MetricStanding:
-    if metric.correlation is None or not disclosure.rounds((metric.name,)):
+    if not disclosure.rounds((metric.name,)):
         return metric
+    if metric.correlation is None:
+        # What has no correlation has none with other judgments either.
+        return replace(metric, public=None, before=None, exposure=None, flags=_told_flags(metric.flags, keep=False))
     decimals = supported_decimals(metric.n, metric.interval)
     rung = disclosure.rungs.get(metric.name)
     value = metric.correlation if rung is None else rung.value
@@ -92,7 +98,20 @@ def _metric(metric: MetricStanding, disclosure: Disclosure) -> MetricStanding:
         public=_told_beside(metric.public, rung, supported_decimals(metric.public_n)),
         before=_told_beside(metric.before, rung, supported_decimals(metric.before_n)),
         exposure=_told_beside(metric.exposure, rung, FEW),
+        flags=_told_flags(metric.flags, keep=rung is None or rung.improves),
     )
+
+
+def _told_flags(flags: Sequence[str], *, keep: bool) -> tuple[str, ...]:
+    """What speaks against a metric; what its agreement does only where that is told at all."""
+    return tuple(told_words(flag) for flag in flags if keep or AGREES not in flag)
+
+
+def told_words(text: str) -> str:
+    """A sentence on agreement with two decimals."""
+    if not any(word in text for word in (AGREES, AGREE)):
+        return text
+    return re.sub(r"\d*\.\d{3,}", lambda number: f"{float(number[0]):.2f}", text)
 
 
 def _told_beside(value: float | None, rung: Rung | None, decimals: int) -> float | None:
@@ -221,7 +240,7 @@ def disclosed(ranking: Ranking, disclosure: Disclosure) -> Ranking:
         alternative=alternative,
         lines=disclosed_lines(ranking.lines, disclosure),
         common=common,
-        notes=tuple(note for note in ranking.notes if CORRELATES not in note),
+        notes=tuple(told_words(note) for note in ranking.notes if CORRELATES not in note),
     )
     return without_people(told_ranking) if disclosure.people else told_ranking
 

@@ -25,6 +25,7 @@ from billboards.analyses._disclosed import (
     disclosed_generators,
     disclosed_lines,
     disclosed_metrics,
+    told_words,
 )
 from billboards.analyses._entries import named_references
 from billboards.analyses._labels import relabelled
@@ -529,7 +530,7 @@ def rank_board(board: Board, store: CellStore | None, options: RankingOptions | 
     refused = _hardly_varying(measured.matrix, options)
     correlations, tests = _agreement(board, measured.matrix, options)
     probation = _probation(board, matrix, measured, options, correlations)
-    notes += probation.notes
+    notes += map(told_words, probation.notes) if options.disclosure.judgments else probation.notes
     metrics = probation.of(rank_metrics(matrix.scores.columns, correlations, tests, refused, probation.out))
     trusted = _trusted(measured.matrix, metrics)
     ensemble = _try_ensemble(board, trusted, options, notes)
@@ -652,6 +653,7 @@ def _with_before(
         board, store, aggregate=options.before, references=options.references, part=options.part, beside=True
     )
     correlations, _ = _agreement(board, matrix, replace(options, draws=0))
+    correlations = _without_refused(matrix.scores.columns, correlations, _hardly_varying(matrix, options))
     place = {column.name: k for k, column in enumerate(matrix.scores.columns)}
     return tuple(
         replace(m, before=finite(float(correlations.r[place[m.name]])), before_n=int(correlations.n[place[m.name]]))

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from sqlalchemy import Connection
 
 from billboards.analyses._preferences import agreement_with_preferences
+from billboards.analyses._probation import measured_on
 from billboards.analyses._view import JudgedMatrix, judged_matrix
 from billboards.board.matrix import board_scores
 from billboards.site.boards.live import LiveBoard
@@ -42,7 +43,7 @@ def climb_board(live: LiveBoard) -> Climbed:
     """What is published of each submitted metric's agreement; nothing where the board has no Ladder."""
     if not (live.judgments_rest_hidden and live.settings.ladder and live.metrics):
         return Climbed()
-    matrix = judged_matrix(live.board, live.cells)
+    matrix = measured_on(live.board, judged_matrix(live.board, live.cells)).matrix
     judgments = _digest(matrix)
     with live.site.database.reading() as connection:
         sent = submissions.find(connection, board=live.name, kind="metric")
