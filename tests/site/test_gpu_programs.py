@@ -91,8 +91,9 @@ def test_a_vetted_program_waits_for_a_worker_with_a_card_and_then_ends_in_a_rank
     assert all(score % 1 == 0.5 for score in _scores(harbour, "carded"))
     assert g0["scores"]["carded"] > 4.5
     log = "".join(line.text for line in sending.read_log(harbour.site, harbour.owner, one.id))
-    # Twice in the trial, and once for each of the two sets of references that the board is scored against.
-    assert log.count("loading") == 4
+    # Twice in the trial, once for each of the two sets of references that the board is scored against, and once for
+    # outputs that are scored again.
+    assert log.count("loading") == 5
 
 
 def _scores(harbour: Harbour, name: str) -> list[float]:

@@ -95,7 +95,7 @@ def test_a_metric_is_tried_ranked_and_refits_the_ensemble_under_a_new_version(ha
         kept = [ensemble.signature for ensemble, _ in snapshots.list_ensembles(connection, "ferry")]
         history = snapshots.history(connection, "ferry", "metric", name="shared words")
         document = snapshots.document(connection, heads[0])
-    wanted = ("received", "checking", "checked", "trial", "scoring", "scored")
+    wanted = ("received", "checking", "checked", "trial", "scoring", "probed", "scored")
     assert states == [f"submission.{state}" for state in wanted]
     assert "trial passed" in log
     assert [head.number for head in heads] == [2, 1]

@@ -40,8 +40,8 @@ def test_five_generators_are_scored_after_one_load_and_end_in_a_ranked_column(ha
     now = harbour.now(one)
     assert now.state == "scored", now.reason
     log = "".join(line.text for line in sending.read_log(harbour.site, harbour.owner, one.id))
-    # Twice in the trial, once for the five generators of the board.
-    assert log.count("loading") == 3
+    # Twice in the trial, once for the five generators of the board, and once for outputs that are scored again.
+    assert log.count("loading") == 4
     mine = [scores for (signature, *_), scores in all_cells(harbour.site).items() if signature.startswith("counter|")]
     assert len(mine) == 5
     assert max(float(np.frombuffer(scores).max()) for scores in mine) < 100

@@ -65,8 +65,8 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--needs",
         metavar="LIST",
         default="references",
-        help="what a metric without metric.toml is shown: references, input, both with a comma, or nothing "
-        "(default references)",
+        help="what a metric without metric.toml is shown: references, input, both with a comma, or nothing; a program "
+        "also corpus, all outputs of a generator at once (default references)",
     )
     parser.add_argument(
         "--training-data", metavar="TEXT", help="what a metric without metric.toml was trained on, or none"

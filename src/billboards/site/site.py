@@ -7,6 +7,7 @@
     DATA/blobs/           submitted files, by digest, unless they are in object storage
     DATA/metrics/         submitted metrics, unpacked; made again from the blobs when missing
     DATA/environments/    what submitted metrics asked to be installed
+    DATA/order.secret     what the order follows from in which submitted programs get outputs
 
 Every process opens the site for itself; that costs one look at the database where there is nothing new.
 """

@@ -51,6 +51,7 @@ from billboards.site.database.schema import boards
 from billboards.site.settings import DATABASE, moment
 from billboards.site.settings import FILE as SETTINGS
 from billboards.site.site import Site, fingerprint
+from billboards.site.work.order_secret import FILE as SECRET
 
 MANIFEST = "manifest.json"
 KIND = "billboards backup"
@@ -160,6 +161,8 @@ class _Packer:
     def _add_settings(self) -> None:
         if (self.site.data / SETTINGS).exists():
             self._add(SETTINGS, (self.site.data / SETTINGS).read_bytes())
+        if (self.site.data / SECRET).exists():
+            self._add(SECRET, (self.site.data / SECRET).read_bytes())
         if (self.site.data / "suites").is_dir():
             self._add_folder(self.site.data / "suites", "suites")
 
@@ -259,7 +262,9 @@ def _unpack(file: Path, opened: Path) -> Manifest:
 
 def _check_member(file: Path, member: tarfile.TarInfo, seen: Mapping[str, str]) -> None:
     name, path = member.name, PurePosixPath(member.name)
-    belongs = name in (MANIFEST, SETTINGS) or (path.parts[:1] and path.parts[0] in FOLDERS and len(path.parts) > 1)
+    belongs = name in (MANIFEST, SETTINGS, SECRET) or (
+        path.parts[:1] and path.parts[0] in FOLDERS and len(path.parts) > 1
+    )
     if not belongs or str(path) != name or ".." in path.parts or "\0" in name:
         raise InvalidInput(f"{file}: holds {shown(name)}, which no backup does; it is not believed")
     if member.type not in (tarfile.REGTYPE, tarfile.AREGTYPE) or member.issparse():
@@ -315,6 +320,9 @@ def _build(
             (opened / name).rename(made / name)
     if (opened / SETTINGS).exists():
         (made / SETTINGS).write_text(without_addresses((opened / SETTINGS).read_text("utf-8")), "utf-8")
+    if (opened / SECRET).exists():
+        (opened / SECRET).chmod(0o600)
+        (opened / SECRET).rename(made / SECRET)
     blobs = _place_blobs(opened, made)
     database = Database(address or os.environ.get(DATABASE) or f"sqlite:///{made / 'site.sqlite'}")
     try:

@@ -29,6 +29,7 @@ from billboards.site.boards.ranking import Findings, rank_by_owner, ranking_opti
 from billboards.site.boards.snapshots import Audience, Snapshot
 from billboards.site.cache import Shelf
 from billboards.site.site import Site
+from billboards.site.submissions.consistency import BARS, inconsistency
 from billboards.site.submissions.doubts import copied_metrics, generator_doubts, kept_out
 from billboards.site.work import leases
 from billboards.site.work.cells import KeptScores
@@ -120,15 +121,16 @@ def _has_reference_free(live: LiveBoard) -> bool:
 def find_against(live: LiveBoard, audits: Mapping[str, MetricAudit], refused: Mapping[str, str]) -> Findings:
     """What speaks against entries of a live board.
 
-    Submitted reference-free metrics that could not be audited may not lead; those that the audit flags don't count. A
-    flagged metric that the owner put on the board is marked.
+    Submitted reference-free metrics that could not be audited may not lead; those that the audit flags, and those whose
+    scores depend on company or order, don't count. A flagged metric that the owner put on the board is marked.
     """
     sent_in = {name for name in live.metrics if not live.metrics[name].settings.get("needs_references", True)}
     by_audit = {name: "is flagged by its audit" for name, audit in audits.items() if audit.level == "flagged"}
     copies = copied_metrics(live, board_scores(live.board, live.cells).leading()) if live.metrics else {}
     return Findings(
         barred=dict.fromkeys(sent_in & refused.keys(), "is not audited"),
-        flagged={name: why for name, why in by_audit.items() if name in live.metrics},
+        flagged={name: why for name, why in by_audit.items() if name in live.metrics}
+        | {name: BARS for name, sent in live.metrics.items() if inconsistency(sent)},
         marked={name: why for name, why in by_audit.items() if name not in live.metrics} | copies,
         out=kept_out(live),
         doubts=generator_doubts(live),

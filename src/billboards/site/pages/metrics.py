@@ -25,6 +25,7 @@ from billboards.site.boards.masked import Look
 from billboards.site.pages.explorer import Matrix
 from billboards.site.pages.paging import Cut, cut
 from billboards.site.pages.timelines import timeline
+from billboards.site.submissions.consistency import inconsistency
 from billboards.site.web import addresses
 from billboards.site.web.asking import Ask, reading
 from billboards.site.web.rendering import Body
@@ -67,6 +68,7 @@ def metric_context(look: Look, name: str) -> dict[str, Any]:
     standing = metric_named(ranking, name)
     drawn = _is_drawn(look, standing.name)
     estimate = next((e for e in (look.overrating.metrics if look.overrating else ()) if e.name == standing.name), None)
+    submission = look.live.metrics.get(standing.name)
     return {
         "metric": standing,
         "facts": _facts(ranking, standing),
@@ -80,7 +82,10 @@ def metric_context(look: Look, name: str) -> dict[str, Any]:
         "audit": _audit(look, standing),
         "outcomes": OUTCOMES,
         "card": card_of(standing.name) if standing.origin == "own" else None,
-        "submission": look.live.metrics.get(standing.name),
+        "submission": submission,
+        "inconsistency": None
+        if submission is None
+        else inconsistency(submission, counted=standing.name not in look.withheld),
         "training": _training(look, standing),
         "not_scored": _not_scored(ranking, standing),
         "half": HALF,

@@ -75,7 +75,9 @@ def read_address(way: Addressed, parts: Mapping[str, str], manifest: Mapping[str
         if VERSION.fullmatch(given["version"]) is None:
             raise InvalidInput(f"{given['version'][:80]!r} is no version; use letters, digits and . + - _")
     said = {**manifest, "name": name}
-    declared_from(said, where="manifest")
+    declared = declared_from(said, where="manifest")
+    if way == "endpoint" and declared.contract().whole_generators:
+        raise InvalidInput("an endpoint is sent a few outputs at a time, so it can't need the corpus; send a program")
     return Address(way=way, parts=given, manifest=said)
 
 
@@ -136,15 +138,16 @@ def open_address(
     parts = address.parts
     if address.way == "hub":
         return _fetched(parts["metric"], parts["model"], parts["revision"], column)
-    card = replace(declared_from(address.manifest, where="manifest").card(), name=column)
+    declared = declared_from(address.manifest, where="manifest")
+    card, contract = replace(declared.card(), name=column), declared.contract()
     seconds = site.settings.program_seconds
     if address.way == "endpoint":
         inside = site.settings.metrics.inside_endpoints
-        return EndpointMetric(card, parts["url"], parts["version"], inside=inside, seconds=seconds), ""
+        return EndpointMetric(card, parts["url"], parts["version"], inside, seconds, contract), ""
     engine = find_engine()
     log = fetch_image(engine, parts["image"], cancelled=cancelled)
     limits = Limits(wall_seconds=seconds, cpu_seconds=2 * seconds, memory_bytes=site.settings.program_memory)
-    return ImageMetric(card, parts["image"], engine, limits), log
+    return ImageMetric(card, parts["image"], engine, limits, contract), log
 
 
 def _fetched(spec: str, model: str, revision: str, column: str) -> tuple[Metric, str]:

@@ -265,7 +265,7 @@ def _about(sent: Mapping[str, Any]) -> dict[str, Any]:
 
 def _manifest(sent: Mapping[str, Any], name: str) -> dict[str, Any]:
     """What the form declares; a folder's own metric.toml goes before it."""
-    needs = [need for need in ("references", "input") if sent.get(f"needs_{need}")]
+    needs = [need for need in ("references", "input", "corpus") if sent.get(f"needs_{need}")]
     declared: dict[str, Any] = {"name": name, "higher_is_better": sent.get("direction") != "lower", "needs": needs}
     declared["training_data"] = str(sent.get("training_data") or "").strip()
     declared["trained_on_this_board"] = bool(sent.get("trained_here"))

@@ -17,7 +17,9 @@ from billboards.site.settings import read_board_settings
 from billboards.site.site import Site
 from billboards.site.submissions import records as submissions
 from billboards.site.submissions import sending as submitting
+from billboards.site.submissions.consistency import inconsistency
 from billboards.site.submissions.doubts import doubt_words, doubts_of
+from billboards.site.submissions.given import given_hidden
 from billboards.site.submissions.records import TERMINAL, TRANSITIONS, Submission
 from billboards.site.submissions.sending import get_submission, read_log
 from billboards.site.web import addresses
@@ -121,6 +123,7 @@ def show_submission(ask: Ask) -> Body:
     own = may(ask.viewer, "see-submission", submission)
     look = ask.pages.look(submission.board, ask.viewer)
     lines = read_log(ask.site, ask.viewer, submission.id) if own else ()
+    hidden = given_hidden(look.live.settings, submission, blind=look.live.has_blind_rows)
     on_board = next((name for name, row in look.live.generators.items() if row.id == submission.id), None)
     return ask.board_page(
         "submission",
@@ -141,6 +144,7 @@ def show_submission(ask: Ask) -> Body:
         ),
         doubts=doubt_words(submission, live_board(ask.site, submission.board)),
         kept_out=look.live.board.trust.bar(on_board or submission.public_name, doubts_of(submission)),
+        inconsistency=inconsistency(submission, counted=may(ask.viewer, "read-hidden") or not hidden),
     )
 
 

@@ -16,6 +16,7 @@ from billboards.site.database.trail import LogLine
 from billboards.site.submissions import records as submissions
 from billboards.site.submissions import sending as submitting
 from billboards.site.submissions.addressed_metrics import PARTS, Addressed
+from billboards.site.submissions.consistency import KEPT
 from billboards.site.submissions.doubts import DOUBTS, doubts_of
 from billboards.site.submissions.generator_files import Format
 from billboards.site.submissions.metric_folders import most_bytes_sent
@@ -381,8 +382,9 @@ def _facts(submission: Submission) -> SubmissionFacts:
     return SubmissionFacts(
         **{word: getattr(submission, word) for word in words},
         platform_fault=submission.platform,
-        # What the Ladder keeps holds a digest of hidden judgments; doubts may be about rows that are hidden.
-        settings={name: value for name, value in submission.settings.items() if name not in ("ladder", DOUBTS)},
+        # What the Ladder keeps holds a digest of hidden judgments; doubts may be about rows that are hidden; a metric
+        # chooses in how many outputs it differs.
+        settings={name: value for name, value in submission.settings.items() if name not in ("ladder", DOUBTS, KEPT)},
         doubts=[doubt.words for doubt in doubts_of(submission)],
         created=submission.created,
         changed=submission.changed,

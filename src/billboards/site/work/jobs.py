@@ -27,6 +27,7 @@ from billboards.errors import (
 )
 from billboards.metrics.base import Batch, Counts, Metric
 from billboards.metrics.executor import Executor, Result, Task, run_groups, run_task, run_together
+from billboards.run.mixing import keyed
 from billboards.run.program import ProgramMetric
 from billboards.run.trial import InProcessRuns, Trial, try_program
 from billboards.run.watched import WatchedMetric
@@ -45,6 +46,8 @@ from billboards.site.submissions.records import Submission
 from billboards.site.submissions.sent_scores import kept_scores, scores_signature
 from billboards.site.work import leases
 from billboards.site.work.cells import write_cell, write_failure
+from billboards.site.work.mixed_scoring import MixedProgram, Mixing, mixed
+from billboards.site.work.order_secret import order_secret
 from billboards.site.work.worklist import BACKOFF, LONGEST_REASON, UNRANKABLE, Job, Kind, Plan, Scorer, plan_board
 
 #: Says whether a job is unwanted by now.
@@ -130,11 +133,13 @@ def _check_metric(site: Site, job: Job, submission: Submission, cancelled: Cance
     if cancelled():
         return
     loads = isinstance(program, WatchedMetric) and program.loads
+    whole = not isinstance(program, WatchedMetric) or program.contract.whole_generators
     settings = {
         **submission.settings,
         **described(program.card),
         "signature": program.signature,
         "loads": loads,
+        "needs_corpus": whole,
     }
     _finish(site, job, "trial", log=f"checked: {program.signature}\n{log}".strip(), settings=settings)
 
@@ -158,6 +163,7 @@ def _try(site: Site, job: Job, cancelled: Cancelled) -> None:
         listen=Listener(site, job),
         cancelled=cancelled,
         quoting=(quoting := _may_quote(site, plan, job.submission)),
+        seed=keyed(order_secret(site.data), "trial", program.signature, job.subject),
     )
     if not cancelled():
         _judge_trial(site, job, trial, quoting=quoting)
@@ -216,14 +222,15 @@ def _score(site: Site, job: Job, cancelled: Cancelled, *, engine: Engine | None)
         return
     except InvalidInput as error:
         raise StoreFailed(f"{cell.metric.name} can't be opened any more: {error}") from error
+    rows = [cell.row, *(other.cell.row for other in job.companions if other.cell is not None)]
+    cells = [Cell(mixed(metric), cell.key, row) for row in rows]
     running: Running | Elsewhere
     if engine is None:
-        running = Running(site, job, cancelled, quoting=_may_quote(site, plan, job.submission))
+        mixing = Mixing(site, job, plan, cells)
+        running = Running(site, job, cancelled, mixing, quoting=_may_quote(site, plan, job.submission))
     else:
         running = Elsewhere(engine(cancelled))
     try:
-        rows = [cell.row, *(other.cell.row for other in job.companions if other.cell is not None)]
-        cells = [Cell(metric, cell.key, row) for row in rows]
         report = compute_cells(plan.board, LeasedCells(site, job), cells, running)
     except InvalidInput as error:
         _fail_cell(site, job, f"{cell.row.name} can't be scored: {error}", platform=False)
@@ -382,49 +389,39 @@ class LeasedCells:
 class Running:
     """Runs a cell's tasks here, a program with its log and a way to stop it."""
 
-    def __init__(self, site: Site, job: Job, cancelled: Cancelled, *, quoting: bool) -> None:
-        self.site, self.job, self.cancelled, self.quoting, self.platform = site, job, cancelled, quoting, False
+    def __init__(self, site: Site, job: Job, cancelled: Cancelled, mixing: Mixing, *, quoting: bool) -> None:
+        self.site, self.job, self.cancelled, self.mixing = site, job, cancelled, mixing
+        self.quoting, self.platform = quoting, False
 
     def run(self, tasks: Iterable[Task]) -> Iterator[Result]:
         for task in tasks:
             if self.cancelled():
                 return
-            yield self._run_program(task, task.metric) if isinstance(task.metric, WatchedMetric) else run_task(task)
+            yield run_task(task)
 
     def run_groups(self, groups: Iterable[Sequence[Task]]) -> Iterator[Result]:
-        """Groups of a program that is loaded once; where one fails, nobody knows for whom, so the first runs alone."""
+        """Groups of a submitted program; where one fails, nobody knows for whom, so the first row is scored again."""
         for group in groups:
             if self.cancelled():
                 return
-            program = group[0].metric
-            if not isinstance(program, WatchedMetric):
+            metric = group[0].metric
+            if not isinstance(metric, MixedProgram):
                 yield from run_together(group)
                 continue
-            results = self._run_programs(group, program)
+            results = self._run_programs(group, metric.program)
             if len(group) > 1 and results[0].failure is not None and not self.cancelled():
-                self.platform, results = False, self._run_programs(group[:1], program)
+                self.platform, results = False, self._run_programs(group[:1], metric.program)
             yield from results
-
-    def _run_program(self, task: Task, program: WatchedMetric) -> Result:
-        return self._run_programs([task], program)[0]
 
     def _run_programs(self, tasks: Sequence[Task], program: WatchedMetric) -> list[Result]:
         empty = [Result(task.key, {"": np.empty(0)}, 0.0) for task in tasks if not len(task.batch)]
         asked = [task for task in tasks if len(task.batch)]
         if not asked:
             return empty
-        done = program.run(
-            [task.batch for task in asked],
-            listen=Listener(self.site, self.job),
-            cancelled=self.cancelled,
-            quoting=self.quoting,
-        )
-        self.platform |= done[0].outcome.platform
-        results = []
-        for task, run in zip(asked, done, strict=True):
-            parts = None if run.scores is None else {"": run.scores}
-            results.append(Result(task.key, parts, run.outcome.seconds, run.problem))
-        return [*results, *empty]
+        run = partial(program.run, listen=Listener(self.site, self.job), cancelled=self.cancelled, quoting=self.quoting)
+        scored = self.mixing.score(asked, program, run)
+        self.platform |= scored.platform
+        return [*scored.results, *empty]
 
 
 class Elsewhere:

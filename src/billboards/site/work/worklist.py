@@ -415,8 +415,9 @@ Kind = Literal["check", "trial", "cell", "refresh"]
 Takes = Callable[[Kind, Cell[Scorer] | None, Submission | None], bool]
 #: The generation at which a board had nothing to do, and at which it could not be ranked for an audience.
 IDLE, UNRANKABLE = Shelf[str, int](), Shelf[tuple[str, Audience], int]()
-#: Cells of a program that is loaded once which one run computes at most; what is lost with a worker is computed again.
-MOST_TOGETHER = 32
+#: Cells of a submitted program that one job computes at most, where it is loaded once and where it is started for each
+#: call, which several workers may share; what is lost with a worker is computed again.
+MOST_TOGETHER, MOST_STARTED = 32, 8
 #: A cell's failure in the submission's log is cut to this length.
 LONGEST_REASON = 4_000
 
@@ -452,6 +453,18 @@ class _Candidate:
     @property
     def taken_as(self) -> tuple[Kind, Cell[Scorer] | None, Submission | None]:
         return self.kind, self.cell, self.submission
+
+
+def takes_mixed(submission: Submission) -> bool:
+    """Whether a metric gets outputs of several generators in one call; those from before version 0.2 don't."""
+    return not submission.settings.get("needs_corpus", True)
+
+
+def _most_together(submission: Submission) -> int:
+    """How many generators are scored in one job: several, where they are mixed or the program is loaded once."""
+    if submission.settings.get("loads"):
+        return MOST_TOGETHER
+    return MOST_STARTED if takes_mixed(submission) else 1
 
 
 def needs_gpu(submission: Submission | None) -> bool:
@@ -513,11 +526,12 @@ def _next_of(site: Site, name: str, worker: str, takes: Takes) -> Job | None:
 
 
 def _companions(site: Site, now: Standing, job: Job, held: frozenset[tuple[str, str]], worker: str) -> tuple[Job, ...]:
-    """Other cells of a metric that is loaded once for several generators, leased with the first."""
+    """Other cells of a metric that takes several generators in one run, leased with the first."""
     metric = None if job.cell is None else job.cell.metric
-    if job.cell is None or not isinstance(metric, SubmittedMetric) or not metric.submission.settings.get("loads"):
+    if job.cell is None or not isinstance(metric, SubmittedMetric):
         return ()
-    most = min(MOST_TOGETHER, max(1, TOGETHER // max(1, len(now.plan.board.instances)))) - 1
+    together = max(1, TOGETHER // max(1, len(now.plan.board.instances)))
+    most = min(_most_together(metric.submission), together) - 1
     others = (cell for cell in now.due() if cell.key == job.cell.key and cell.id != job.cell.id)
     candidates = (_Candidate("cell", _subject(cell), metric.submission, cell) for cell in others)
     free = (candidate for candidate in candidates if ("cell", candidate.subject) not in held)
