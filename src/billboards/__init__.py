@@ -27,6 +27,7 @@ _HOMES = {
     "billboards.api.boards": ("get", "import_board", "open", "save"),
     "billboards.api.scoring": ("score",),
     "billboards.api.texts": ("score_texts",),
+    "billboards.api.verifying": ("verify",),
     "billboards.board": ("Board", "Generator", "Instance", "Reference", "Slice"),
     "billboards.errors": ("BillboardsError",),
     "billboards.metrics.base": ("Batch", "Metric", "MetricCard"),

@@ -34,6 +34,7 @@ from billboards.api.boards import open as open
 from billboards.api.boards import save as save
 from billboards.api.scoring import score as score
 from billboards.api.texts import score_texts as score_texts
+from billboards.api.verifying import verify as verify
 from billboards.board import Board as Board
 from billboards.board import Generator as Generator
 from billboards.board import Instance as Instance
@@ -90,4 +91,5 @@ __all__ = [
     "sensitivity",
     "stats",
     "trust",
+    "verify",
 ]

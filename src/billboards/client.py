@@ -13,6 +13,7 @@ where that can't do anything twice; every refusal is an `InvalidInput` or a `Sit
 from __future__ import annotations
 
 import io
+import json
 import time
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -28,6 +29,10 @@ TERMINAL = frozenset({"scored", "rejected", "failed", "cancelled", "withdrawn"})
 ATTEMPTS = 4
 #: Mistakes of a submission that are told one by one.
 SHOWN = 10
+#: How a file is asked for: as it is, and with errors in JSON.
+PLAIN = {"accept-encoding": "identity", "accept": "application/json, */*;q=0.5"}
+#: Bytes of an error that are read.
+MOST_WORDS = 1 << 20
 
 Json = dict[str, Any]
 
@@ -42,6 +47,7 @@ class Client:
             raise MissingPart("the client needs httpx; install it with `pip install 'billboards[site]'`") from error
         headers = {"user-agent": "billboards-client"} | ({"authorization": f"Bearer {token}"} if token else {})
         self._failures = (httpx.TransportError,)
+        self._site = url.rstrip("/")
         try:
             self._http = httpx.Client(base_url=f"{url.rstrip('/')}/api/v1", headers=headers, timeout=timeout)
         except (httpx.InvalidURL, ValueError) as error:
@@ -102,6 +108,45 @@ class Client:
     def judgments(self, board: str) -> Iterator[Json]:
         """What people said."""
         return self._pages(f"/boards/{_word(board)}/judgments", limit=1000)
+
+    def download(self, board: str, file: str, target: str | Path, *, at_most: int) -> Path:
+        """Fetch one of a board's downloads, such as board.zip, to a file; one of more bytes than `at_most` is refused.
+
+        It comes from the site itself: where the site leads elsewhere nothing is fetched.
+        """
+        address = f"{self._site}/boards/{_word(board)}/downloads/{_word(file)}"
+        path, size = Path(target), 0
+        try:
+            with self._http.stream("GET", address, headers=PLAIN) as response:
+                self._check_download(response, address, at_most)
+                with path.open("wb") as out:
+                    for chunk in response.iter_raw():
+                        size += len(chunk)
+                        if size > at_most:
+                            raise SiteFailed(f"{address}: sends more than {at_most:,} bytes; nothing is taken")
+                        out.write(chunk)
+        except self._failures as error:
+            raise SiteFailed(f"{address}: can't be fetched: {error}") from error
+        except OSError as error:
+            raise InvalidInput(f"{path}: can't be written: {error.strerror or error}") from error
+        return path
+
+    def _check_download(self, response: Any, address: str, at_most: int) -> None:
+        """Refuse an answer that is no file, is elsewhere, is packed once more, or is too large by its own word."""
+        if response.status_code >= 400:
+            body = b""
+            for chunk in response.iter_raw():
+                body += chunk
+                if len(body) > MOST_WORDS:
+                    break
+            raise _refusal(response.status_code, _document(body))
+        if response.status_code != 200:
+            raise SiteFailed(f"{address}: leads elsewhere or has nothing (status {response.status_code})")
+        if response.headers.get("content-encoding", "identity") != "identity":
+            raise SiteFailed(f"{address}: is sent compressed, although that was not asked for")
+        stated = response.headers.get("content-length", "")
+        if stated.isdecimal() and int(stated) > at_most:
+            raise SiteFailed(f"{address}: has {int(stated):,} bytes, more than {at_most:,}; nothing is taken")
 
     def submit_generator(self, board: str, name: str, outputs: str | Path, **fields: Any) -> Json:
         """Send a generator's outputs (JSON lines, or one text a line); `fields` are what the form asks beside them."""
@@ -233,16 +278,26 @@ class Client:
 
 def _answer(response: Any) -> Any:
     """What the site said; a refusal is raised with its own words."""
-    try:
-        document = response.json() if response.content else None
-    except (ValueError, RecursionError):
-        document = None
+    document = _document(response.content)
     if response.status_code < 400:
         return document
+    raise _refusal(response.status_code, document)
+
+
+def _document(content: bytes) -> Any:
+    """What a body says; None where it is no JSON."""
+    try:
+        return json.loads(content) if content else None
+    except (ValueError, RecursionError):
+        return None
+
+
+def _refusal(status: int, document: Any) -> InvalidInput | SiteFailed:
+    """A refusal in the site's own words."""
     detail = document.get("detail") if isinstance(document, Mapping) else None
     problems = document.get("problems") if isinstance(document, Mapping) else None
-    text = _listed(problems) if problems else str(detail or f"status {response.status_code}")
-    raise (InvalidInput if response.status_code in (400, 404, 413, 422) else SiteFailed)(text)
+    text = _listed(problems) if problems else str(detail or f"status {status}")
+    return (InvalidInput if status in (400, 404, 413, 422) else SiteFailed)(text)
 
 
 def _patience(stated: str | None, attempt: int) -> float:

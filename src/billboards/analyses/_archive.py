@@ -12,7 +12,7 @@ import os
 import re
 import tempfile
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar
@@ -28,6 +28,10 @@ from billboards.board.folder import open_board
 from billboards.errors import InvalidInput, StoreFailed, UnknownName
 from billboards.reading import json_value
 from billboards.show.documents import document_of, result_of
+from billboards.signing import PublicKey, Signed, read_signed
+
+#: The folder of signed statements about kept rankings, and the file of a site's public keys in it.
+SIGNED, KEYS = "signed", "keys.json"
 
 Result = TypeVar("Result")
 
@@ -82,13 +86,42 @@ class Archive:
 
     def keep_ranking(self, ranking: Ranking, *, created: datetime | None = None) -> str:
         """Keep a ranking, by default as made now, and return its id; the same content has the same id."""
-        document = document_of(ranking)
+        return self.keep_document(document_of(ranking), created=created)
+
+    def keep_document(
+        self,
+        document: Mapping[str, Any],
+        *,
+        created: datetime | None = None,
+        barred: Mapping[str, str] | None = None,
+    ) -> str:
+        """Keep a ranking's document as it was said, with what kept metrics from leading it where that is no rule."""
         name = hashlib.sha256(json.dumps(document, sort_keys=True).encode()).hexdigest()[:12]
         path = self.home / "rankings" / f"{name}.json"
         if not path.exists():
             made = (created or datetime.now(UTC)).isoformat(timespec="seconds")
-            _write(path, {"id": name, "created": made, "ranking": document})
+            rules = {"barred": dict(barred)} if barred else {}
+            _write(path, {"id": name, "created": made, **rules, "ranking": document})
         return name
+
+    def kept_document(self, name: str) -> dict[str, Any]:
+        """A kept ranking's file: `id`, `created`, `ranking`, and `barred` where metrics were kept from leading it."""
+        if name not in self.rankings():
+            raise UnknownName("ranking", name, self.rankings())
+        return _read(self.home / "rankings" / f"{name}.json")
+
+    def keep_signed(self, name: str, signed: Signed) -> None:
+        """Keep a site's signed statement about a kept ranking."""
+        _write(self.home / SIGNED / f"{name}.json", signed.as_document())
+
+    def signed(self, name: str) -> Signed | None:
+        """The signed statement about a kept ranking, if there is one."""
+        path = self.home / SIGNED / f"{name}.json"
+        return read_signed(_read(path), str(path)) if path.is_file() else None
+
+    def keep_keys(self, keys: Iterable[PublicKey]) -> None:
+        """Keep the public keys of the site that a folder comes from."""
+        _write(self.home / SIGNED / KEYS, {"keys": [asdict(key) for key in keys]})
 
     def numbered(self, ranking: Ranking) -> Ranking:
         """A ranking whose ensemble has the version it would be kept under."""

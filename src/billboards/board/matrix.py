@@ -17,7 +17,7 @@ from billboards.board.cells import CellStore, ColumnKey, Floats, PartedCells
 from billboards.board.directions import directed
 from billboards.board.model import Board, ReferenceSet
 from billboards.board.scores import Column, ImportedColumn, Scores
-from billboards.errors import BillboardsError
+from billboards.errors import BillboardsError, StoreFailed
 from billboards.metrics.discovery import board_metric, installed_metric, part_names
 from billboards.metrics.labels import column_label
 from billboards.metrics.parts import split_part
@@ -230,6 +230,12 @@ def _loaded(board: Board, store: CellStore | None, sources: Sequence[_Source]) -
 def _cells(board: Board, store: CellStore, key: ColumnKey) -> dict[int, Floats]:
     """A column's scores by row; a row whose text is a reference has none, even where a copy of it was scored."""
     cells = store.load(key, (row.version for row in board.rows))
+    for row in board.rows:
+        if row.version in cells and len(cells[row.version]) != len(board.instances):
+            raise StoreFailed(
+                f"{key.column.name} of {row.name}: {len(cells[row.version])} scores are kept for "
+                f"{len(board.instances)} instances; they are damaged: delete .billboards, and score again"
+            )
     return {
         k: cells[row.version]
         for k, row in enumerate(board.rows)

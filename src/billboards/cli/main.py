@@ -22,6 +22,7 @@ COMMANDS = {
     "import": ("importing", "make a board folder from a public data set, a table or text files"),
     "export": ("exporting", "write a board in another layout (mt-metrics-eval)"),
     "check": ("check", "explain every mistake in a board folder; compare imported scores with own ones"),
+    "verify": ("verify", "compute a board's scores and ranking again, and check what its site signed"),
     "card": ("card", "print a board's data card: what is stated of its data, and what can be counted"),
     "score": ("score", "compute the scores that are missing, or score text files"),
     "scores": ("scores", "add scores that were computed elsewhere, for a new generator or as a new column"),

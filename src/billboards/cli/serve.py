@@ -55,11 +55,16 @@ def add_arguments(parser: ArgumentParser) -> None:
         help="processes that score (default 2; 0 leaves it to `billboards worker`)",
     )
     parser.add_argument("--open", action="store_true", help="open it in a browser")
+    parser.add_argument(
+        "--new-key",
+        action="store_true",
+        help="sign rankings with a new key from now on, print its public half, and end",
+    )
     parser.add_argument("--token", metavar="NAME", help="make the owner NAME if need be, print a token, and end")
 
 
 #: What the extra `site` installs, as it is imported.
-NEEDED = ("alembic", "authlib", "fastapi", "httpx", "python_multipart", "sqlalchemy", "uvicorn")
+NEEDED = ("alembic", "authlib", "cryptography", "fastapi", "httpx", "python_multipart", "sqlalchemy", "uvicorn")
 
 
 def check_installed(packages: Sequence[str] = NEEDED) -> None:
@@ -82,6 +87,7 @@ def run(arguments: Namespace) -> int:
     from billboards.errors import InvalidInput
     from billboards.site.accounts.access import login_configured, login_expected, new_owner_token
     from billboards.site.boards.registry import held_to_cards
+    from billboards.site.boards.signatures import change_key
     from billboards.site.boards.suites import site_suites
     from billboards.site.site import open_site
     from billboards.site.work.processes import Child, worker_command
@@ -91,6 +97,9 @@ def run(arguments: Namespace) -> int:
     site_suites(site)
     if arguments.token is not None:
         print(new_owner_token(site, arguments.token))
+        return 0
+    if arguments.new_key:
+        print(change_key(site).public_key)
         return 0
     local = is_loopback(arguments.host)
     if not local and not login_configured(site):

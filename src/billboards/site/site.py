@@ -8,6 +8,7 @@
     DATA/metrics/         submitted metrics, unpacked; made again from the blobs when missing
     DATA/environments/    what submitted metrics asked to be installed
     DATA/order.secret     what the order follows from in which submitted programs get outputs
+    DATA/signing.json     the key that rankings are signed with, for the site's own account alone
 
 Every process opens the site for itself; that costs one look at the database where there is nothing new.
 """
@@ -35,7 +36,9 @@ from billboards.site.submissions.blobs import BlobStore, open_blobs
 from billboards.site.work.cells import SqlCells
 
 #: What a board folder holds that is not the board: changes there change nothing.
-NOT_THE_BOARD = ("rankings", "ensembles")
+NOT_THE_BOARD = ("rankings", "ensembles", "signed")
+#: The file of the site's keys.
+SIGNING = "signing.json"
 
 
 @dataclass(kw_only=True)

@@ -50,7 +50,7 @@ from billboards.site.database.row_lines import (
 from billboards.site.database.schema import boards
 from billboards.site.settings import DATABASE, moment
 from billboards.site.settings import FILE as SETTINGS
-from billboards.site.site import Site, fingerprint
+from billboards.site.site import SIGNING, Site, fingerprint
 from billboards.site.work.order_secret import FILE as SECRET
 
 MANIFEST = "manifest.json"
@@ -159,10 +159,9 @@ class _Packer:
         return {"folder": name, "fingerprint": before if fingerprint(folder) == before else ""}
 
     def _add_settings(self) -> None:
-        if (self.site.data / SETTINGS).exists():
-            self._add(SETTINGS, (self.site.data / SETTINGS).read_bytes())
-        if (self.site.data / SECRET).exists():
-            self._add(SECRET, (self.site.data / SECRET).read_bytes())
+        for name in (SETTINGS, SECRET, SIGNING):
+            if (self.site.data / name).exists():
+                self._add(name, (self.site.data / name).read_bytes())
         if (self.site.data / "suites").is_dir():
             self._add_folder(self.site.data / "suites", "suites")
 
@@ -262,7 +261,7 @@ def _unpack(file: Path, opened: Path) -> Manifest:
 
 def _check_member(file: Path, member: tarfile.TarInfo, seen: Mapping[str, str]) -> None:
     name, path = member.name, PurePosixPath(member.name)
-    belongs = name in (MANIFEST, SETTINGS, SECRET) or (
+    belongs = name in (MANIFEST, SETTINGS, SECRET, SIGNING) or (
         path.parts[:1] and path.parts[0] in FOLDERS and len(path.parts) > 1
     )
     if not belongs or str(path) != name or ".." in path.parts or "\0" in name:
@@ -320,9 +319,10 @@ def _build(
             (opened / name).rename(made / name)
     if (opened / SETTINGS).exists():
         (made / SETTINGS).write_text(without_addresses((opened / SETTINGS).read_text("utf-8")), "utf-8")
-    if (opened / SECRET).exists():
-        (opened / SECRET).chmod(0o600)
-        (opened / SECRET).rename(made / SECRET)
+    for name in (SECRET, SIGNING):
+        if (opened / name).exists():
+            (opened / name).chmod(0o600)
+            (opened / name).rename(made / name)
     blobs = _place_blobs(opened, made)
     database = Database(address or os.environ.get(DATABASE) or f"sqlite:///{made / 'site.sqlite'}")
     try:

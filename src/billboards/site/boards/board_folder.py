@@ -33,6 +33,7 @@ from billboards.site.boards import snapshots
 from billboards.site.boards.live import BlobTexts
 from billboards.site.boards.masked import Look
 from billboards.site.boards.ranking import ranking_options, ruled
+from billboards.site.boards.signatures import signed_ranking, site_keys
 from billboards.site.submissions.metric_folders import program_folder
 
 #: Rankings that a folder holds; a site keeps more of them under its history.
@@ -121,12 +122,18 @@ def _keep_rankings(look: Look, folder: Path) -> None:
     archive, owners = Archive(folder), look.live.audience == "owners"
     with look.live.site.database.reading() as connection:
         kept = snapshots.list_snapshots(connection, look.name, look.past_audience, limit=RANKINGS)
-        rankings = [(snapshot, snapshots.ranking(connection, snapshot)) for snapshot in kept]
+        documents = [(snapshot, snapshots.document(connection, snapshot)) for snapshot in kept]
         ensembles = snapshots.list_ensembles(connection, look.name, hidden=owners)
     for ensemble, _ in ensembles:
         archive.put_ensemble(look.masked_ensemble(ensemble))
-    for snapshot, ranking in rankings:
-        archive.keep_ranking(look.masked(ranking), created=datetime.fromtimestamp(snapshot.created, UTC))
+    for snapshot, document in documents:
+        ranking = look.ranking_document(document["ranking"])
+        made = datetime.fromtimestamp(snapshot.created, UTC)
+        name = archive.keep_document(ranking, created=made, barred=document.get("barred"))
+        signed = signed_ranking(look, snapshot, ranking, look.overrating_document(document.get("overrating")))
+        if signed is not None:
+            archive.keep_signed(name, signed)
+    archive.keep_keys(site_keys(look.live.site).keys)
 
 
 def _copy_programs(look: Look, folder: Path) -> None:

@@ -8,9 +8,10 @@ page takes its texts from `board`, its scores from `matrix`, and asks `judged` b
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 from billboards.analyses._archive import Archive
 from billboards.analyses._disclosed import (
@@ -36,11 +37,12 @@ from billboards.analyses.rank import Ranking, rank_board
 from billboards.analyses.sensitivity import Sensitivity, measure_sensitivity
 from billboards.board import Board
 from billboards.errors import NotEnoughData, Refused
-from billboards.show.documents import result_of
+from billboards.show.documents import document_of, result_of
 from billboards.show.words import listed, one_line
+from billboards.site.boards import snapshots
 from billboards.site.boards.live import LiveBoard
 from billboards.site.boards.ranking import Findings, rank_by_owner, ranking_options, ruled
-from billboards.site.boards.snapshots import Audience, Place, Side
+from billboards.site.boards.snapshots import Audience, Place, Side, Snapshot
 from billboards.site.pages.board_view import Filter
 from billboards.site.pages.explorer import Matrix
 from billboards.site.pages.timelines import first_step
@@ -107,6 +109,25 @@ class Look:
         home = self.live.board.home
         kept = () if home is None or not self.judged else Archive(home).audits()
         return computed | {audit.metric: audit for audit in sorted(kept, key=lambda audit: audit.severity)}
+
+    def ranking_document(self, document: Mapping[str, Any]) -> dict[str, Any]:
+        """A kept ranking's document as this audience is served it: as it was said, where nothing is to be masked."""
+        ranking = result_of(Ranking, document)
+        masked = self.masked(ranking)
+        return dict(document) if masked is ranking else document_of(masked)
+
+    def overrating_document(self, document: Mapping[str, Any] | None) -> dict[str, Any] | None:
+        """A kept report of overrating as this audience is served it, where there is one."""
+        if document is None:
+            return None
+        report = result_of(OverratingReport, document)
+        masked = self.masked_overrating(report)
+        return dict(document) if masked is report else document_of(masked)
+
+    def said(self, snapshot: Snapshot) -> dict[str, Any]:
+        """The ranking of a snapshot as this audience is served it."""
+        with self.live.site.database.reading() as connection:
+            return self.ranking_document(snapshots.document(connection, snapshot)["ranking"])
 
     def masked(self, ranking: Ranking) -> Ranking:
         """A ranking without people's mean scores where those are hidden, and with the digits that may be told."""

@@ -8,14 +8,13 @@ from typing import Annotated, Any, Literal
 from fastapi import Depends, Request, Response
 from pydantic import BaseModel, Field
 
-from billboards.analyses.overrating import OverratingReport
-from billboards.analyses.rank import Ranking
 from billboards.errors import UnknownName
-from billboards.show.documents import document_of, result_of
+from billboards.show.documents import document_of
 from billboards.site.accounts.access import Viewer
 from billboards.site.accounts.permissions import Permission, look_of, site_of
 from billboards.site.boards import snapshots
 from billboards.site.boards.masked import Look
+from billboards.site.boards.signatures import signed_ranking, site_keys
 from billboards.site.boards.snapshots import Snapshot
 from billboards.site.web.api import (
     MOST,
@@ -58,11 +57,29 @@ class RankingHead(BaseModel):
     ensemble: str | None = Field(description="the ensemble's signature")
 
 
+class SignedFacts(BaseModel):
+    """A statement about a ranking, and the site's signature over its canonical JSON."""
+
+    statement: dict[str, Any] = Field(description="board, ranking, time, and the SHA-256 of each document")
+    signature: str = Field(description="Ed25519, in hexadecimal digits")
+    public_key: str = Field(description="the key that signed, in hexadecimal digits; /keys lists all")
+
+
+class KeyFacts(BaseModel):
+    """A public key of the site, and from when to when it signed."""
+
+    id: str
+    public_key: str = Field(description="Ed25519, in hexadecimal digits")
+    created: str
+    retired: str | None
+
+
 class RankingFacts(RankingHead):
     """A kept ranking with everything it says."""
 
     ranking: dict[str, Any]
     overrating: dict[str, Any] | None
+    signed: SignedFacts | None = Field(description="the site's word that it shows everybody this ranking")
 
 
 class PlaceFacts(BaseModel):
@@ -80,6 +97,12 @@ class EnsembleFacts(BaseModel):
     signature: str
     created: float
     ensemble: dict[str, Any]
+
+
+@router.get("/keys", dependencies=[Depends(Permission("read"))])
+def list_keys(request: Request) -> list[KeyFacts]:
+    """The public keys that rankings are or were signed with, the present one last."""
+    return [KeyFacts(**asdict(key)) for key in site_keys(site_of(request)).keys]
 
 
 @router.get("/boards/{board}/ranking")
@@ -197,11 +220,16 @@ def _head(snapshot: Snapshot, most: int | None = None) -> RankingHead:
 
 def _facts(look: Look, snapshot: Snapshot, document: dict[str, Any]) -> RankingFacts:
     """A ranking with what this audience may not see taken out, and what its board's card lacks now."""
-    ranking = document["ranking"]
-    masked = document_of(look.masked(result_of(Ranking, ranking))) if look.live.disclosure else ranking
+    ranking = look.ranking_document(document["ranking"])
+    overrating = look.overrating_document(document.get("overrating"))
+    signed = signed_ranking(look, snapshot, ranking, overrating)
     if look.board.is_draft:
-        masked = {**masked, "draft": list(look.board.missing_facts)}
-    stored = document.get("overrating")
-    if stored is not None and look.live.disclosure:
-        stored = document_of(look.masked_overrating(result_of(OverratingReport, stored)))
-    return RankingFacts(**_head(snapshot).model_dump(), ranking=masked, overrating=stored)
+        ranking = {**ranking, "draft": list(look.board.missing_facts)}
+    return RankingFacts(
+        **_head(snapshot).model_dump(),
+        ranking=ranking,
+        overrating=overrating,
+        signed=None
+        if signed is None
+        else SignedFacts(statement=dict(signed.document), signature=signed.signature, public_key=signed.public_key),
+    )

@@ -25,6 +25,7 @@ from billboards.show.documents import document_of, dumps
 from billboards.show.latex import to_latex
 from billboards.site.boards.board_folder import write_folder
 from billboards.site.boards.masked import Look
+from billboards.site.boards.signatures import signed_ranking
 
 Record = dict[str, Any]
 
@@ -88,6 +89,18 @@ def _ranked(look: Look, make: Callable[[Any], str]) -> bytes:
     return make(look.ranking).encode("utf-8", "replace")
 
 
+def _signed(look: Look) -> bytes:
+    """The latest ranking in one file with the site's statement about it."""
+    snapshot, document = look.live.snapshot, look.live.document
+    if snapshot is None or document is None:
+        raise NotEnoughData(f"board {look.name} has no ranking yet; come back when its scores are complete")
+    ranking = look.ranking_document(document["ranking"])
+    signed = signed_ranking(look, snapshot, ranking, look.overrating_document(document.get("overrating")))
+    if signed is None:
+        raise NotEnoughData("this ranking is for the board's owners alone, and a site signs what everybody sees")
+    return dumps({**signed.as_document(), "kind": "signed_ranking", "ranking": ranking}).encode()
+
+
 def _overrated(look: Look, make: Callable[[Any], str]) -> bytes:
     if look.overrating is None:
         raise NotEnoughData(f"overrating was not measured on board {look.name}")
@@ -118,6 +131,11 @@ FILES: Mapping[str, tuple[str, str, Callable[[Look], bytes]]] = {
         "The ranking with everything it rests on",
         JSON,
         lambda o: _ranked(o, lambda r: dumps(document_of(r))),
+    ),
+    "signed-ranking.json": (
+        "The ranking with the site's signature, which proves it later: `billboards verify` checks it",
+        JSON,
+        _signed,
     ),
     "scores.csv": ("Every score of every output", CSV, lambda o: csv_bytes(score_records(o))),
     "scores.jsonl": ("The same as JSON lines", JSONL, lambda o: jsonl_bytes(score_records(o))),
@@ -156,4 +174,6 @@ def is_there(look: Look, name: str) -> bool:
         from importlib.util import find_spec
 
         return find_spec("pyarrow") is not None
-    return look.ranking is not None or not name.startswith(("generators", "metrics", "ranking"))
+    if name == "signed-ranking.json" and look.live.snapshot is not None and look.live.snapshot.audience != "public":
+        return False
+    return look.ranking is not None or not name.startswith(("generators", "metrics", "ranking", "signed"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from fastapi import APIRouter
 
 from billboards.errors import UnknownName
+from billboards.site.boards.signatures import site_keys
 from billboards.site.pages.bundles import FILES, is_there
 from billboards.site.web.asking import Ask, reading
 from billboards.site.web.rendering import Body
@@ -17,7 +18,13 @@ def show_downloads(ask: Ask) -> Body:
     look = ask.look()
     files = [(name, words, is_there(look, name)) for name, (words, _, _) in FILES.items()]
     return ask.board_page(
-        "downloads", look, "downloads", heading="Downloads", files=files, licence=look.board.card.licence
+        "downloads",
+        look,
+        "downloads",
+        heading="Downloads",
+        files=files,
+        licence=look.board.card.licence,
+        key=site_keys(ask.site).current,
     )
 
 

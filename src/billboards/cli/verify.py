@@ -1,0 +1,97 @@
+"""Compute a board's scores and its ranking again, check what its site signed, and say what is equal and what differs.
+
+billboards verify BOARD                                   a board folder, or a board.zip
+billboards verify https://HOST/boards/NAME --key KEY      a board on a site, and the site's public key
+billboards verify signed-ranking.json --key KEY           a ranking that somebody quotes, proven alone
+
+Imported scores, submitted programs (but with --programs) and whatever rests on hidden texts or judgments can't be
+computed here; each is named with the reason. Exit code 0: nothing differs; 1: something does; 2: it can't be read.
+A site that asks for a log-in is given the token in the environment variable BILLBOARDS_TOKEN.
+"""
+
+from __future__ import annotations
+
+import os
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+
+from billboards.cli import options
+
+TOKEN = "BILLBOARDS_TOKEN"
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "board",
+        type=_place,
+        metavar="BOARD_OR_URL",
+        help="a board folder, a board.zip, a board's address on a site, or a signed ranking's JSON file",
+    )
+    parser.add_argument(
+        "--metric",
+        action="append",
+        metavar="NAME",
+        help="compute only the scores of this metric again; may be repeated (default: all)",
+    )
+    parser.add_argument(
+        "--sample",
+        type=options.positive,
+        metavar="N",
+        help="compute N instances of each generator, where a metric scores outputs one by one (default: all)",
+    )
+    options.add_seed(parser)
+    parser.add_argument(
+        "--tolerance",
+        type=options.non_negative,
+        default=0.0,
+        metavar="X",
+        help="call relative differences of scores up to X close, and let them pass (default 0: bit for bit)",
+    )
+    parser.add_argument(
+        "--ranking",
+        type=_quote,
+        metavar="ID_OR_FILE",
+        help="the ranking to compute again: its id, number or digest, or a JSON file (default: the latest)",
+    )
+    parser.add_argument(
+        "--key",
+        metavar="FILE_OR_HEX",
+        help="the site's public key, as 64 hexadecimal digits or a file: it must have signed the ranking",
+    )
+    parser.add_argument("--programs", action="store_true", help="run submitted metrics' programs of the download")
+    options.add_jobs(parser)
+    options.add_format(parser)
+
+
+def _place(text: str) -> Path | str:
+    """A file or folder, or as it stands the address of a board."""
+    return text if text.startswith(("http://", "https://")) else Path(text)
+
+
+def _quote(text: str) -> Path | str:
+    return Path(text) if text.endswith(".json") else text
+
+
+def run(arguments: Namespace) -> int:
+    from billboards.api.verifying import verify
+    from billboards.cli.output import note, show
+    from billboards.cli.progress import scoring_progress
+
+    with scoring_progress() as tell:
+        result = verify(
+            arguments.board,
+            metrics=arguments.metric,
+            sample=arguments.sample,
+            seed=arguments.seed,
+            tolerance=arguments.tolerance,
+            ranking=arguments.ranking,
+            key=arguments.key,
+            programs=arguments.programs,
+            jobs=arguments.jobs,
+            token=os.environ.get(TOKEN),
+            on_progress=tell,
+        )
+    show(arguments, result)
+    for words in (*result.notes, *result.words):
+        note(words)
+    return 1 if result.value.differs else 0
