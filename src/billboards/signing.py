@@ -161,8 +161,8 @@ def read_keys(text: str) -> tuple[PublicKey, ...]:
         return (PublicKey(id=key_id(text), public_key=text),)
     path = Path(text)
     try:
-        if path.stat().st_size > LARGEST:
-            raise InvalidInput(f"{path}: is larger than any file of keys")
+        if not path.is_file() or path.stat().st_size > LARGEST:
+            raise InvalidInput(f"{shown(text)} is neither a public key (64 hexadecimal digits) nor a file of one")
         content = path.read_text("utf-8").strip()
     except (OSError, UnicodeDecodeError, ValueError) as error:
         raise InvalidInput(

@@ -28,7 +28,7 @@ WRITTEN = {"out", "html", "chart", "home", "wheels", "site", "new folder", "suit
 #: Arguments that are texts for argparse and files for the command.
 FILES = {("campaign template check", "template"), ("campaign template preview", "template"),
          ("campaign template show", "template"), ("campaign new", "template"), ("ensemble apply", "signature"),
-         ("pack check", "folder"), ("submit", "path")}  # fmt: skip
+         ("pack check", "folder"), ("submit", "path"), ("verify", "board"), ("verify", "key")}  # fmt: skip
 #: What many commands take and one reader reads, with the command that stands for all.
 ALIKE = {"card": "table", "data": "list"}
 #: Commands that make a site of such a place, or work for it for ever.

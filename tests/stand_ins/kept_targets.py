@@ -9,9 +9,11 @@ from __future__ import annotations
 import json
 import shutil
 import sqlite3
+import tempfile
+import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import closing
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from functools import partial
 from pathlib import Path
 from types import UnionType
@@ -20,6 +22,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 from page_sites import page_board
 from target import Target, in_place
 
+import billboards as bb
 from billboards.analyses._archive import Archive, open_home
 from billboards.analyses.audit.bench import Bench
 from billboards.analyses.audit.extracting import Extraction
@@ -34,6 +37,7 @@ from billboards.analyses.ratings._ratings import TableColumns, table_ratings
 from billboards.analyses.suite.keeping import Kept, kept_document, read_results
 from billboards.analyses.suite.results import Suite, SuiteRanking, SuiteResult
 from billboards.analyses.suite.shown_tables import suite_ranking_table
+from billboards.api.verifying import unpacked_board
 from billboards.board import _kept as kept_numbers
 from billboards.board.card_facts import read_facts
 from billboards.board.cells import MemoryCells
@@ -58,6 +62,7 @@ from billboards.run.environments import (
 from billboards.run.packs import built_packs, pack_state
 from billboards.show.documents import document_of, dumps, result_of
 from billboards.show.table import shown
+from billboards.signing import Statement, document_digest, key_id, public_key_of, read_keys, sign
 
 
 def example(kind: Any) -> Any:
@@ -80,7 +85,7 @@ def example(kind: Any) -> Any:
 def kept(home: Path) -> Iterator[Target]:
     """Everything that is kept, and what studies are given beside a board."""
     folder = write_board(page_board(), home / "kept-board")
-    for part in (_results, _suites, _numbers, _cells, _searches, _studies, _judges, _packs, _resources):
+    for part in (_results, _signed, _suites, _numbers, _cells, _searches, _studies, _judges, _packs, _resources):
         yield from part(home, folder)
 
 
@@ -107,6 +112,32 @@ def _results(home: Path, folder: Path) -> Iterator[Target]:
     )
     overrating = json.dumps(document_of(example(OverratingReport))).encode()
     yield Target("kept overrating", overrating, lambda raw: result_of(OverratingReport, _json(raw)))
+
+
+def _signed(home: Path, folder: Path) -> Iterator[Target]:
+    """A ranking that somebody quotes, the keys that one trusts, and a board's download."""
+    private, place = "11" * 32, home / "signed-ranking.json"
+    key = public_key_of(private)
+    said = document_of(example(Ranking))
+    statement = replace(
+        example(Statement), documents={"ranking": document_digest(said)}, audience="public", key=key_id(key)
+    )
+    place.write_text(dumps({**sign(document_of(statement), private).as_document(), "ranking": said}))
+    yield in_place("kept signed ranking", place, lambda: str(bb.verify(place, key=key)))
+    keys = home / "keys.json"
+    keys.write_text(json.dumps([{"id": key_id(key), "public_key": key, "created": "", "retired": None}]))
+    yield in_place("kept keys", keys, lambda: read_keys(str(keys)))
+    archive = home / "board.zip"
+    with zipfile.ZipFile(archive, "w") as packing:
+        for path in sorted(folder.rglob("*")):
+            if path.is_file():
+                packing.write(path, f"board/{path.relative_to(folder).as_posix()}")
+
+    def unpack() -> None:
+        with tempfile.TemporaryDirectory() as work:
+            open_board(unpacked_board(archive, Path(work) / "out"))
+
+    yield in_place("kept download", archive, unpack)
 
 
 def _json(raw: bytes) -> Any:

@@ -171,8 +171,8 @@ def _quoted(ranking: str | Path | None) -> str | Mapping[str, Any] | None:
 
 def _json_file(path: Path) -> Any:
     try:
-        if path.stat().st_size > LARGEST:
-            raise InvalidInput(f"{path}: is larger than any ranking")
+        if not path.is_file() or path.stat().st_size > LARGEST:
+            raise InvalidInput(f"{path}: is no file, or larger than any ranking; give a ranking's JSON file")
         return json_value(path.read_text("utf-8"))
     except OSError as error:
         raise InvalidInput(f"{path}: can't be read: {error.strerror or error}") from error

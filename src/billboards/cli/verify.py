@@ -55,6 +55,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
     parser.add_argument(
         "--key",
+        type=_key,
         metavar="FILE_OR_HEX",
         help="the site's public key, as 64 hexadecimal digits or a file: it must have signed the ranking",
     )
@@ -66,6 +67,11 @@ def add_arguments(parser: ArgumentParser) -> None:
 def _place(text: str) -> Path | str:
     """A file or folder, or as it stands the address of a board."""
     return text if text.startswith(("http://", "https://")) else Path(text)
+
+
+def _key(text: str) -> Path | str:
+    """A key by its digits, or else a file."""
+    return text if len(text) == 64 and set(text) <= set("0123456789abcdef") else Path(text)
 
 
 def _quote(text: str) -> Path | str:

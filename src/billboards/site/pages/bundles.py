@@ -91,14 +91,19 @@ def _ranked(look: Look, make: Callable[[Any], str]) -> bytes:
 
 def _signed(look: Look) -> bytes:
     """The latest ranking in one file with the site's statement about it."""
+    document = _signed_document(look)
+    if document is None:
+        raise NotEnoughData("there is no ranking that everybody sees, and a site signs no other")
+    return dumps(document).encode()
+
+
+def _signed_document(look: Look) -> Record | None:
     snapshot, document = look.live.snapshot, look.live.document
     if snapshot is None or document is None:
-        raise NotEnoughData(f"board {look.name} has no ranking yet; come back when its scores are complete")
+        return None
     ranking = look.ranking_document(document["ranking"])
     signed = signed_ranking(look, snapshot, ranking, look.overrating_document(document.get("overrating")))
-    if signed is None:
-        raise NotEnoughData("this ranking is for the board's owners alone, and a site signs what everybody sees")
-    return dumps({**signed.as_document(), "kind": "signed_ranking", "ranking": ranking}).encode()
+    return None if signed is None else {**signed.as_document(), "kind": "signed_ranking", "ranking": ranking}
 
 
 def _overrated(look: Look, make: Callable[[Any], str]) -> bytes:
@@ -174,6 +179,6 @@ def is_there(look: Look, name: str) -> bool:
         from importlib.util import find_spec
 
         return find_spec("pyarrow") is not None
-    if name == "signed-ranking.json" and look.live.snapshot is not None and look.live.snapshot.audience != "public":
-        return False
-    return look.ranking is not None or not name.startswith(("generators", "metrics", "ranking", "signed"))
+    if name == "signed-ranking.json":
+        return _signed_document(look) is not None
+    return look.ranking is not None or not name.startswith(("generators", "metrics", "ranking"))
