@@ -112,6 +112,15 @@ def test_scores_of_other_length_differ(folder: Path) -> None:
         assert "5 scores are kept for 12 instances" in (verified.ranking.numbers[0].reason or "")
 
 
+@pytest.mark.parametrize("sample", [None, 3])
+def test_a_cell_that_is_said_to_be_there_and_holds_nothing_is_not_equal(folder: Path, sample: int | None) -> None:
+    with closing(sqlite3.connect(folder / ".billboards" / "cells.sqlite")) as database, database:
+        where = "column_id in (select id from columns where name = 'length')"
+        database.execute(f"update cells set is_primary = 0 where {where}")
+    verified = bb.verify(folder, metrics="length", sample=sample).value
+    assert column(verified, "length").outcome == "differs"
+
+
 def test_changed_counts_are_found_though_every_score_is_equal(folder: Path) -> None:
     with closing(sqlite3.connect(folder / ".billboards" / "cells.sqlite")) as database, database:
         rows = database.execute(

@@ -173,26 +173,30 @@ class _Column:
             self.board, own, [Cell(self.metric, self.key, row) for row in able], executor, on_progress=tell
         )
         failure = next(iter(report.failures.values()), None)
+        computed = own.present(self.key)
+        pairs = self._pairs(own, [row.version for row in able if row.version in computed])
         for row in able:
-            if row.version not in own.present(self.key):
+            if row.version in computed:
+                yield self._compared(row, pairs[row.version])
+            else:
                 words = f"its metric fails here: {failure}"
                 yield CellVerdict(generator=row.name, outcome="not computed", reason=words)
-            else:
-                yield self._compared(row, self._both(own, row))
 
-    def _both(self, own: MemoryCells, row: Outputs) -> list[tuple[Floats, Floats]]:
-        """Stored and own scores: primary ones, parts that both have, and counts."""
-        keys = [self.key]
-        shared = [part for part in own.parts(self.key)[1:] if part in self.store.parts(self.key)]
-        keys += [part_key(self.key, part) for part in shared]
-        pairs = [
-            (self.store.load(key, [row.version])[row.version], own.load(key, [row.version])[row.version])
-            for key in keys
-            if row.version in self.store.load(key, [row.version])
-        ]
-        stored, counted = (cells.load_counts(self.key, [row.version]) for cells in (self.store, own))
-        if stored and counted:
-            pairs.append((np.asarray(stored[row.version], float), np.asarray(counted[row.version], float)))
+    def _pairs(self, own: MemoryCells, versions: Sequence[str]) -> dict[str, list[tuple[Floats, Floats]]]:
+        """Stored and own scores of some rows: primary ones, parts that both have, and counts."""
+        kept = self.store.parts(self.key)
+        shared = [part_key(self.key, part) for part in own.parts(self.key)[1:] if part in kept]
+        pairs: dict[str, list[tuple[Floats, Floats]]] = {version: [] for version in versions}
+        for key in (self.key, *shared):
+            stored, computed = self.store.load(key, versions), own.load(key, versions)
+            for version in computed if key is self.key else stored:
+                # A cell without primary scores holds none of the numbers it should; parts came with later versions.
+                pairs[version].append((stored.get(version, np.empty(0)), computed[version]))
+        stored_counts, own_counts = (cells.load_counts(self.key, versions) for cells in (self.store, own))
+        # Version 0.1 kept no counts, and neither does a download of a board that hides its references.
+        for version in stored_counts.keys() & own_counts.keys():
+            stored_row, own_row = (np.asarray(counts[version], np.float64) for counts in (stored_counts, own_counts))
+            pairs[version].append((stored_row, own_row))
         return pairs
 
     def _sampled(self, rows: Sequence[Outputs], tell: Callable[[Progress], None]) -> Iterator[CellVerdict]:
@@ -201,6 +205,7 @@ class _Column:
         order = np.random.default_rng(self.how.seed).permutation(len(self.board.instances))
         chosen = np.sort(order[: self.how.sample])
         sign = 1.0 if self.metric.card.higher_is_better else -1.0
+        kept = self.store.load(self.key, [row.version for row in rows])
         for number, row in enumerate(rows, 1):
             if self.board.is_reference(row, self.key.column.references):
                 continue
@@ -212,7 +217,7 @@ class _Column:
                 words = f"its metric fails here: {error}"
                 yield CellVerdict(generator=row.name, outcome="not computed", reason=words)
                 continue
-            stored = self.store.load(self.key, [row.version])[row.version]
+            stored = kept.get(row.version, np.empty(0))
             at = positions[where]
             if len(stored) != len(self.board.instances):
                 yield self._compared(row, [(stored, np.empty(len(self.board.instances)))])
