@@ -473,8 +473,8 @@ def test_what_only_owners_see_is_never_signed_and_hidden_numbers_are_said_to_be_
     assert reasons == {"people's judgments are not in this folder", "the references are not in this folder"}
     equal = {section.section: section.equal for section in verified.ranking.sections}
     assert equal["generators"] > 20
-    with zipfile.ZipFile(io.BytesIO(site.get("/boards/ferry/downloads/board.zip", "owner").content)) as owned:
-        assert [name for name in owned.namelist() if "/signed/" in name] == ["ferry/signed/keys.json"]
+    with zipfile.ZipFile(io.BytesIO(site.get("/boards/ferry/downloads/everything.zip", "owner").content)) as owned:
+        assert [name for name in owned.namelist() if "signed" in name] == ["ferry/signed/keys.json"]
     site.site.close()
 
 
