@@ -20,6 +20,8 @@ from billboards.analyses._verify_ranking import slice_of
 from billboards.analyses._verify_scores import ColumnVerdict, same_bits
 from billboards.board import Slice
 from billboards.board.judgments import JudgmentColumns
+from billboards.board.private_share import without_private
+from billboards.board.trust import TrustRules
 from billboards.cli.main import main
 from billboards.errors import InvalidInput, UnknownName
 
@@ -259,6 +261,35 @@ def test_with_fewer_judgments_it_is_said_how_many_the_ranking_rests_on(folder: P
     assert {number.reason for number in verified.ranking.numbers} == {
         "it rests on 48 judged outputs, and this folder holds 44 of them"
     }
+
+
+def test_a_ranking_on_a_private_share_is_equal_for_its_owner_and_said_to_be_private_to_others(tmp_path: Path) -> None:
+    folder = ferry_folder(tmp_path / "ferry", trust=TrustRules(private_share=0.4, private_seed=3))
+    own = bb.verify(folder, metrics="length").value
+    assert own.ranking is not None
+    assert own.ranking.outcome == "equal"
+    board = without_private(bb.open(folder))
+    public = tmp_path / "public"
+    bb.save(replace(board, home=None), public)
+    for name in ("rankings", "ensembles", ".billboards"):
+        (folder / name).rename(public / name)
+    verified = bb.verify(public, metrics="length").value
+    assert verified.ranking is not None
+    assert not verified.differs
+    assert {number.reason for number in verified.ranking.numbers} == {
+        "metrics are measured on private judgments, which are not in this folder"
+    }
+
+
+def test_what_a_site_found_about_entries_decides_the_ranking_and_must_be_words(folder: Path) -> None:
+    (path,) = (folder / "rankings").iterdir()
+    document = json.loads(path.read_text())
+    path.write_text(json.dumps({**document, "findings": {"out": {"g0": "a copy"}}}))
+    assert "generators, g0, rank" in differing(bb.verify(folder, metrics="length").value)
+    path.write_text(json.dumps({**document, "findings": {"doubts": {"g0": 5}}}))
+    verdict = bb.verify(folder, metrics="length").value.ranking
+    assert verdict is not None
+    assert "where a list was expected" in (verdict.numbers[0].reason or "")
 
 
 def test_changed_judgments_differ(folder: Path) -> None:

@@ -14,10 +14,11 @@ import numpy as np
 from small_sites import make_board
 
 import billboards as bb
+from billboards.board.trust import TrustRules
 from billboards.board.writing import write_board
 
 
-def ferry_folder(folder: Path, *, keep: bool = True, **options: Any) -> Path:
+def ferry_folder(folder: Path, *, keep: bool = True, trust: TrustRules | None = None, **options: Any) -> Path:
     """A board of four machines and a person, scored against the references asked for, and ranked."""
     board = make_board()
     instances = tuple(
@@ -25,7 +26,8 @@ def ferry_folder(folder: Path, *, keep: bool = True, **options: Any) -> Path:
         for k, instance in enumerate(board.instances)
     )
     # What a metric may be compared with is what nobody among the machines wrote.
-    write_board(replace(board, instances=instances, references_used=("Ada", "Ben")), folder)
+    rules = TrustRules() if trust is None else trust
+    write_board(replace(board, instances=instances, references_used=("Ada", "Ben"), trust=rules), folder)
     opened = bb.open(folder)
     references = options.get("references")
     bb.score(opened, references=None if references is None else [references])

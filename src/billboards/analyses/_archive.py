@@ -93,19 +93,19 @@ class Archive:
         document: Mapping[str, Any],
         *,
         created: datetime | None = None,
-        barred: Mapping[str, str] | None = None,
+        findings: Mapping[str, Any] | None = None,
     ) -> str:
-        """Keep a ranking's document as it was said, with what kept metrics from leading it where that is no rule."""
+        """Keep a ranking's document as it was said, with what its site found to speak against entries."""
         name = hashlib.sha256(json.dumps(document, sort_keys=True).encode()).hexdigest()[:12]
         path = self.home / "rankings" / f"{name}.json"
         if not path.exists():
             made = (created or datetime.now(UTC)).isoformat(timespec="seconds")
-            rules = {"barred": dict(barred)} if barred else {}
-            _write(path, {"id": name, "created": made, **rules, "ranking": document})
+            beside = {"findings": dict(findings)} if findings else {}
+            _write(path, {"id": name, "created": made, **beside, "ranking": document})
         return name
 
     def kept_document(self, name: str) -> dict[str, Any]:
-        """A kept ranking's file: `id`, `created`, `ranking`, and `barred` where metrics were kept from leading it."""
+        """A kept ranking's file: `id`, `created`, `ranking`, and `findings` where a site found something."""
         if name not in self.rankings():
             raise UnknownName("ranking", name, self.rankings())
         return _read(self.home / "rankings" / f"{name}.json")

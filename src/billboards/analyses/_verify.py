@@ -8,7 +8,7 @@ neither equal nor different, and the reason is given.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from billboards.analyses._analysis import Result
@@ -107,7 +107,7 @@ def verify_home(
     problems: tuple[str, ...] = ()
     if isinstance(ranking, Mapping):
         quote = read_quote(ranking, "the quoted ranking")
-        quoted, proof = quote.quoted, quote.proof(keys, board=home.board.name)
+        quoted, proof = _with_findings(quote.quoted, home.archive), quote.proof(keys, board=home.board.name)
         problems += () if proof is None else tuple(_two_tongues(proof, proofs.values()))
     else:
         name = _chosen_ranking(home.archive, proofs, ranking)
@@ -164,7 +164,10 @@ class Quote:
 
     def proof(self, keys: Sequence[PublicKey], board: str | None = None) -> Proof | None:
         """What the statement proves, where there is one."""
-        return None if self.signed is None else prove(self.document, self.signed, keys, id=self.quoted.id, board=board)
+        if self.signed is None:
+            return None
+        findings = self.quoted.findings or None
+        return prove(self.document, self.signed, keys, id=self.quoted.id, board=board, findings=findings)
 
 
 def read_quote(document: Any, where: str) -> Quote:
@@ -179,20 +182,28 @@ def read_quote(document: Any, where: str) -> Quote:
         ranking = result_of(Ranking, said)
     except InvalidInput as error:
         raise InvalidInput(f"{where}: {error}") from error
-    barred = document.get("barred")
     quoted = Quoted(
         id=document_digest(said)[:16],
         created=str(document.get("created", "")) if signed is None else signed.statement.created,
         ranking=ranking,
-        barred=barred if isinstance(barred, Mapping) else {},
+        findings=_findings(document),
     )
     return Quote(quoted=quoted, document=said, signed=signed)
 
 
 def prove(
-    document: Mapping[str, Any], signed: Signed, keys: Sequence[PublicKey], *, id: str, board: str | None = None
+    document: Mapping[str, Any],
+    signed: Signed,
+    keys: Sequence[PublicKey],
+    *,
+    id: str,
+    board: str | None = None,
+    findings: Mapping[str, Any] | None = None,
 ) -> Proof:
-    """A signed statement held against the document it comes with, and against the keys that somebody trusts."""
+    """A signed statement held against the document it comes with, and against the keys that somebody trusts.
+
+    `findings` are what the site is said to have found about entries; None where they don't come along.
+    """
     checked = can_check()
     if keys and not checked:
         raise MissingPart("signatures need the package cryptography; install it with `pip install 'billboards[site]'`")
@@ -209,6 +220,10 @@ def prove(
         problems.append(f"names key {statement.key}, and comes with key {key_id(signed.public_key)}")
     if statement.documents.get("ranking") != digest:
         problems.append("is about another document: this one was changed, or its statement is another's")
+    if findings is not None and statement.documents.get("findings") != (
+        document_digest(findings) if findings else None
+    ):
+        problems.append("is about other findings than those that come along")
     if statement.audience != "public":
         problems.append(f"is about what {statement.audience} see, not everybody")
     if board is not None and statement.board != board:
@@ -230,8 +245,8 @@ def _proofs(home: Home, keys: Sequence[PublicKey]) -> Iterator[tuple[str, Proof]
     for name in home.archive.rankings():
         signed = home.archive.signed(name)
         if signed is not None:
-            said = _said(home.archive, name)
-            yield name, prove(said, signed, keys, id=name, board=home.board.name)
+            said, findings = _said(home.archive, name), _findings(home.archive.kept_document(name))
+            yield name, prove(said, signed, keys, id=name, board=home.board.name, findings=findings)
 
 
 def _two_tongues(proof: Proof, others: Iterable[Proof]) -> Iterator[str]:
@@ -255,13 +270,26 @@ def _said(archive: Archive, name: str) -> Mapping[str, Any]:
 def _kept(archive: Archive, name: str) -> Quoted:
     """A kept ranking by its id."""
     file = archive.kept_document(name)
-    barred = file.get("barred")
     return Quoted(
         id=name,
         created=str(file.get("created", "")),
         ranking=archive.ranking(name),
-        barred=barred if isinstance(barred, Mapping) else {},
+        findings=_findings(file),
     )
+
+
+def _findings(document: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What a site found about entries, as it stands beside a ranking."""
+    findings = document.get("findings")
+    return findings if isinstance(findings, Mapping) else {}
+
+
+def _with_findings(quoted: Quoted, archive: Archive) -> Quoted:
+    """A quoted ranking with the findings of the same one in the folder, where it came without them."""
+    if quoted.findings:
+        return quoted
+    same = (name for name in archive.rankings() if document_digest(_said(archive, name))[:16] == quoted.id)
+    return replace(quoted, findings=next((_findings(archive.kept_document(name)) for name in same), {}))
 
 
 def _chosen_ranking(archive: Archive, proofs: Mapping[str, Proof], asked: str | None) -> str | None:

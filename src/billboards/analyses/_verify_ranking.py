@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from billboards.analyses._archive import Archive
@@ -20,7 +20,7 @@ from billboards.analyses.rank import Ranking, RankingOptions, rank_board
 from billboards.board import Board, Slice
 from billboards.board.cells import CellStore
 from billboards.errors import InvalidInput, StoreFailed
-from billboards.show.documents import document_of
+from billboards.show.documents import document_of, read_fields
 
 #: Where a number stands: "metrics", "BLEU", "correlation".
 Place = tuple[str, ...]
@@ -75,13 +75,25 @@ class RankingVerdict:
 
 
 @dataclass(frozen=True, kw_only=True)
+class _Findings:
+    """What a site found about entries and told its ranking, as it comes with a download."""
+
+    barred: Mapping[str, str] = field(default_factory=dict)
+    flagged: Mapping[str, str] = field(default_factory=dict)
+    marked: Mapping[str, str] = field(default_factory=dict)
+    out: Mapping[str, str] = field(default_factory=dict)
+    doubts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
 class Quoted:
-    """A ranking to be computed again: as it was said, and which metrics were kept from leading it."""
+    """A ranking to be computed again: as it was said, and what its site found to speak against entries."""
 
     id: str
     created: str
     ranking: Ranking
-    barred: Mapping[str, str]
+    #: `barred`, `flagged`, `marked`, `out` and `doubts`, as a site gives them to its rankings.
+    findings: Mapping[str, Any]
 
 
 def verify_ranking(
@@ -90,7 +102,7 @@ def verify_ranking(
     """Every number of a ranking against what the board gives here; `hidden` is what its site keeps from everybody."""
     kept = quoted.ranking
     try:
-        here, notes = _rank_again(board, cells, kept, options_of(kept, board, quoted.barred))
+        here, notes = _rank_again(board, cells, kept, options_of(kept, board, quoted.findings))
     except (InvalidInput, StoreFailed) as error:
         return _impossible(quoted, str(error))
     here = archive.numbered(here)
@@ -137,8 +149,9 @@ def _impossible(quoted: Quoted, reason: str) -> RankingVerdict:
     )
 
 
-def options_of(kept: Ranking, board: Board, barred: Mapping[str, str]) -> RankingOptions:
+def options_of(kept: Ranking, board: Board, findings: Mapping[str, Any]) -> RankingOptions:
     """The options that a ranking was made with, as far as it shows them; who leads is found out."""
+    found = read_fields(_Findings, findings, "findings")
     fitted = kept.ensemble or kept.alternative
     usual = RankingOptions()
     method = usual.method
@@ -159,7 +172,12 @@ def options_of(kept: Ranking, board: Board, barred: Mapping[str, str]) -> Rankin
         draws=kept.draws,
         seed=kept.seed,
         sides=kept.sides,
-        barred=dict(barred),
+        before=kept.before,
+        barred=found.barred,
+        flagged=found.flagged,
+        marked=found.marked,
+        out=found.out,
+        doubts=found.doubts,
     )
 
 
@@ -198,7 +216,12 @@ _BY_REFERENCES = frozenset(
     | {"completed", "equal", "reference_free", "first_digest", "version", "reason", "corpus", "newcomers"}
 )
 #: What of a metric rests on judgments.
-_BY_JUDGMENTS = frozenset({"correlation", "interval", "n", "reason"})
+_BY_JUDGMENTS = frozenset(
+    {"correlation", "interval", "n", "reason", "flags", "counts"}
+    | {"public", "public_n", "exposure", "before", "before_n"}
+)
+#: What of a whole ranking does.
+_OF_JUDGMENTS = frozenset({"board_version", "aggregate", "statistic", "grouping", "private", "before"})
 #: Parts of a ranking that rest on all judgments and all scores together.
 _BY_ALL = frozenset({"ensemble", "alternative", "common", "people", "lines", "ranked_by", "newcomers"})
 
@@ -227,7 +250,7 @@ class _Lacking:
         elif head in _BY_ALL:
             reason = self.judgments or self.scores
         else:
-            reason = self.judgments if head in ("board_version", "aggregate", "statistic", "grouping") else None
+            reason = self.judgments if head in _OF_JUDGMENTS else None
         by_references = head in ("lines", "common") or bool(_BY_REFERENCES & set(place)) or name == "order"
         return reason or (self.references if by_references or self._is_corpus_interval(place) else None)
 
@@ -266,6 +289,8 @@ def _lacking(board: Board, kept: Ranking, here: Ranking, hidden: Collection[str]
     judgments = None
     if most_there and not len(board.judgments):
         judgments = "people's judgments are not in this folder"
+    elif kept.private is not None and board.trust.private_share is None:
+        judgments = "metrics are measured on private judgments, which are not in this folder"
     elif most_here < most_there:
         judgments = f"it rests on {most_there:,} judged outputs, and this folder holds {most_here:,} of them"
     elif "judgments" in hidden:

@@ -32,7 +32,7 @@ from billboards.reading import Problems
 from billboards.site.boards import snapshots
 from billboards.site.boards.live import BlobTexts
 from billboards.site.boards.masked import Look
-from billboards.site.boards.ranking import ranking_options, ruled
+from billboards.site.boards.ranking import Findings, ranking_options, ruled
 from billboards.site.boards.signatures import signed_ranking, site_keys
 from billboards.site.submissions.metric_folders import program_folder
 
@@ -129,8 +129,8 @@ def _keep_rankings(look: Look, folder: Path) -> None:
     for snapshot, document in documents:
         ranking = look.ranking_document(document["ranking"])
         made = datetime.fromtimestamp(snapshot.created, UTC)
-        name = archive.keep_document(ranking, created=made, barred=document.get("barred"))
-        signed = signed_ranking(look, snapshot, ranking, look.overrating_document(document.get("overrating")))
+        name = archive.keep_document(ranking, created=made, findings=Findings.read(document).document())
+        signed = signed_ranking(look, snapshot, document)
         if signed is not None:
             archive.keep_signed(name, signed)
     archive.keep_keys(site_keys(look.live.site).keys)

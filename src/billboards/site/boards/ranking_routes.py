@@ -222,7 +222,7 @@ def _facts(look: Look, snapshot: Snapshot, document: dict[str, Any]) -> RankingF
     """A ranking with what this audience may not see taken out, and what its board's card lacks now."""
     ranking = look.ranking_document(document["ranking"])
     overrating = look.overrating_document(document.get("overrating"))
-    signed = signed_ranking(look, snapshot, ranking, overrating)
+    signed = signed_ranking(look, snapshot, document)
     if look.board.is_draft:
         ranking = {**ranking, "draft": list(look.board.missing_facts)}
     return RankingFacts(

@@ -30,6 +30,7 @@ from billboards.signing import (
 )
 from billboards.site.boards.live import hides_judgments, live_board
 from billboards.site.boards.masked import Look
+from billboards.site.boards.ranking import Findings
 from billboards.site.boards.snapshots import Snapshot
 from billboards.site.settings import moment
 from billboards.site.site import SIGNING, Site
@@ -108,10 +109,9 @@ def _write(path: Path, keys: SiteKeys, *, fresh: bool) -> None:
         raise StoreFailed(f"{path}: can't be written: {error.strerror or error}") from error
 
 
-def signed_ranking(
-    look: Look, snapshot: Snapshot, document: Mapping[str, Any], overrating: Mapping[str, Any] | None
-) -> Signed | None:
-    """A statement about a ranking's document as it is served now; None where not everybody is served the same."""
+def signed_ranking(look: Look, snapshot: Snapshot, kept: Mapping[str, Any]) -> Signed | None:
+    """A statement about a snapshot's document as it is served now; None where not everybody is served the same."""
+    document, overrating = look.ranking_document(kept["ranking"]), look.overrating_document(kept.get("overrating"))
     if snapshot.audience != "public" or not _is_everybodys(look, snapshot, document):
         return None
     site = look.live.site
@@ -119,6 +119,8 @@ def signed_ranking(
     digests = {"ranking": document_digest(document)}
     if overrating is not None:
         digests["overrating"] = document_digest(overrating)
+    if findings := Findings.read(kept).document():
+        digests["findings"] = document_digest(findings)
     statement = Statement(
         site=site.settings.title,
         address=site.settings.base_url,

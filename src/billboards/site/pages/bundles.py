@@ -25,6 +25,7 @@ from billboards.show.documents import document_of, dumps
 from billboards.show.latex import to_latex
 from billboards.site.boards.board_folder import write_folder
 from billboards.site.boards.masked import Look
+from billboards.site.boards.ranking import Findings
 from billboards.site.boards.signatures import signed_ranking
 
 Record = dict[str, Any]
@@ -101,9 +102,12 @@ def _signed_document(look: Look) -> Record | None:
     snapshot, document = look.live.snapshot, look.live.document
     if snapshot is None or document is None:
         return None
-    ranking = look.ranking_document(document["ranking"])
-    signed = signed_ranking(look, snapshot, ranking, look.overrating_document(document.get("overrating")))
-    return None if signed is None else {**signed.as_document(), "kind": "signed_ranking", "ranking": ranking}
+    signed = signed_ranking(look, snapshot, document)
+    if signed is None:
+        return None
+    findings = Findings.read(document).document()
+    said = {"ranking": look.ranking_document(document["ranking"]), **({"findings": findings} if findings else {})}
+    return {**signed.as_document(), "kind": "signed_ranking", **said}
 
 
 def _overrated(look: Look, make: Callable[[Any], str]) -> bytes:
