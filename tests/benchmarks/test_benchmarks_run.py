@@ -67,3 +67,14 @@ def test_statistics_agree_with_their_peers(shared_data: Path) -> None:
     found = printed("stats.py")
     assert "bootstrap, 1000 draws" in found
     assert "leave-one-generator-out ensemble" in found
+
+
+def test_every_attack_on_a_metric_is_a_line_with_its_evidence() -> None:
+    lines = printed("audits.py", "--board", "summeval", "--metric", "repetition-3", "--draws", "20").splitlines()
+    rows = [
+        [cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("| repetition-3")
+    ]
+    assert [(row[0], row[1], row[2], row[3], row[5]) for row in rows] == [
+        ("repetition-3", "rerank", "held", "1/17", "2/17")
+    ]
+    assert lines[-1].endswith("s of processor time")

@@ -11,6 +11,7 @@ from billboards.site.submissions import sending as submitting
 from billboards.site.web.app import create_app
 from billboards.site.work.worker import work_until_done
 
+LIKES_NOBODY = b"def score(outputs, references, inputs):\n    return [float(len(text) < 0) for text in outputs]\n"
 LIKES_SHORT = b"def score(outputs, references, inputs):\n    return [-len(text) for text in outputs]\n"
 ALONE = {"higher_is_better": True, "needs": [], "training_data": "none"}
 
@@ -35,6 +36,22 @@ def test_a_metric_that_rewards_short_outputs_is_flagged_and_may_not_lead(harbour
     page = TestClient(create_app(harbour.site), base_url="http://127.0.0.1").get("/boards/ferry/metrics/short").text
     assert "attack score <strong>0.75</strong>" in page
     assert "1 of 5" in page
+
+
+def test_a_metric_that_no_choice_pleases_is_inconclusive_on_its_page(harbour: Harbour) -> None:
+    one = submitting.submit_metric(
+        harbour.site, harbour.person("ann"), "ferry", LIKES_NOBODY, name="nobody", manifest=ALONE
+    ).submission
+    work_until_done(harbour.site)
+    assert harbour.now(one).state == "scored", harbour.now(one).reason
+    live = live_board(harbour.site, "ferry")
+    assert live.document is not None
+    said = live.document["audits"]["nobody"]
+    assert (said["level"], said["outcome"]) == ("inconclusive", "failed")
+    page = TestClient(create_app(harbour.site), base_url="http://127.0.0.1").get("/boards/ferry/metrics/nobody").text
+    assert "<strong>inconclusive</strong>" in page
+    assert "so nothing is shown for nobody or against it" in page
+    assert "a random choice, nobody" in page
 
 
 def test_a_metric_that_cannot_be_audited_may_not_lead_either(harbour: Harbour) -> None:

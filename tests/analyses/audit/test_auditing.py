@@ -22,7 +22,7 @@ from billboards.analyses.audit.reranking import PoolReranking
 from billboards.analyses.audit.results import MetricAudit
 from billboards.analyses.audit.risk import MinimumRisk
 from billboards.analyses.audit.subject import program, released
-from billboards.analyses.audit.tables import landing_table
+from billboards.analyses.audit.tables import audit_tables, landing_table
 from billboards.analyses.rank import rank_board
 from billboards.board import Board, ImportedColumn
 from billboards.board.cells import MemoryCells
@@ -216,6 +216,21 @@ def test_an_audit_survives_as_a_document(cheat: MetricAudit, tmp_path: Path) -> 
     archive.keep_audit(cheat)
     archive.keep_audit(cheat)
     assert archive.audits() == (cheat,)
+
+
+def test_an_audit_that_version_0_1_kept_still_opens(cheat: MetricAudit) -> None:
+    added = ("people_attack", "people_interval", "random", "outcome", "attacks", "not_tried")
+    kept = {key: value for key, value in document_of(cheat).items() if key not in added}
+    kept["equivalence"] = [{k: v for k, v in one.items() if k != "points"} for one in kept["equivalence"]]
+    opened = result_of(MetricAudit, kept)
+    assert (opened.level, opened.attacks, opened.outcome, opened.decisive) == (
+        "flagged",
+        (),
+        None,
+        (cheat.attack, cheat.attack_interval),
+    )
+    assert audit_tables(opened)[0].title == landing_table(cheat).title
+    assert audit_section(opened)["level"] == "flagged"
 
 
 def test_the_optimised_output_enters_the_board_and_is_never_ranked(tmp_path: Path) -> None:

@@ -16,11 +16,11 @@ from billboards.show.words import clipped, headed, one_line, value_text
 
 def audit_html(audits: Sequence[MetricAudit]) -> str:
     """One self-contained page with every audit."""
-    first = audits[0]
+    first, boards = audits[0], ", ".join(dict.fromkeys(audit.board for audit in audits))
     return rendered(
         "audit.html.j2",
-        title=f"{one_line(first.board)}: audit",
-        board=first.board,
+        title=f"{one_line(boards)}: audit",
+        board=boards,
         summary=audits_table(audits),
         audits=[audit_section(audit) for audit in audits],
         settings=_settings(first),
