@@ -153,7 +153,7 @@ def test_what_was_set_goes_and_the_board_stays_bit_for_bit(lived: Harbour) -> No
     cells, (numbers, last), board = all_cells(site), spoken(site), live_board(site, "ferry").board.version
     assert numbers == [6, 5, 4, 3, 2, 1]
     planned = counts(plan_tidying(site))
-    assert planned == {"log lines": 4, "audit entries": 17, RANKINGS: 3, FILES: 1}
+    assert planned == {"log lines": 4, "audit entries": 19, RANKINGS: 3, FILES: 1}
     assert spoken(site) == (numbers, last)
     assert counts(tidy(site, actor="owner")) == planned
     assert counts(tidy(site, actor="owner")) == {}
@@ -232,7 +232,7 @@ def finish(process: subprocess.Popen[str]) -> str:
 def test_two_processes_at_once_delete_everything_once(lived: Harbour) -> None:
     cells, (_, last) = all_cells(lived.site), spoken(lived.site)
     both = [begin(lived), begin(lived)]
-    assert sum(int(finish(one)) for one in both) == 4 + 17 + 3 + 1
+    assert sum(int(finish(one)) for one in both) == 4 + 19 + 3 + 1
     assert (all_cells(lived.site), spoken(lived.site)[1]) == (cells, last)
     assert counts(plan_tidying(lived.site)) == {}
 
@@ -240,7 +240,7 @@ def test_two_processes_at_once_delete_everything_once(lived: Harbour) -> None:
 def test_a_kill_in_the_middle_leaves_the_rest_for_the_next(lived: Harbour) -> None:
     cells, (_, last) = all_cells(lived.site), spoken(lived.site)
     # A chore asks before each step, and once more before it finds that it is done; the first two have nothing to do.
-    for steps, left in ((2 + 3, 25 - 3), (2 + (1 + 1) + (17 + 1) + 1 + 2, 25 - 4 - 17 - 2)):
+    for steps, left in ((2 + 3, 27 - 3), (2 + (1 + 1) + (19 + 1) + 1 + 2, 27 - 4 - 19 - 2)):
         process = begin(lived, steps)
         assert process.stdout is not None
         assert process.stdout.readline() == "here\n"

@@ -523,7 +523,7 @@ def rank_board(board: Board, store: CellStore | None, options: RankingOptions | 
     lines = reference_lines(board, part, aggregate, references, seed=options.seed) if judged else ()
     store = with_parts(store, [options.by or owners])
     everything = judged_matrix(board, store, aggregate=aggregate, references=references, part=part, beside=True)
-    options = replace(options, out=_without_place(board, options))
+    options = replace(options, out=_without_place(board, options), before=options.before or board.before)
     matrix = replace(everything, scores=everything.scores.leading())
     measured = measured_on(board, matrix)
     notes = [note for note in (measured.note,) if note is not None]

@@ -113,6 +113,8 @@ class Finding:
 
     items: tuple[Passage, ...]
     message: str
+    #: The same without any text, where the message quotes one.
+    brief: str = ""
 
 
 def odd_characters(passages: Passages) -> Iterator[Problem]:
@@ -215,7 +217,8 @@ def repeated(passages: Passages, usual: Usual, instances: tuple[Instance, ...]) 
         other = f"line {first.line}" if first.line else instances[first.instance].id
         where = f"the first repeats {other}: {item.text[:40]!r}"
         message = f"are the text of another instance too ({where}); look whether each stands with its own instance"
-        yield Finding(items=tuple(item for item, _ in hits), message=message)
+        brief = "are the text of another instance too; look whether each stands with its own instance"
+        yield Finding(items=tuple(item for item, _ in hits), message=message, brief=brief)
 
 
 def _repeats(passages: Passages, instances: tuple[Instance, ...]) -> list[tuple[Passage, Passage]]:

@@ -362,7 +362,7 @@ def _looks(around: Surroundings, outputs: Outputs) -> Iterator[Doubt]:
     )
     for kind, finds in checks:
         for find in finds:
-            yield _doubt(board, kind, [item.instance for item in find.items], len(items), find.message)
+            yield _doubt(board, kind, [item.instance for item in find.items], len(items), find.brief or find.message)
 
 
 def _cut_off(around: Surroundings, row: Row) -> Iterator[Doubt]:

@@ -85,6 +85,7 @@ def read_board(root: Path, problems: Problems) -> Board:
         by=settings.by,
         anonymous=settings.anonymous,
         trust=settings.trust,
+        before=settings.before,
         home=root,
     )
 

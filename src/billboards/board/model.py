@@ -139,6 +139,8 @@ class Board:
     by: str | None = None
     #: Campaigns whose annotators are not persons: their names stand for places in a list.
     anonymous: tuple[str, ...] = ()
+    #: Judgments before those that rank, agreement with which stands beside.
+    before: str | None = None
     #: What the owner lets count.
     trust: TrustRules = field(default_factory=TrustRules)
     #: The folder the board was opened from; where its computed scores and rankings are kept.

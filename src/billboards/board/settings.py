@@ -60,6 +60,7 @@ class Settings:
     by: str | None = None
     anonymous: tuple[str, ...] = ()
     trust: TrustRules = field(default_factory=TrustRules)
+    before: str | None = None
     #: The line each key stands on; None where the file could not be read at all.
     lines: Mapping[tuple[str, ...], int] | None = field(default=None, compare=False, repr=False)
 
@@ -102,7 +103,7 @@ def _settings(document: dict[str, Any], mistakes: _Mistakes) -> Settings:
         mistakes.add(wrong, "dimensions", name, "levels_of")
     return Settings(
         name=tables.name,
-        ranks=_ranks(tables.ranks, document, mistakes),
+        ranks=_declared("ranks", tables.ranks, document, mistakes),
         metrics=tables.metrics,
         lead=tables.lead,
         references=tables.references,
@@ -121,6 +122,7 @@ def _settings(document: dict[str, Any], mistakes: _Mistakes) -> Settings:
         by=tables.by,
         anonymous=tables.anonymous,
         trust=_trust(tables.trust, mistakes),
+        before=_declared("before", tables.before, document, mistakes),
         lines=mistakes.lines,
     )
 
@@ -263,6 +265,7 @@ class _Tables(_Table):
     reference_free: Annotated[ReferenceFree, _must_be("'diagnostic' or 'ranks'")] = "diagnostic"
     order: _Names = ()
     by: _Text | None = None
+    before: _Text | None = None
     anonymous: _Names = ()
     languages: _LanguagesTable = _LanguagesTable()
     dimensions: Mapping[str, _DimensionTable] = {}
@@ -357,13 +360,13 @@ def _trust(table: _TrustTable, mistakes: _Mistakes) -> TrustRules:
     return rules
 
 
-def _ranks(ranks: str | None, document: Mapping[str, Any], mistakes: _Mistakes) -> str | None:
-    """What ranks, if it is declared; by a table with mistakes too, of which enough is said."""
-    declared = [document.get(key) for key in ("aggregates", "dimensions")]
-    if ranks is not None and not any(isinstance(table, dict) and ranks in table for table in declared):
-        mistakes.add(f"ranks names {shown(ranks)}, which is no aggregate and no dimension", "ranks")
+def _declared(key: str, name: str | None, document: Mapping[str, Any], mistakes: _Mistakes) -> str | None:
+    """The judgments that a key names, if they are declared; by a table with mistakes too, of which enough is said."""
+    declared = [document.get(table) for table in ("aggregates", "dimensions")]
+    if name is not None and not any(isinstance(table, dict) and name in table for table in declared):
+        mistakes.add(f"{key} names {shown(name)}, which is no aggregate and no dimension", key)
         return None
-    return ranks
+    return name
 
 
 def _dimension(name: str, table: _DimensionTable, mistakes: _Mistakes) -> Dimension:

@@ -130,6 +130,9 @@ lead = "imported"
 # What ranks the generators: "people", "ensemble" or a metric. Left out, it is what agrees best with people.
 # by = "people"
 
+# Judgments that ranked before: agreement with them stands beside, with the drop.
+# before = "adequacy"
+
 # Campaigns whose annotators are places in a list, not persons.
 # anonymous = ["crowd"]
 

@@ -223,6 +223,7 @@ def _document(board: Board, *, in_order: bool) -> dict[str, Any]:
             "order": _stated_order(board) if in_order else None,
             "by": board.by,
             "anonymous": list(board.anonymous) or None,
+            "before": board.before,
             "trust": _trust(board.trust) or None,
             "languages": _present(languages) or None,
             "dimensions": {name: _dimension(d) for name, d in board.dimensions.items()} or None,

@@ -304,12 +304,47 @@ def _renamed_text(text: str, names: Mapping[str, str]) -> str:
 
 
 def _renamed_document(document: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
+    """A snapshot's document with generators under other names: in the ranking, and in what was found about them."""
     ranking = dict(document["ranking"])
-    ranking["generators"] = [
-        {**generator, "name": names.get(generator["name"], generator["name"])} for generator in ranking["generators"]
-    ]
-    rows = {names.get(name, name): version for name, version in document.get("rows", {}).items()}
-    return {**document, "ranking": ranking, **({"rows": rows} if "rows" in document else {})}
+    ranking["generators"] = [_renamed_standing(generator, names) for generator in ranking["generators"]]
+    if common := ranking.get("common"):
+        unscored = [names.get(name, name) for name in common["unscored"]]
+        placed = [_renamed_standing(generator, names) for generator in common["generators"]]
+        ranking["common"] = {**common, "unscored": unscored, "generators": placed}
+    if people := ranking.get("people"):
+        ranking["people"] = {
+            **people,
+            "overall": _renamed_people(people["overall"], names),
+            "dimensions": [_renamed_people(column, names) for column in people["dimensions"]],
+        }
+    renamed = {**document, "ranking": ranking}
+    if "rows" in document:
+        renamed["rows"] = {names.get(name, name): version for name, version in document["rows"].items()}
+    if "findings" in document:
+        renamed["findings"] = {
+            kind: {names.get(name, name): _renamed_words(words, names) for name, words in about.items()}
+            for kind, about in document["findings"].items()
+        }
+    return renamed
+
+
+def _renamed_standing(standing: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
+    renamed = {**standing, "name": names.get(standing["name"], standing["name"])}
+    return renamed | {"doubts": _renamed_words(standing["doubts"], names)} if "doubts" in standing else renamed
+
+
+def _renamed_people(column: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
+    return {**column, "generators": [_renamed_standing(standing, names) for standing in column["generators"]]}
+
+
+def _renamed_words(words: Any, names: Mapping[str, str]) -> Any:
+    """Sentences that name another generator at their end, in brackets, with its other name."""
+    if isinstance(words, list):
+        return [_renamed_words(sentence, names) for sentence in words]
+    for name, other in names.items():
+        if words.endswith(f" ({name})"):
+            return f"{words.removesuffix(f' ({name})')} ({other})"
+    return words
 
 
 def _renamed_places(document: Any, names: Mapping[str, str]) -> Any:

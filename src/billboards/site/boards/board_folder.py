@@ -43,7 +43,8 @@ READ_ME = "RANKING.txt"
 
 def write_folder(look: Look, target: Path) -> Path:
     """Write what an audience may have of a board as a folder that opens and ranks without the site."""
-    board = replace(look.board, reference_free=ruled(look.live).reference_free)
+    before = ranking_options(look.live).before if look.judged else None
+    board = replace(look.board, reference_free=ruled(look.live).reference_free, before=before)
     if not look.referenced:
         board = replace(board, imported=_scores_alone(look))
     folder = write_board(board, target, in_order=True)

@@ -1,13 +1,13 @@
 """Doubts about what was sent in: found when it is checked, shown to who sent it first, then on the board.
 
-A doubt may be about another row that not everybody may know of. So it is kept with that row's version and name, and
+A doubt may be about another row that not everybody may know of. So it is kept with that row's version and no name, and
 put into words for an audience: the row is named only where that audience sees it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
@@ -39,7 +39,8 @@ def find_doubts(site: Site, submission: Submission) -> list[dict[str, Any]]:
     others = [row for row in live.board.rows if row.name not in own and not row.is_optimised]
     earlier = [submitted_row(site, live.board, other, f"version {other.version}") for other in before]
     doubts = output_doubts(live.board, outputs, others=others, earlier=_readable(earlier))
-    return [asdict(doubt) for doubt in doubts]
+    rows = {row.name: row.version for row in live.board.rows}
+    return [{**asdict(doubt), "about": rows.get(doubt.about or "", doubt.about)} for doubt in doubts]
 
 
 def _readable(rows: Sequence[Outputs]) -> list[Outputs]:
@@ -62,9 +63,9 @@ def doubts_of(submission: Submission) -> tuple[Doubt, ...]:
 
 def doubt_words(submission: Submission, live: LiveBoard) -> tuple[str, ...]:
     """Doubts in words for an audience: another row is named where that audience sees it."""
-    rows = {row.name for row in live.board.rows}
+    rows = {row.version: row.name for row in live.board.rows}
     return tuple(
-        str(doubt) if doubt.about in rows or (doubt.about or "").startswith("version ") else doubt.words
+        str(doubt if (doubt.about or "").startswith("version ") else replace(doubt, about=rows.get(doubt.about or "")))
         for doubt in doubts_of(submission)
     )
 

@@ -103,7 +103,7 @@ def _check_generator(site: Site, job: Job, submission: Submission) -> None:
         doubts = find_doubts(site, submission)
         words = doubt_words(replace(submission, settings={DOUBTS: doubts}), live_board(site, job.board))
         log = "\n".join((f"checked: {len(board.instances)} outputs", *(f"doubt: {doubt}" for doubt in words)))
-        _finish(site, job, "scoring", log=log, settings={**submission.settings, DOUBTS: doubts})
+        _finish(site, job, "scoring", log=log, settings={**submission.settings, DOUBTS: doubts} if doubts else None)
 
 
 def _check_scores(site: Site, job: Job, submission: Submission) -> None:
