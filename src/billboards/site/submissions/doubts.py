@@ -15,32 +15,48 @@ import numpy as np
 from billboards.board import Outputs, Scores
 from billboards.board.doubts import Doubt, output_doubts
 from billboards.errors import InvalidBoard
-from billboards.site.boards.live import LiveBoard, live_board, submitted_row
+from billboards.site.boards.live import LiveBoard, latest_versions, live_board, submitted_row
 from billboards.site.site import Site
 from billboards.site.submissions import records as submissions
 from billboards.site.submissions.records import Submission
 
 #: The key of a submission's settings.
 DOUBTS = "doubts"
+#: What is not on its way to the board any more.
+GONE = ("rejected", "failed", "cancelled", "withdrawn")
 #: Two columns of scores are one metric's, or nearly, when they rise and fall together like this, on so many outputs.
 ALIKE, FEWEST = 0.99999, 30
 
 
 def find_doubts(site: Site, submission: Submission) -> list[dict[str, Any]]:
-    """What speaks against a generator's outputs, as it is kept with the submission; nothing of a person's."""
+    """What speaks against a generator's outputs, as it is kept with the submission; nothing of a person's.
+
+    They are compared with the folder's rows and with all that was sent before, finished or not: so it does not matter
+    which of them a worker takes first.
+    """
     if submission.settings.get("human"):
         return []
     live = live_board(site, submission.board, audience="owners")
     with site.database.reading() as connection:
-        versions = submissions.find(connection, board=submission.board, kind="generator", name=submission.name)
-    before = [other for other in versions if other.version < submission.version and other.state != "rejected"]
-    own = {other.public_name for other in versions}
+        sent = submissions.find(connection, board=submission.board, kind="generator")
+    before = [other for other in sent if _when(other) < _when(submission) and other.state not in GONE]
+    own = [other for other in before if (other.team_id, other.name) == (submission.team_id, submission.name)]
     outputs = submitted_row(site, live.board, submission, submission.public_name)
-    others = [row for row in live.board.rows if row.name not in own and not row.is_optimised]
-    earlier = [submitted_row(site, live.board, other, f"version {other.version}") for other in before]
-    doubts = output_doubts(live.board, outputs, others=others, earlier=_readable(earlier))
-    rows = {row.name: row.version for row in live.board.rows}
-    return [{**asdict(doubt), "about": rows.get(doubt.about or "", doubt.about)} for doubt in doubts]
+    of_folder = [row for row in live.board.rows if row.name not in live.generators and not row.is_optimised]
+    others = [
+        submitted_row(site, live.board, other, other.public_name)
+        for other in latest_versions(before)
+        if other not in own
+    ]
+    earlier = [submitted_row(site, live.board, other, f"version {other.version}") for other in own]
+    doubts = output_doubts(live.board, outputs, others=[*of_folder, *_readable(others)], earlier=_readable(earlier))
+    versions = {row.name: row.version for row in (*of_folder, *others)}
+    return [{**asdict(doubt), "about": versions.get(doubt.about or "", doubt.about)} for doubt in doubts]
+
+
+def _when(submission: Submission) -> tuple[float, str, int]:
+    """The order in which submissions came."""
+    return submission.created, submission.name, submission.version
 
 
 def _readable(rows: Sequence[Outputs]) -> list[Outputs]:
@@ -72,14 +88,14 @@ def doubt_words(submission: Submission, live: LiveBoard) -> tuple[str, ...]:
 
 def generator_doubts(live: LiveBoard) -> dict[str, tuple[str, ...]]:
     """Doubts about the generators of a live board, by name."""
-    words = {name: doubt_words(submission, live) for name, submission in live.generators.items()}
+    words = {name: doubt_words(submission, live) for name, submission in sorted(live.generators.items())}
     return {name: doubts for name, doubts in words.items() if doubts}
 
 
 def kept_out(live: LiveBoard) -> dict[str, str]:
     """Submitted generators that the owner's rules give no rank, each with the reason."""
     rules = live.board.trust
-    reasons = {name: rules.bar(name, doubts_of(submission)) for name, submission in live.generators.items()}
+    reasons = {name: rules.bar(name, doubts_of(sent)) for name, sent in sorted(live.generators.items())}
     return {name: reason for name, reason in reasons.items() if reason is not None}
 
 
