@@ -259,6 +259,5 @@ def _persons(board: Board) -> Ints:
 
 def _documents(board: Board, part: Slice) -> Ints:
     """The document of every instance of a part as a number; an instance without one is its own."""
-    instances = (board.instances[k] for k in board.select(part))
-    names = [f"document {i.document}" if i.document else f"instance {i.id}" for i in instances]
+    names = [board.documents[k] for k in board.select(part)]
     return np.unique(names, return_inverse=True)[1].astype(np.int64)

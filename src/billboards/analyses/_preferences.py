@@ -79,6 +79,5 @@ def units_of(board: Board, part: Slice, instance: NDArray[np.int32], resampled: 
     """What each pair is drawn with: its instance, or that one's document."""
     if resampled == "instances":
         return instance.astype(np.int64)
-    of_part = [board.instances[k] for k in board.select(part)]
-    names = [f"document {member.document}" if member.document else f"instance {member.id}" for member in of_part]
+    names = [board.documents[k] for k in board.select(part)]
     return np.unique(names, return_inverse=True)[1][instance].astype(np.int64)

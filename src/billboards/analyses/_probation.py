@@ -9,7 +9,7 @@ leadership and ensembles unless the owner lets it count.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from billboards.analyses._reference_lines import PeoplesAgreement, peoples_agreement
 from billboards.analyses._view import JudgedMatrix
 from billboards.board import Board
-from billboards.board.private_share import documents_of, private_instances
+from billboards.board.private_share import private_instances
 from billboards.errors import NotEnoughData
 from billboards.show.words import value_text
 from billboards.stats.correlation import Correlations, pearson_with_intervals
@@ -91,7 +91,7 @@ def exposure(board: Board, matrix: JudgedMatrix, *, seed: int) -> Exposure | Non
     private = private_instances(board)
     if private is None or matrix.pairs is not None or not matrix.scores.columns:
         return None
-    documents = documents_of(board)
+    documents: Sequence[str] = board.documents
     if matrix.part:
         keep = list(board.select(matrix.part))
         private, documents = private[keep], [documents[k] for k in keep]

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from billboards.analyses._archive import Archive
+from billboards.analyses._findings import Findings
 from billboards.analyses._people import PEOPLE
 from billboards.analyses._verify_scores import Outcome, worst
 from billboards.analyses.ensemble import ENSEMBLE
@@ -72,17 +73,6 @@ class RankingVerdict:
     sections: tuple[SectionVerdict, ...]
     numbers: tuple[NumberVerdict, ...]
     notes: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Findings:
-    """What a site found about entries and told its ranking, as it comes with a download."""
-
-    barred: Mapping[str, str] = field(default_factory=dict)
-    flagged: Mapping[str, str] = field(default_factory=dict)
-    marked: Mapping[str, str] = field(default_factory=dict)
-    out: Mapping[str, str] = field(default_factory=dict)
-    doubts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -151,7 +141,7 @@ def _impossible(quoted: Quoted, reason: str) -> RankingVerdict:
 
 def options_of(kept: Ranking, board: Board, findings: Mapping[str, Any]) -> RankingOptions:
     """The options that a ranking was made with, as far as it shows them; who leads is found out."""
-    found = read_fields(_Findings, findings, "findings")
+    found = read_fields(Findings, findings, "findings")
     fitted = kept.ensemble or kept.alternative
     usual = RankingOptions()
     method = usual.method
@@ -173,11 +163,7 @@ def options_of(kept: Ranking, board: Board, findings: Mapping[str, Any]) -> Rank
         seed=kept.seed,
         sides=kept.sides,
         before=kept.before,
-        barred=found.barred,
-        flagged=found.flagged,
-        marked=found.marked,
-        out=found.out,
-        doubts=found.doubts,
+        **vars(found),
     )
 
 

@@ -258,7 +258,7 @@ def resampled_correlations(
     board: Board, part: Slice, scores: Floats, human: Floats, *, resampled: Resampled, draws: int, seed: int
 ) -> Floats | None:
     """Pooled Pearson of each metric in every draw; None where there are not two units to draw from."""
-    documents = _documents(board, part)
+    documents = [board.documents[k] for k in board.select(part)]
     judged = np.isfinite(human)
     generators, instances = int(judged.any(axis=1).sum()), np.flatnonzero(judged.any(axis=0))
     units = {
@@ -270,14 +270,6 @@ def resampled_correlations(
     if not draws or units[resampled] < 2:
         return None
     return bootstrap_pearson(scores, human, unit=resampled, documents=documents, draws=draws, seed=seed)
-
-
-def _documents(board: Board, part: Slice) -> list[str]:
-    """The document of every instance of a part; an instance without one is its own."""
-    instances = (board.instances[k] for k in board.select(part))
-    return [
-        f"document {instance.document}" if instance.document else f"instance {instance.id}" for instance in instances
-    ]
 
 
 _Standing = TypeVar("_Standing", bound=MetricStanding | GeneratorStanding)

@@ -165,6 +165,11 @@ class Board:
         return {instance.id: k for k, instance in enumerate(self.instances)}
 
     @cached_property
+    def documents(self) -> tuple[str, ...]:
+        """The document of every instance, by a name of its own; an instance without one is its own document."""
+        return tuple(f"document {i.document}" if i.document else f"instance {i.id}" for i in self.instances)
+
+    @cached_property
     def row_position(self) -> Mapping[str, int]:
         """Where a row stands, by its name."""
         return {row.name: k for k, row in enumerate(self.rows)}

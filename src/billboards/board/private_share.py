@@ -12,21 +12,13 @@ from billboards.board.model import Board
 from billboards.stats.exposure import private_documents
 
 
-def documents_of(board: Board) -> list[str]:
-    """The document of every instance; one without a document is its own."""
-    return [
-        f"document {instance.document}" if instance.document else f"instance {instance.id}"
-        for instance in board.instances
-    ]
-
-
 def private_instances(board: Board) -> NDArray[np.bool_] | None:
     """Which instances have judgments that stay private; None where the owner keeps no share.
 
     All documents of the board are dealt, judged or not, so that judgments that come later change nothing.
     """
     share = board.trust.private_share
-    return None if share is None else private_documents(documents_of(board), share, board.trust.private_seed)
+    return None if share is None else private_documents(board.documents, share, board.trust.private_seed)
 
 
 def without_private(board: Board) -> Board:

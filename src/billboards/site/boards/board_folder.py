@@ -19,6 +19,7 @@ import numpy as np
 import tomli_w
 
 from billboards.analyses._archive import Archive
+from billboards.analyses._findings import Findings
 from billboards.analyses.rank import RankingOptions
 from billboards.board import ImportedColumn
 from billboards.board._parts import named_files
@@ -32,7 +33,7 @@ from billboards.reading import Problems
 from billboards.site.boards import snapshots
 from billboards.site.boards.live import BlobTexts
 from billboards.site.boards.masked import Look
-from billboards.site.boards.ranking import Findings, ranking_options, ruled
+from billboards.site.boards.ranking import ranking_options, ruled
 from billboards.site.boards.signatures import signed_ranking, site_keys
 from billboards.site.submissions.metric_folders import program_folder
 

@@ -21,6 +21,7 @@ from billboards.analyses._disclosed import (
     disclosed_ensemble,
     disclosed_overrating,
 )
+from billboards.analyses._findings import Findings
 from billboards.analyses._view import View, judged_matrix
 from billboards.analyses.agreement import AgreementStudy, other_source, study_agreement
 from billboards.analyses.audit.results import MetricAudit
@@ -41,7 +42,7 @@ from billboards.show.documents import document_of, result_of
 from billboards.show.words import listed, one_line
 from billboards.site.boards import snapshots
 from billboards.site.boards.live import LiveBoard
-from billboards.site.boards.ranking import Findings, rank_by_owner, ranking_options, ruled
+from billboards.site.boards.ranking import rank_by_owner, ranking_options, ruled
 from billboards.site.boards.snapshots import Audience, Place, Side, Snapshot
 from billboards.site.pages.board_view import Filter
 from billboards.site.pages.explorer import Matrix

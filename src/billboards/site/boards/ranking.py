@@ -2,45 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import replace
 
 from billboards.analyses._disclosed import Disclosure
+from billboards.analyses._findings import Findings
 from billboards.analyses._people import PEOPLE
 from billboards.analyses.rank import Ranking, RankingOptions, rank_board
 from billboards.board import Board
 from billboards.errors import InvalidInput
 from billboards.site.boards import registry
 from billboards.site.boards.live import LiveBoard, folder_board
-
-
-@dataclass(frozen=True, kw_only=True)
-class Findings:
-    """What a site found that speaks against entries of a board: kept with its ranking, read where it is ranked again.
-
-    barred: metrics that may not lead, each with the reason.
-    flagged: metrics that something speaks against, which neither lead nor join ensembles.
-    marked: metrics that something should be said of.
-    out: generators without a rank, each with the reason.
-    doubts: doubts about generators' outputs.
-    """
-
-    barred: Mapping[str, str] = field(default_factory=dict)
-    flagged: Mapping[str, str] = field(default_factory=dict)
-    marked: Mapping[str, str] = field(default_factory=dict)
-    out: Mapping[str, str] = field(default_factory=dict)
-    doubts: Mapping[str, Sequence[str]] = field(default_factory=dict)
-
-    @classmethod
-    def read(cls, document: Mapping[str, Any]) -> Findings:
-        """What a snapshot's document holds of it; one of version 0.1 holds little."""
-        kept = document.get("findings") or {"barred": document.get("barred") or {}}
-        return cls(**{name: kept.get(name, {}) for name in cls.__dataclass_fields__})
-
-    def document(self) -> dict[str, Any]:
-        """What is kept: no more than there is."""
-        return {name: dict(value) for name, value in vars(self).items() if value}
 
 
 def ranking_options(
@@ -56,11 +27,7 @@ def ranking_options(
         draws=own.draws,
         seed=own.seed,
         sides=own.sides,
-        barred=findings.barred,
-        flagged=findings.flagged,
-        marked=findings.marked,
-        out=findings.out,
-        doubts=findings.doubts,
+        **vars(findings),
         before=folder if folder is not None and folder != live.board.ranks else None,
         disclosure=disclosure or live.disclosure,
     )

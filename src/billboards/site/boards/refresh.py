@@ -14,6 +14,7 @@ from dataclasses import replace
 from typing import Any
 
 from billboards.analyses._disclosed import disclosed_audit, disclosed_overrating, without_people
+from billboards.analyses._findings import Findings
 from billboards.analyses.audit.columns import audit_columns
 from billboards.analyses.audit.results import MetricAudit
 from billboards.analyses.overrating import human_generators, measure_overrating
@@ -25,7 +26,7 @@ from billboards.show.documents import document_of
 from billboards.site.boards import snapshots
 from billboards.site.boards.ladders import climb_board, keep_rungs
 from billboards.site.boards.live import LiveBoard, board_metrics, live_board
-from billboards.site.boards.ranking import Findings, rank_by_owner, ranking_options
+from billboards.site.boards.ranking import rank_by_owner, ranking_options
 from billboards.site.boards.snapshots import Audience, Snapshot
 from billboards.site.cache import Shelf
 from billboards.site.site import Site

@@ -15,6 +15,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from billboards.analyses._findings import Findings
 from billboards.errors import StoreFailed
 from billboards.reading import json_value
 from billboards.show.documents import document_of, dumps, read_fields
@@ -30,7 +31,6 @@ from billboards.signing import (
 )
 from billboards.site.boards.live import hides_judgments, live_board
 from billboards.site.boards.masked import Look
-from billboards.site.boards.ranking import Findings
 from billboards.site.boards.snapshots import Snapshot
 from billboards.site.settings import moment
 from billboards.site.site import SIGNING, Site

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from billboards.analyses._findings import Findings
 from billboards.analyses.overrating import overrating_latex, overrating_table
 from billboards.analyses.rank import generator_table, metric_table
 from billboards.board import Board
@@ -25,7 +26,6 @@ from billboards.show.documents import document_of, dumps
 from billboards.show.latex import to_latex
 from billboards.site.boards.board_folder import write_folder
 from billboards.site.boards.masked import Look
-from billboards.site.boards.ranking import Findings
 from billboards.site.boards.signatures import signed_ranking
 
 Record = dict[str, Any]
