@@ -47,15 +47,19 @@ def serving(site: Site) -> Iterator[Served]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = int(free.getsockname()[1])
-    server = uvicorn.Server(uvicorn.Config(create_app(site), host="127.0.0.1", port=port, log_level="error"))
+    # Without a set-up of logs: it would close the handlers of the whole process, and some close the stream they write to.
+    options = uvicorn.Config(create_app(site), host="127.0.0.1", port=port, log_config=None, log_level="error")
+    server = uvicorn.Server(options)
     found = Served(site, f"http://127.0.0.1:{port}")
     threads = [threading.Thread(target=server.run), threading.Thread(target=found.work)]
     for thread in threads:
         thread.start()
     while not server.started:
         time.sleep(0.02)
-    yield found
-    found.stop()
-    server.should_exit = True
-    for thread in threads:
-        thread.join()
+    try:
+        yield found
+    finally:
+        found.stop()
+        server.should_exit = True
+        for thread in threads:
+            thread.join()

@@ -19,7 +19,8 @@ from billboards.site.work.worklist import next_job
 def served(small: SmallSite, *, working: bool = True) -> Iterator[str]:
     """The address of the site; what is submitted there is scored."""
     listening = socket.create_server(("127.0.0.1", 0))
-    server = uvicorn.Server(uvicorn.Config(small.client.app, log_level="error", lifespan="off"))
+    # Without a set-up of logs: it would close the handlers of the whole process, and some close the stream they write to.
+    server = uvicorn.Server(uvicorn.Config(small.client.app, log_config=None, log_level="error", lifespan="off"))
     web = Thread(target=server.run, args=([listening],), daemon=True)
     stop = Event()
     worker = Thread(target=_work, args=(small, stop), daemon=True)
