@@ -47,7 +47,7 @@ def serving(site: Site) -> Iterator[Served]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = int(free.getsockname()[1])
-    # Without a set-up of logs: it would close the handlers of the whole process, and some close the stream they write to.
+    # Without a set-up of logs: it closes the handlers of the whole process, and some of them close their stream too.
     options = uvicorn.Config(create_app(site), host="127.0.0.1", port=port, log_config=None, log_level="error")
     server = uvicorn.Server(options)
     found = Served(site, f"http://127.0.0.1:{port}")

@@ -19,7 +19,7 @@ from billboards.site.work.worklist import next_job
 def served(small: SmallSite, *, working: bool = True) -> Iterator[str]:
     """The address of the site; what is submitted there is scored."""
     listening = socket.create_server(("127.0.0.1", 0))
-    # Without a set-up of logs: it would close the handlers of the whole process, and some close the stream they write to.
+    # Without a set-up of logs: it closes the handlers of the whole process, and some of them close their stream too.
     server = uvicorn.Server(uvicorn.Config(small.client.app, log_config=None, log_level="error", lifespan="off"))
     web = Thread(target=server.run, args=([listening],), daemon=True)
     stop = Event()
