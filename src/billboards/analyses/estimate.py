@@ -306,7 +306,7 @@ def _estimate(
     people = view.human[row]
     labels = int(np.isfinite(people).sum())
     mean, low, high = bootstrap_mean(people, resamples=resamples, seed=seed)
-    ends = _ends(board, board.aggregate(view.aggregate))
+    ends = scale_ends(board, board.aggregate(view.aggregate))
     worst = None if ends is None else worst_case_se(min(max(mean, ends[0]), ends[1]), labels, low=ends[0], high=ends[1])
     return GeneratorEstimate(
         generator=board.rows[row].name,
@@ -321,7 +321,7 @@ def _estimate(
     )
 
 
-def _ends(board: Board, aggregate: Aggregate) -> tuple[float, float] | None:
+def scale_ends(board: Board, aggregate: Aggregate) -> tuple[float, float] | None:
     """The ends of an aggregate's scale on 0-100; None where a dimension declares none, as z-scores do."""
     if aggregate.standardise is not None:
         return None
