@@ -28,6 +28,7 @@ from billboards.analyses.references import references as references
 from billboards.analyses.sensitivity import sensitivity as sensitivity
 from billboards.analyses.suite.open import open_suite as open_suite
 from billboards.analyses.trust import trust as trust
+from billboards.analyses.watch import watch as watch
 from billboards.api.boards import get as get
 from billboards.api.boards import import_board as import_board
 from billboards.api.boards import open as open
@@ -92,4 +93,5 @@ __all__ = [
     "stats",
     "trust",
     "verify",
+    "watch",
 ]

@@ -34,6 +34,7 @@ QUICK: dict[str, dict[str, Any]] = {
     "compare": {"draws": 20},
     "sensitivity": {"draws": 20},
     "trust": {"draws": 20},
+    "watch": {"draws": 20},
     "overrating": {"human": "A"},
     "hybrids": {"mixtures": 50, "sample": 10},
     "ratings agreement": {"resamples": 20},

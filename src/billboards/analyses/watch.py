@@ -49,6 +49,8 @@ LARGEST = 1e15
 MOST_INTERVALS = 200
 #: So many generators, or metrics, are compared with one another at most.
 MOST = 100
+#: An order in which half of the units need more than this share of the labels does not go by instance.
+LATE = 0.75
 #: What the ordinary interval is called.
 ONCE = "looked at once"
 
@@ -136,6 +138,8 @@ class WatchStudy:
     metric_pairs: tuple[WatchedMetrics, ...] = ()
     #: Whether values are z-scores.
     standardised: bool = False
+    #: The labels that had come when half of the instances were complete.
+    half_labels: int = 0
 
 
 @analysis(quick=False)
@@ -168,8 +172,6 @@ def watch(
     random_order = np.random.default_rng(seed).permutation(values.shape[1]) if order == "random" else None
     cells = arrived.cells() if random_order is None else cells_by_unit(values, arrived.counts, random_order.tolist())
     ends = scale_ends(board, board.aggregate(view.aggregate))
-    if ends is not None and not ((values >= ends[0] - 1e-9) & (values <= ends[1] + 1e-9))[np.isfinite(values)].all():
-        ends = None
     names = [board.rows[k].name for k in rows]
     means, pairs, watched = watch_cells(
         names, cells, np.isfinite(values), ends=ends, level=level, pool=pool, draws=draws, seed=seed
@@ -194,6 +196,7 @@ def watch(
         metrics=metrics,
         metric_pairs=metric_pairs,
         standardised=board.aggregate(view.aggregate).standardise is not None,
+        half_labels=_half(cells),
     )
 
 
@@ -267,6 +270,14 @@ def _unit_order(cells: Cells) -> Ints:
     """Units in the order in which they were complete."""
     _, last = np.unique(cells.unit[::-1], return_index=True)
     return np.asarray(cells.unit[::-1][np.sort(last)][::-1], np.int64)
+
+
+def _half(cells: Cells) -> int:
+    """The labels given when half of the units were complete."""
+    last = np.zeros(int(cells.unit.max()) + 1, np.int64)
+    np.maximum.at(last, cells.unit, cells.labels)
+    ends = np.sort(last[last > 0])
+    return int(ends[(len(ends) - 1) // 2])
 
 
 def watch_cells(
@@ -387,9 +398,9 @@ def _watch_metrics(
     if not 1 <= len(names) <= MOST or len(order) < BURN_IN:
         return (), ()
     sums = instance_sums(matrix.scores.values, matrix.judged_human)
-    by_unit = np.zeros((len(names), int(units.max()) + 1, 6))
-    np.add.at(by_unit, (slice(None), units[units >= 0]), sums)
-    watched = watch_correlations(by_unit[:, order], level=level, interval=INTERVAL)
+    by_unit = np.zeros((int(units.max()) + 1, len(names), 6))
+    np.add.at(by_unit, units[units >= 0], np.moveaxis(sums, 1, 0))
+    watched = watch_correlations(np.moveaxis(by_unit[order], 0, 1), level=level, interval=INTERVAL)
     decisions = watched.decisions
     ahead = np.where(decisions.first_is_better, decisions.first, decisions.second)[decisions.decided]
     behind = np.where(decisions.first_is_better, decisions.second, decisions.first)[decisions.decided]
@@ -502,6 +513,11 @@ def _notes(study: WatchStudy) -> Iterator[str]:
         f"{study.unit.capitalize()}s come in {orders[study.order]}; this order must say nothing about the values, and "
         f"one {study.unit} nothing about another."
     )
+    if study.order != "random" and study.half_labels > LATE * study.labels:
+        yield (
+            f"Half of the {study.unit}s are complete only after {study.half_labels:,} of {study.labels:,} labels: this "
+            "order goes by generator, not by instance. Say `order` random to see what instance by instance would need."
+        )
     if study.target == "instances":
         yield "Means are those of these instances, drawn one by one without replacement in a random order."
     if study.method == "asymptotic":

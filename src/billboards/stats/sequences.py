@@ -44,7 +44,7 @@ def log_evidence(values: ArrayLike, mean: float, *, pool: int | None = None) -> 
     """The logarithm of the e-value, after each of the values on 0-1, against their mean being `mean` or less."""
     x = _bounded(values)
     expected = _expected(x, mean, pool)
-    refuted = np.maximum.accumulate((expected < 0) | ((expected <= 0) & (x > 0)))
+    refuted = np.maximum.accumulate((expected < 0) | ((expected <= 0) & (x > 0)) | _too_much(x, mean, pool))
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.where(refuted | (expected <= 0), 1.0, x / expected)
         wealth = np.cumsum(np.log(1 - STAKES + STAKES * ratio[:, None]), axis=0)
@@ -71,6 +71,11 @@ def _expected(x: Floats, mean: float, pool: int | None) -> Floats:
     left = (pool * mean - before) / (pool - drawn)
     # Sums of the same values in another order differ by rounding, which must not refute what is true.
     return np.where(np.abs(left) < 1e-9, 0.0, left)
+
+
+def _too_much(x: Floats, mean: float, pool: int | None) -> Bools:
+    """Where the values so far sum to more than the whole pool would."""
+    return np.zeros(len(x), bool) if pool is None else np.asarray(np.cumsum(x) > pool * mean + 1e-9)
 
 
 def confidence_sequence(
@@ -169,5 +174,5 @@ def e_benjamini_hochberg(log_evidence: ArrayLike, level: float, *, hypotheses: i
     if not 0 < level < 1:
         raise InvalidInput(f"the share of false ones lies between 0 and 1; found {level:g}")
     order = np.sort(logs.ravel())[::-1]
-    enough = np.flatnonzero(order >= math.log(total / level) - np.log(np.arange(1, logs.size + 1))) if logs.size else ()
+    enough = np.flatnonzero(order >= math.log(total / level) - np.log(np.arange(1, logs.size + 1)))
     return np.asarray(logs >= order[enough[-1]] if len(enough) else np.zeros(logs.shape, bool), bool)

@@ -108,9 +108,12 @@ class PairTests:
                 self._wealth[used, side] += np.log(1 - STAKES + STAKES * ratio[:, None])
         self._drawn[used] += 1
         self._total[used] += share
+        if self._pool is not None:
+            given = np.stack([self._total[used], self._drawn[used] - self._total[used]], axis=1)
+            self._wealth[used] += np.where(given > 0.5 * self._pool + 1e-9, np.inf, 0.0)[..., None]
         wealth = self._wealth[used]
         # What was refuted stays so: no bound and a lost stake together are no number, and stand for no bound.
-        refuted = ~(wealth < np.inf).all(axis=-1)
+        refuted: Bools = np.logical_not((wealth < np.inf).all(axis=-1))
         return np.where(refuted, np.inf, log_mean(np.where(refuted[..., None], 0.0, wealth)))
 
     def _weigh(self, used: Ints, difference: Floats) -> Floats:

@@ -58,7 +58,7 @@ def watch_correlations(sums: Floats, *, level: float = 0.05, interval: float = 0
         decisions.look(every, np.where(usable[:, None], both, 0.0), n)
     spread = np.sqrt(_variance(covariance, decisions))
     # The difference of correlations of metrics that always agree has no spread, and is no evidence.
-    own, apart = np.sqrt(np.diag(covariance)), np.where(spread > 1e-9, spread, np.nan)
+    own, apart = np.sqrt(np.maximum(np.diag(covariance), 0.0)), np.where(spread > 1e-9, spread, np.nan)
     low, high = asymptotic_sequence(r, own, max(units, 1), level=interval)
     gap_low, gap_high = asymptotic_sequence(r[first] - r[second], apart, max(units, 1), level=interval)
     return WatchedCorrelations(
