@@ -68,7 +68,7 @@ def judged_board(
 
 
 def watched(board: Board, home: Path, **options: object) -> WatchStudy:
-    return bb.watch(bb.save(board, home / board.name), **{"draws": 100, **options}).value  # type: ignore[arg-type]
+    return bb.watch(bb.save(board, home / board.name), **{"draws": 100, **options}).value
 
 
 def test_pairs_are_decided_after_labels_and_means_have_both_intervals(tmp_path: Path) -> None:

@@ -27,7 +27,8 @@ Floats = NDArray[np.float64]
 
 def plain_evidence(values: Floats, mean: float, pool: int | None = None) -> list[float]:
     """What 14 gamblers have after each value on average, one bet after the other."""
-    wealth, evidence, total = [1.0] * len(STAKES), [], 0.0
+    wealth, total = [1.0] * len(STAKES), 0.0
+    evidence: list[float] = []
     for drawn, value in enumerate(values.tolist()):
         expected = mean if pool is None else (pool * mean - total) / (pool - drawn)
         total += value
