@@ -16,6 +16,7 @@ from billboards.analyses.compare import compare as compare_all
 from billboards.analyses.ensemble import ensemble as ensemble
 from billboards.analyses.estimate import estimate as estimate
 from billboards.analyses.hybrids import hybrids as hybrids
+from billboards.analyses.next import next as next
 from billboards.analyses.overrating import overrating as overrating
 from billboards.analyses.power import power as power
 from billboards.analyses.rank import rank as rank
@@ -73,6 +74,7 @@ __all__ = [
     "hybrids",
     "import_board",
     "metric",
+    "next",
     "open",
     "open_suite",
     "overrating",

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from annotated_types import Ge
@@ -22,6 +22,7 @@ from billboards.analyses._analysis import analysis
 from billboards.analyses._preferences import check_values
 from billboards.analyses._view import JudgedMatrix, View, judged_matrix
 from billboards.analyses.ensemble import ENSEMBLE, ensemble_scores, fit_view
+from billboards.analyses.next import ALL, Selection
 from billboards.board import Aggregate, Board, Slice
 from billboards.board.cells import CellStore, with_parts
 from billboards.board.matrix import column_named
@@ -31,8 +32,10 @@ from billboards.reading import json_value
 from billboards.show.table import Table, TableColumn, reason_notes, rows_of
 from billboards.show.words import listed, part_note, value_text
 from billboards.stats.allocation import (
+    WeightedEstimate,
     combine_batches,
     draw_items,
+    estimate_regression,
     estimate_weighted,
     inclusion_probabilities,
     residual_spread,
@@ -572,6 +575,91 @@ class DrawnEstimate:
     effective: float | None
 
 
+@dataclass(frozen=True, kw_only=True)
+class DrawnStudy:
+    """Generators' mean human scores from labels that `next` drew by known chances, with a metric of all outputs."""
+
+    DOCUMENT: ClassVar[str] = "drawn_estimates"
+
+    board: str
+    aggregate: str
+    metric: str | None
+    estimates: tuple[DrawnEstimate, ...]
+
+
+def estimate_selected(
+    board: Board,
+    store: CellStore | None,
+    selection: Mapping[str, Any],
+    *,
+    generator: str | None = None,
+    metric: str | None = None,
+    aggregate: str | None = None,
+) -> DrawnStudy:
+    """Means over all outputs from labels that `next` drew: by the chances of its document, best generator first.
+
+    An output that the document gives no chance was labelled before the draw, so its label counts once. `metric` is the
+    one that the draw relied on, unless another is named.
+    """
+    name = metric if metric is not None else selection["metric"]
+    view = judged_matrix(board, store, aggregate=aggregate or selection["aggregate"] or None)
+    names = selection["generators"] if generator is None else [generator]
+    estimates = []
+    for named in names:
+        if named not in selection["generators"]:
+            raise InvalidInput(f"the draw has no outputs of {named}; it is of {listed(selection['generators'])}")
+        row = board.row_position[board.generator(named).name]
+        chances = _chances_of(board, row, view, selection)
+        has_output = _outputs(board, view, row)
+        scores = None if name is None else view.scores.of(name)[row][has_output]
+        mean = estimate_regression(view.human[row][has_output], chances[has_output], metric=scores)
+        estimates.append(_drawn(board, named, mean))
+    ordered = sorted(estimates, key=lambda entry: -entry.mean)
+    return DrawnStudy(board=board.name, aggregate=view.aggregate, metric=name, estimates=tuple(ordered))
+
+
+def _chances_of(board: Board, row: int, view: JudgedMatrix, selection: Mapping[str, Any]) -> Floats:
+    own = selection["probabilities"].get(board.rows[row].name, {})
+    of_all = selection["probabilities"].get(ALL, {})
+    labelled = np.isfinite(view.human[row])
+    chances = np.ones(len(board.instances))
+    for k, instance in enumerate(board.instances):
+        chance = own.get(instance.id, of_all.get(instance.id))
+        if chance is not None:
+            chances[k] = chance
+        elif not labelled[k] and board.rows[row].texts[k] is not None:
+            raise InvalidInput(
+                f"instance {instance.id!r} of {board.rows[row].name} has neither a label nor a chance in that draw; "
+                "draw again with the board as it is"
+            )
+    return chances
+
+
+def _drawn(board: Board, generator: str, mean: WeightedEstimate) -> DrawnEstimate:
+    sure = np.isfinite(mean.se)
+    return DrawnEstimate(
+        board=board.name,
+        generator=generator,
+        mean=mean.mean,
+        se=mean.se if sure else None,
+        interval=(mean.low, mean.high) if sure else None,
+        effective=None,
+    )
+
+
+def drawn_study_table(study: DrawnStudy) -> Table:
+    """Every generator's mean from labels that were drawn by chances, best first."""
+    table = drawn_table(study.estimates[0])
+    rows = tuple(
+        {"generator": entry.generator, "mean": entry.mean, "interval": entry.interval, "se": entry.se}
+        for entry in study.estimates
+    )
+    helped = "" if study.metric is None else f" A line through {study.metric} corrects for the luck of the draw."
+    note = f"Each label counts by the chance it had to be drawn.{helped}"
+    title = f"{study.board}: mean human scores from labels drawn by chance ({study.aggregate})"
+    return replace(table, title=title, rows=rows, notes=(note,))
+
+
 def drawn_table(drawn: DrawnEstimate) -> Table:
     """The mean from labels that were drawn by chances."""
     columns = (
@@ -611,12 +699,18 @@ def estimate(
         "draw N outputs to label next, where labels say most; a plain mean over them would be wrong",
     ] = None,
     drawn: Annotated[
-        Path | None, Named(metavar="FILE"), "the mean from labels drawn so, by the chances in --next's JSON"
+        Path | None, Named(metavar="FILE"), "the mean from labels drawn so: the JSON of --next, or of `billboards next`"
     ] = None,
     seed: Annotated[int, Ge(0), Named(metavar="N"), "seed of what is random"] = 0,
-) -> MeanEstimate | EstimateStudy | NextItems | DrawnEstimate:
+) -> MeanEstimate | EstimateStudy | NextItems | DrawnEstimate | DrawnStudy:
     """Estimate people's mean score of generators from labels, with a metric or the ensemble to correct for luck."""
-    _check_together(view, generator, labels=labels, target=target, next=next, drawn=drawn)
+    selection = None if drawn is None else read_selection(drawn)
+    _check_together(view, generator or selection, labels=labels, target=target, next=next, drawn=drawn)
+    if selection is not None:
+        chosen = None if metric == ENSEMBLE else metric
+        return estimate_selected(
+            view.counted, view.cells, selection, generator=generator, metric=chosen, aggregate=view.aggregate
+        )
     if generator is None:
         aggregates = None if view.aggregate is None else (view.aggregate,)
         return estimate_generators(
@@ -651,7 +745,9 @@ def estimate(
 
 
 @estimate.table
-def _tables(result: MeanEstimate | EstimateStudy | NextItems | DrawnEstimate) -> tuple[Table, ...]:
+def _tables(result: MeanEstimate | EstimateStudy | NextItems | DrawnEstimate | DrawnStudy) -> tuple[Table, ...]:
+    if isinstance(result, DrawnStudy):
+        return (drawn_study_table(result),)
     if isinstance(result, EstimateStudy):
         return estimate_tables(result)
     if isinstance(result, NextItems):
@@ -659,7 +755,7 @@ def _tables(result: MeanEstimate | EstimateStudy | NextItems | DrawnEstimate) ->
     return (estimate_table(result) if isinstance(result, MeanEstimate) else drawn_table(result),)
 
 
-def _check_together(view: View, generator: str | None, **options: object) -> None:
+def _check_together(view: View, generator: object, **options: object) -> None:
     """Refuse options that don't go together."""
     asked = [f"--{name}" for name, value in options.items() if value is not None]
     if generator is None and asked:
@@ -672,17 +768,47 @@ def _check_together(view: View, generator: str | None, **options: object) -> Non
                 raise InvalidInput(f"--{name} speaks of all outputs and labels; leave {refused} out")
 
 
-def read_chances(path: Path, generator: str) -> Mapping[str, float]:
-    """The chances of a draw that --next wrote for this generator."""
+def _draw_document(path: Path) -> Any:
     try:
-        document = json_value(path.read_text(encoding="utf-8"))
+        return json_value(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise InvalidInput(f"{path} can't be read as JSON: {error}; give what --next N --json printed") from error
+
+
+def read_selection(path: Path) -> Mapping[str, Any] | None:
+    """The document that `billboards next --json` wrote for a draw by chance; None where the file is another draw."""
+    document = _draw_document(path)
+    if not isinstance(document, dict) or document.get("kind") != Selection.DOCUMENT:
+        return None
+    if document.get("draw") != "chance":
+        raise InvalidInput(
+            f"{path}: its items were taken for their worth, so there are no chances; choose with --draw chance"
+        )
+    chances = document.get("probabilities")
+    by_generator = list(chances.values()) if isinstance(chances, dict) else [None]
+    if not by_generator or not all(isinstance(of_one, dict) for of_one in by_generator):
+        raise InvalidInput(f"{path}: probabilities must be numbers by generator and instance; give what next printed")
+    for of_one in by_generator:
+        _check_chances(path, of_one)
+    generators, metric, aggregate = (document.get(key) for key in ("generators", "metric", "aggregate"))
+    if not isinstance(generators, list) or not all(isinstance(name, str) for name in generators) or not generators:
+        raise InvalidInput(f"{path}: generators must be a list of names; give what next printed")
+    if not isinstance(metric, str | None) or not isinstance(aggregate, str):
+        raise InvalidInput(f"{path}: metric and aggregate must be names; give what next printed")
+    return {"generators": generators, "metric": metric, "aggregate": aggregate, "probabilities": chances}
+
+
+def read_chances(path: Path, generator: str) -> Mapping[str, float]:
+    """The chances of a draw that --next wrote for this generator."""
+    document = _draw_document(path)
     if not isinstance(document, dict) or document.get("kind") != NextItems.DOCUMENT:
         raise InvalidInput(f"{path} holds no draw; give what --next N --json printed")
     if document.get("generator") != generator:
         raise InvalidInput(f"{path} is a draw of {document.get('generator')!r}, not of {generator}")
-    chances = document.get("probabilities")
+    return _check_chances(path, document.get("probabilities"))
+
+
+def _check_chances(path: Path, chances: object) -> Mapping[str, float]:
     if not isinstance(chances, dict) or not all(type(chance) in (int, float) for chance in chances.values()):
         raise InvalidInput(f"{path}: probabilities must be numbers by instance; give what --next N --json printed")
     wrong = [name for name, chance in chances.items() if not 0 < chance <= 1]

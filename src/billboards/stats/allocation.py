@@ -123,6 +123,49 @@ def estimate_weighted(
     return _with_interval(float(mean), _hajek(error[drawn], chances[drawn], len(y)), n, int(labelled.sum()), level)
 
 
+def estimate_regression(
+    labels: ArrayLike, probabilities: ArrayLike, *, metric: ArrayLike | None = None, level: float = 0.95
+) -> WeightedEstimate:
+    """The mean over all items from drawn labels (NaN elsewhere), with a metric of all items fitted on the same labels.
+
+    The generalised regression estimator (Cassel, Särndal and Wretman 1976): a line through the labels, each weighted by
+    1/probability, gives the mean over all items. Without a metric it is Hájek's ratio: the weighted mean of the labels.
+    It is right on average but for a term that shrinks with 1/labels. An item whose score is missing has the mean score.
+    """
+    y, chances = np.asarray(labels, float), np.asarray(probabilities, float)
+    if y.shape != chances.shape or not (np.isfinite(chances).all() and (chances > 0).all() and (chances <= 1).all()):
+        raise InvalidInput("every item needs a probability above 0 and at most 1, and a label or NaN")
+    labelled = np.isfinite(y)
+    n = int(labelled.sum())
+    if n < 2:
+        raise NotEnoughData(f"a mean with an interval needs two drawn labels or more; there are {n}")
+    x = _scores_of(metric, len(y))
+    weight = 1 / chances[labelled]
+    centre_x, centre_y = (float(weight @ values / weight.sum()) for values in (x[labelled], y[labelled]))
+    dx, dy = x[labelled] - centre_x, y[labelled] - centre_y
+    squares = float(weight @ dx**2)
+    slope = float(weight @ (dx * dy)) / squares if n > 2 and squares > 0 else 0.0
+    error = dy - slope * dx
+    gap = float(x.mean()) - centre_x
+    # Each label counts so much for the estimate, beside its 1/probability (Särndal's g-weights).
+    counts = len(y) / weight.sum() + (len(y) * gap * dx / squares if slope and squares > 0 else 0.0)
+    drawn = chances[labelled] < 1
+    lost = (n - 1) / max(n - 1 - (slope != 0.0), 1)
+    variance = lost * _hajek((error * counts)[drawn], chances[labelled][drawn], len(y))
+    return _with_interval(centre_y + slope * gap, variance, int(drawn.sum()), n, level)
+
+
+def _scores_of(metric: ArrayLike | None, items: int) -> Floats:
+    """A metric's scores with the mean where one is missing; 0 everywhere where there are none."""
+    if metric is None:
+        return np.zeros(items)
+    scores = np.asarray(metric, float)
+    if scores.shape != (items,):
+        raise InvalidInput(f"scores must be of the same {items} items as the labels; their shape is {scores.shape}")
+    seen = np.isfinite(scores)
+    return np.where(seen, scores, scores[seen].mean()) if seen.any() else np.zeros(items)
+
+
 def combine_batches(mean: float, se: float, later: WeightedEstimate, *, level: float = 0.95) -> WeightedEstimate:
     """The estimate from labels that were drawn first, and the one from those drawn after looking at them, as one.
 
