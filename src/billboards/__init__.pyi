@@ -13,6 +13,7 @@ from billboards.analyses.card import card as card
 from billboards.analyses.challenge import challenge as challenge
 from billboards.analyses.compare import compare as compare
 from billboards.analyses.compare import compare as compare_all
+from billboards.analyses.decompose import decompose as decompose
 from billboards.analyses.ensemble import ensemble as ensemble
 from billboards.analyses.estimate import estimate as estimate
 from billboards.analyses.hybrids import hybrids as hybrids
@@ -68,6 +69,7 @@ __all__ = [
     "challenge",
     "compare",
     "compare_all",
+    "decompose",
     "ensemble",
     "estimate",
     "get",

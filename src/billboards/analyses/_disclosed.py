@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from billboards.analyses._people import PEOPLE
+from billboards.analyses._within_items import Leaders, apart
 from billboards.analyses.ensemble import ENSEMBLE, Ensemble
 from billboards.stats.bootstrap import Interval
 from billboards.stats.disclosure import (
@@ -85,12 +86,22 @@ def _metric(metric: MetricStanding, disclosure: Disclosure) -> MetricStanding:
         return metric
     if metric.correlation is None:
         # What has no correlation has none with other judgments either.
-        return replace(metric, public=None, before=None, exposure=None, flags=_told_flags(metric.flags, keep=False))
+        return replace(
+            metric,
+            public=None,
+            before=None,
+            exposure=None,
+            within=None,
+            within_interval=None,
+            flags=_told_flags(metric.flags, keep=False),
+        )
     decimals = supported_decimals(metric.n, metric.interval)
     rung = disclosure.rungs.get(metric.name)
     value = metric.correlation if rung is None else rung.value
     # The interval of who did not improve would say by how much not.
-    interval = metric.interval if rung is None or rung.improves else None
+    told = rung is None or rung.improves
+    interval, within_interval = (metric.interval, metric.within_interval) if told else (None, None)
+    within_decimals = supported_decimals(metric.n, metric.within_interval)
     return replace(
         metric,
         correlation=round_to(value, decimals),
@@ -98,7 +109,9 @@ def _metric(metric: MetricStanding, disclosure: Disclosure) -> MetricStanding:
         public=_told_beside(metric.public, rung, supported_decimals(metric.public_n)),
         before=_told_beside(metric.before, rung, supported_decimals(metric.before_n)),
         exposure=_told_beside(metric.exposure, rung, FEW),
-        flags=_told_flags(metric.flags, keep=rung is None or rung.improves),
+        within=_told_beside(metric.within, rung, within_decimals),
+        within_interval=None if within_interval is None else _interval(within_interval, within_decimals),
+        flags=_told_flags(metric.flags, keep=told),
     )
 
 
@@ -162,11 +175,36 @@ def disclosed_lines(lines: Sequence[ReferenceLine], disclosure: Disclosure) -> t
     if not disclosure.judgments:
         return tuple(lines)
     return tuple(
-        line
-        if line.correlation is None
-        else replace(line, correlation=round_to(line.correlation, supported_decimals(line.n)))
+        replace(
+            line,
+            correlation=_rounded(line.correlation, supported_decimals(line.n)),
+            within=_rounded(line.within, supported_decimals(line.n)),
+        )
         for line in lines
     )
+
+
+def disclosed_leaders(
+    named: Leaders | None, metrics: Sequence[MetricStanding], disclosure: Disclosure
+) -> Leaders | None:
+    """Who leads pooled and who within items, as far as the numbers that are told say it; p with two decimals.
+
+    metrics: as they are told.
+    """
+    if named is None or not disclosure.rounds((named.pooled, named.within)):
+        return named
+    told = apart(metrics)
+    if told is None:
+        return None
+    # Of tests the clusters tell no more than whether two differ, and beside a Ladder they tell nothing.
+    same = told == (named.pooled, named.within) and not disclosure.rungs
+    pooled_p, within_p = (named.pooled_p, named.within_p) if same else (None, None)
+    return Leaders(pooled=told[0], within=told[1], pooled_p=_told_p(pooled_p), within_p=_told_p(within_p))
+
+
+def _told_p(p: float | None) -> float | None:
+    """A p-value with two decimals, never smaller than it is."""
+    return None if p is None else round_to(math.ceil(round_to(100 * p, 6)) / 100, FEW)
 
 
 def disclosed_generators(
@@ -232,13 +270,15 @@ def disclosed(ranking: Ranking, disclosure: Disclosure) -> Ranking:
         )
     if alternative is not None:
         alternative = None if disclosure.judgments else disclosed_ensemble(alternative, disclosure)
+    metrics = disclosed_metrics(ranking.metrics, disclosure)
     told_ranking = replace(
         ranking,
-        metrics=disclosed_metrics(ranking.metrics, disclosure),
+        metrics=metrics,
         generators=generators,
         ensemble=None if ensemble is None else disclosed_ensemble(ensemble, disclosure),
         alternative=alternative,
         lines=disclosed_lines(ranking.lines, disclosure),
+        leaders=disclosed_leaders(ranking.leaders, metrics, disclosure),
         common=common,
         notes=tuple(told_words(note) for note in ranking.notes if CORRELATES not in note),
     )

@@ -31,6 +31,7 @@ from billboards.board import (
 )
 from billboards.stats.correlation import pearson
 from billboards.stats.preferences import decisions, preference_correlations
+from billboards.stats.within_items import within_groups
 
 if TYPE_CHECKING:
     pass
@@ -49,6 +50,8 @@ class ReferenceLine:
     correlation: float | None
     n: int
     summary: str
+    #: Its agreement within items: over pairs of outputs of one instance.
+    within: float | None = None
 
 
 Floats = NDArray[np.float64]
@@ -91,7 +94,7 @@ def reference_lines(
     seen = _sampled(keep, MOST_OUTPUTS // max(len(rows), 1), seed)
     people_say = human[np.ix_(rows, seen)]
     lines = [
-        _line(name, "sentinel", scores, people_say, summary)
+        _line(name, "sentinel", scores, people_say, np.broadcast_to(seen, people_say.shape), summary)
         for name, scores, summary in _sentinels(board, people_say, [board.rows[k] for k in rows], seen, seed)
     ]
     people = _annotator_lines(board, chosen, judged, keep)
@@ -190,10 +193,18 @@ def _strength(line: ReferenceLine) -> float:
     return -(line.correlation if line.correlation is not None else -np.inf)
 
 
-def _line(name: str, kind: str, scores: Floats, human: Floats, summary: str) -> ReferenceLine:
+def _line(
+    name: str,
+    kind: Literal["sentinel", "annotator"],
+    scores: Floats,
+    human: Floats,
+    item: NDArray[np.int64],
+    summary: str,
+) -> ReferenceLine:
+    """A line from scores and judgments of the same outputs, with the instance of each."""
     r, n = pearson(scores[None], human)
-    side: Literal["sentinel", "annotator"] = "sentinel" if kind == "sentinel" else "annotator"
-    return ReferenceLine(name, side, _defined(float(r[0])), int(n[0]), summary)
+    within, _ = within_groups(scores.ravel(), human.ravel(), item.ravel())
+    return ReferenceLine(name, kind, _defined(float(r[0])), int(n[0]), summary, _defined(within))
 
 
 def _sentinels(
@@ -300,7 +311,7 @@ def _annotator_lines(
         )
         if (np.isfinite(mine) & np.isfinite(others)).sum() >= FEWEST:
             summary = "one annotator against the mean of the others"
-            yield _line(judgments.annotators[code], "annotator", mine, others, summary)
+            yield _line(judgments.annotators[code], "annotator", mine, others, theirs % instances, summary)
 
 
 def _means_of(values: Floats, place: NDArray[np.intp], places: int) -> Floats:

@@ -19,6 +19,7 @@ from billboards.analyses._archive import home_of
 from billboards.analyses._labels import relabelled
 from billboards.analyses._people import PEOPLE
 from billboards.analyses._view import Floats, Scoring, View, look_at
+from billboards.analyses._within_items import leaders_words
 from billboards.analyses.audit.results import MetricAudit
 from billboards.analyses.ensemble import EnsembleStudy, Method, ablation_table, ensemble, ensemble_table, gains_table
 from billboards.analyses.overrating import (
@@ -295,6 +296,7 @@ def findings(ranking: Ranking, overrating: OverratingReport | None = None) -> tu
     ranking = ranking.shown
     sentences = (
         _best_metric(ranking),
+        leaders_words(ranking),
         _ensemble(ranking),
         _generators(ranking),
         _other_places(ranking),

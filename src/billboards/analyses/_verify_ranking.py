@@ -96,7 +96,7 @@ def verify_ranking(
     except (InvalidInput, StoreFailed) as error:
         return _impossible(quoted, str(error))
     here = archive.numbered(here)
-    ours, theirs = dict(_leaves(document_of(here))), dict(_leaves(document_of(kept)))
+    ours, theirs = (dict(_known_then(_leaves(document_of(each)), kept)) for each in (here, kept))
     lacking = _lacking(board, kept, here, hidden)
     numbers, counts = [], dict[str, list[Outcome]]()
     for place in dict.fromkeys((*theirs, *ours)):
@@ -205,11 +205,14 @@ _BY_REFERENCES = frozenset(
 _BY_JUDGMENTS = frozenset(
     {"correlation", "interval", "n", "reason", "flags", "counts"}
     | {"public", "public_n", "exposure", "before", "before_n"}
+    | {"within", "within_n", "within_interval"}
 )
 #: What of a whole ranking does.
 _OF_JUDGMENTS = frozenset({"board_version", "aggregate", "statistic", "grouping", "private", "before"})
 #: Parts of a ranking that rest on all judgments and all scores together.
-_BY_ALL = frozenset({"ensemble", "alternative", "common", "people", "lines", "ranked_by", "newcomers"})
+_BY_ALL = frozenset({"ensemble", "alternative", "common", "people", "lines", "ranked_by", "newcomers", "leaders"})
+#: What rankings of version 0.1 had no word for.
+_WITHIN = frozenset({"within", "within_n", "within_interval"})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -305,6 +308,15 @@ def _compared(
         here=None if reason is not None else here,
         reason=reason,
     )
+
+
+def _known_then(leaves: Iterator[tuple[Place, Any]], kept: Ranking) -> Iterator[tuple[Place, Any]]:
+    """What can be compared with a kept ranking: one without any agreement within items may be older than that."""
+    said = any(metric.within is not None for metric in kept.metrics)
+    for place, value in leaves:
+        of_within = place[0] == "leaders" or (place[0] in ("metrics", "lines") and place[2:3] and place[2] in _WITHIN)
+        if said or not of_within:
+            yield place, value
 
 
 def _leaves(document: Any, place: Place = ()) -> Iterator[tuple[Place, Any]]:

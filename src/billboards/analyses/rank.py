@@ -23,6 +23,7 @@ from billboards.analyses._disclosed import (
     Disclosure,
     disclosed_ensemble,
     disclosed_generators,
+    disclosed_leaders,
     disclosed_lines,
     disclosed_metrics,
     told_words,
@@ -34,6 +35,7 @@ from billboards.analyses._preferences import WMT_GROUPING, WMT_STATISTIC, agreem
 from billboards.analyses._probation import Measured, PrivateShare, alarms, exposed, exposure, measured_on
 from billboards.analyses._reference_lines import ReferenceLine, peoples_agreement, reference_lines, rows_ranked
 from billboards.analyses._view import Floats, JudgedMatrix, View, judged_matrix
+from billboards.analyses._within_items import Leaders, agreement_within, leaders, leaders_words, stand_within
 from billboards.analyses.ensemble import ENSEMBLE, Ensemble, Method, ensemble_scores, ensemble_table, fit_view
 from billboards.board import Board, Column, Origin, ReferenceSet, Scores, Slice
 from billboards.board.cells import CellStore, with_parts
@@ -118,6 +120,10 @@ class MetricStanding:
     #: Agreement with the judgments before these, where newer ones rank, and on how many.
     before: float | None = None
     before_n: int = 0
+    #: Agreement within items: over pairs of outputs of one instance, of which there are so many.
+    within: float | None = None
+    within_n: int = 0
+    within_interval: Interval | None = None
 
     @property
     def drop(self) -> float | None:
@@ -217,6 +223,8 @@ class Ranking:
     private: PrivateShare | None = None
     #: The judgments before, where agreement with them stands beside.
     before: str | None = None
+    #: Who leads over all outputs and who within items, where these are two metrics.
+    leaders: Leaders | None = None
 
     @property
     def lower(self) -> frozenset[str]:
@@ -524,6 +532,9 @@ def rank_board(board: Board, store: CellStore | None, options: RankingOptions | 
     probation = _probation(board, matrix, measured, options, correlations)
     notes += map(told_words, probation.notes) if options.disclosure.judgments else probation.notes
     metrics = probation.of(rank_metrics(matrix.scores.columns, correlations, tests, refused, probation.out))
+    metrics = stand_within(
+        metrics, measured.matrix, agreement_within(board, measured.matrix, options, draws=options.draws)
+    )
     trusted = _trusted(measured.matrix, metrics)
     ensemble = _try_ensemble(board, trusted, options, notes)
     other: Method = "lasso" if options.method == "best-subset" else "best-subset"
@@ -535,6 +546,7 @@ def rank_board(board: Board, store: CellStore | None, options: RankingOptions | 
     metrics = (*metrics, *_stand_beside(board, measured_on(board, everything).matrix, options))
     # Before anything is chosen by them: who leads, and in which order, must not say more than the numbers.
     metrics = disclosed_metrics(_with_before(board, store, metrics, options), options.disclosure)
+    leading = leaders(metrics, measured.matrix, tests, draws=options.draws, seed=options.seed, sides=options.sides)
     leader = _chosen_leader(board, metrics, ensemble, options, people, owners)
     shown = _with_shares(everything)
     generators = _place_generators(board, shown, ensemble, people, leader, options)
@@ -573,6 +585,7 @@ def rank_board(board: Board, store: CellStore | None, options: RankingOptions | 
         sides=options.sides,
         private=measured.share,
         before=options.before,
+        leaders=disclosed_leaders(leading, metrics, options.disclosure),
     )
 
 
@@ -729,6 +742,7 @@ def _stand_beside(board: Board, matrix: JudgedMatrix, options: RankingOptions) -
     chosen = replace(matrix, scores=matrix.scores.select(places))
     correlations, _ = _agreement(board, chosen, replace(options, draws=0))
     standings = rank_metrics(chosen.scores.columns, correlations, refused=_hardly_varying(chosen, options))
+    standings = stand_within(standings, chosen, agreement_within(board, chosen, options, draws=0))
     return tuple(
         replace(m, rank=None, cluster=None, reason=m.reason or f"{m.beside} leads under this name") for m in standings
     )
@@ -1035,6 +1049,16 @@ def metric_table(ranking: Ranking) -> Table:
         TableColumn("name", "metric", "left", kind="name"),
         TableColumn("correlation", "correlation", digits=3),
         TableColumn("interval", "95% interval", digits=3, kind="interval", priority=1),
+        TableColumn("within", "within items", digits=3, visible=_any(rows, "within")),
+        TableColumn(
+            "within_interval",
+            "95% interval",
+            digits=3,
+            kind="interval",
+            priority=1,
+            visible=_any(rows, "within_interval"),
+        ),
+        TableColumn("within_n", "pairs within items", visible=False),
         TableColumn("public", "on public ones", digits=3, priority=1, visible=ranking.private is not None),
         TableColumn("exposure", "p", kind="p", priority=2, visible=_any(rows, "exposure")),
         TableColumn("before", "before", digits=3, priority=1, visible=ranking.before is not None),
@@ -1060,6 +1084,7 @@ def metric_table(ranking: Ranking) -> Table:
     why_not = reason_notes("No rank for", {m.name: m.reason for m in ranking.metrics if m.beside is None})
     remarks = (
         *_pairs_note(ranking),
+        *within_notes(ranking),
         *_ensemble_note(ranking),
         *_completed_notes(ranking),
         *_cluster_note(ranking, ranking.metrics),
@@ -1174,6 +1199,7 @@ def lines_table(ranking: Ranking) -> Table:
         TableColumn("name", "reference line", align="left"),
         TableColumn("kind", "kind", align="left"),
         TableColumn("correlation", "correlation", digits=3),
+        TableColumn("within", "within items", digits=3, visible=any(line.within is not None for line in ranking.lines)),
         TableColumn("n", "n"),
         TableColumn("summary", "what it is", align="left", priority=2),
     )
@@ -1182,6 +1208,7 @@ def lines_table(ranking: Ranking) -> Table:
             "name": line.name,
             "kind": line.kind,
             "correlation": finite(line.correlation),
+            "within": finite(line.within),
             "n": line.n,
             "summary": line.summary,
         }
@@ -1198,6 +1225,9 @@ def _metric_row(standing: MetricStanding, notes: MarkNotes) -> Mapping[str, obje
         "mark": notes.mark(metric_mark(standing)),
         "correlation": finite(standing.correlation),
         "interval": standing.interval,
+        "within": finite(standing.within),
+        "within_interval": standing.within_interval,
+        "within_n": standing.within_n or None,
         "n": standing.n,
         "cluster": standing.cluster,
         "references": standing.references,
@@ -1323,6 +1353,21 @@ def _pairs_note(ranking: Ranking) -> tuple[str, ...]:
         "(C - D)/(C + D) over n pairs of outputs, of which people found one better: C in their order, D not; a metric "
         "that ties a pair has it wrong.",
     )
+
+
+#: What agreement within items is.
+WITHIN_MEANING = (
+    "Within items: the correlation of differences between two outputs of one instance; knowing which instances are "
+    "hard earns nothing there."
+)
+
+
+def within_notes(ranking: Ranking) -> tuple[str, ...]:
+    """What agreement within items is, and that it has another leader than the pooled one."""
+    if all(m.within is None for m in ranking.metrics):
+        return ()
+    words = leaders_words(ranking)
+    return (WITHIN_MEANING,) if words is None else (WITHIN_MEANING, words)
 
 
 def _ensemble_note(ranking: Ranking) -> tuple[str, ...]:
@@ -1481,13 +1526,23 @@ def _coverage_notes(ranking: Ranking) -> tuple[str, ...]:
 def _beaten_note(ranking: Ranking) -> tuple[str, ...]:
     """Says so when something that does not judge at all does better than the best metric."""
     best = max((m.correlation for m in ranking.metrics if m.correlation is not None), default=None)
-    above = [s.name for s in ranking.lines if s.kind == "sentinel" and best is not None and (s.correlation or 0) > best]
+    above = [s for s in ranking.lines if s.kind == "sentinel" and best is not None and (s.correlation or 0) > best]
     if not above:
         return ()
     return (
-        f"A sentinel that sees no reference ({', '.join(above)}) agrees better with people than every metric: "
-        "much of the pooled correlation on this board can be had without judging.",
+        f"A sentinel that sees no reference ({', '.join(s.name for s in above)}) agrees better with people than every "
+        "metric: much of the pooled correlation on this board can be had without judging.",
+        *_fallen_note(ranking, above),
     )
+
+
+def _fallen_note(ranking: Ranking, above: Sequence[ReferenceLine]) -> tuple[str, ...]:
+    """What such sentinels are worth within items, beside the best metric there."""
+    best = max((m.within for m in ranking.metrics if m.within is not None and not m.is_statistic), default=None)
+    if best is None:
+        return ()
+    fallen = [f"{s.name} {'can tell nothing apart' if s.within is None else value_text(s.within, 3)}" for s in above]
+    return (f"Within items: {listed(fallen)}; the best metric {value_text(best, 3)}.",)
 
 
 def resampled_text(resampled: Resampled) -> str:
@@ -1817,7 +1872,7 @@ def _bars_of_agreement(ranking: Ranking, theme: Theme) -> alt.LayerChart | None:
 @rank.words
 def rank_words(ranking: Ranking) -> list[str]:
     """What a ranking says, in sentences."""
-    sentences = (_best_metric(ranking), _ensemble(ranking), _generators(ranking))
+    sentences = (_best_metric(ranking), leaders_words(ranking), _ensemble(ranking), _generators(ranking))
     return [sentence for sentence in sentences if sentence]
 
 

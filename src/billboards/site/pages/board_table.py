@@ -46,6 +46,7 @@ class TableColumn:
     rank: TopCell
     correlation: TopCell
     overrating: TopCell
+    within: TopCell = TopCell("")
     pin: int = 0
 
 
@@ -65,6 +66,11 @@ class BoardTable:
     def is_part(self) -> bool:
         """Whether the board has more rows than one page: then a search or another order takes the server."""
         return self.total > MOST_ROWS
+
+    @property
+    def has_within(self) -> bool:
+        """Whether any column has an agreement within items."""
+        return any(column.within.text for column in self.columns)
 
 
 def board_table(
@@ -156,6 +162,7 @@ def _metric_column(
         rank,
         _correlation_cell(ranking, standing),
         _overrating_cell(standing.name, measured, missing),
+        _within_cell(standing),
     )
 
 
@@ -170,6 +177,18 @@ def _correlation_cell(ranking: Ranking, standing: MetricStanding) -> TopCell:
         more.append(f"On the judgments before {value_text(standing.before, 3)}")
     more += [f"It {flag}" for flag in standing.flags]
     return TopCell(value_text(standing.correlation, 3), tuple(more), "" if standing.counts else "down")
+
+
+def _within_cell(standing: MetricStanding) -> TopCell:
+    """Agreement over pairs of outputs of one instance; nothing where there is none."""
+    if standing.within is None:
+        return TopCell("")
+    interval = standing.within_interval
+    more = (
+        *(() if interval is None else (f"95% interval {interval_text(interval, 3)}",)),
+        f"n = {standing.within_n:,} pairs of outputs of one instance",
+    )
+    return TopCell(value_text(standing.within, 3), more)
 
 
 def _overrating_cell(name: str, measured: Mapping[str, OverratingEstimate], missing: Mapping[str, str]) -> TopCell:

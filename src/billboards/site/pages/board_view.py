@@ -21,6 +21,7 @@ from billboards.analyses.overrating import OverratingReport, overrating_words
 from billboards.analyses.rank import (
     MOST_SWAPS,
     NOT_ALONE,
+    WITHIN_MEANING,
     Ranking,
     best_metric,
     best_metric_words,
@@ -297,6 +298,8 @@ def _notes(ranking: Ranking, overrating: OverratingReport | None) -> list[str]:
     marks = {metric_mark(metric) for metric in ranking.metrics}
     marks |= {DOUBTED} if any(generator.doubts for generator in ranking.generators) else set()
     notes = [note for mark, note in NOTES.items() if mark in marks]
+    if any(metric.within is not None for metric in ranking.metrics):
+        notes.append(WITHIN_MEANING)
     if overrating is not None:
         against = ", ".join(overrating.references) or "no references"
         notes.append(

@@ -182,6 +182,9 @@ def _facts(ranking: Ranking, standing: MetricStanding) -> list[tuple[str, str]]:
     facts.append(("correlation with people" + " (private share)" * private, value_text(standing.correlation, 3)))
     if standing.interval is not None:
         facts.append(("95% interval", interval_text(standing.interval, 3)))
+    if standing.within is not None:
+        sure = "" if standing.within_interval is None else f" ({interval_text(standing.within_interval, 3)})"
+        facts.append(("within items", f"{value_text(standing.within, 3)}{sure}"))
     if private:
         facts.append(("on public judgments", value_text(standing.public, 3)))
     if standing.before is not None:
