@@ -69,6 +69,9 @@ def test_a_ranking_has_the_keys_that_scripts_rely_on() -> None:
         "exposure": None,
         "before": None,
         "before_n": 0,
+        "within": None,
+        "within_n": 0,
+        "within_interval": None,
     }
     fitted = document["ensemble"]
     assert fitted["weights"] == {"COMET": 1.48, "COMET-QE": 1.72}

@@ -35,6 +35,7 @@ QUICK: dict[str, dict[str, Any]] = {
     "sensitivity": {"draws": 20},
     "trust": {"draws": 20},
     "watch": {"draws": 20},
+    "decompose": {"draws": 20},
     "overrating": {"human": "A"},
     "hybrids": {"mixtures": 50, "sample": 10},
     "ratings agreement": {"resamples": 20},

@@ -74,6 +74,33 @@ def test_what_a_sentinel_reaches(zh_en: bb.Board) -> None:
     assert [short(lines[name].correlation, 3) for name in ("output only", "length")] == [said[1], said[2]]
 
 
+def test_who_leads_within_items_and_what_a_sentinel_has_there(zh_en: bb.Board) -> None:
+    ranking, page = bb.rank(zh_en, draws=0).value, " ".join(PAGE.split())
+    metrics = {m.name: m for m in ranking.metrics}
+    lines = {line.name: line for line in ranking.lines}
+    assert ranking.leaders is not None
+    assert (ranking.leaders.pooled, ranking.leaders.within) == ("COMET", "Prism-ref")
+    said = re.search(r"COMET leads \((\.\d+)\), within items Prism-ref does \((\.\d+), COMET (\.\d+)\)", page)
+    assert said is not None
+    comet, prism = metrics["COMET"], metrics["Prism-ref"]
+    assert [short(value, 3) for value in (comet.correlation, prism.within, comet.within)] == list(said.groups())
+    fallen = re.search(r"Within items it falls to (-\.\d+), where the best metric has (\.\d+)", page)
+    assert fallen is not None
+    assert [short(lines["output only"].within, 3), short(prism.within, 3)] == list(fallen.groups())
+
+
+def test_where_agreement_comes_from(zh_en: bb.Board) -> None:
+    study, page = bb.decompose(zh_en, draws=0).value, " ".join(PAGE.split())
+    comet = next(m for m in study.metrics if m.name == "COMET")
+    said = re.search(r"COMET's (\S+) on wmt20-zh-en (\S+) is earned by items, (\S+) by generators and (\S+) by", page)
+    assert said is not None
+    parts = (comet.correlation, comet.items, comet.generators, comet.outputs)
+    assert [short(value, 3) for value in parts] == list(said.groups())
+    shares = re.search(r"variance there (\d+)% lies between items and (\d+)% between outputs", page)
+    assert shares is not None
+    assert [f"{100 * study.people.items:.0f}", f"{100 * study.people.outputs:.0f}"] == list(shares.groups())
+
+
 def test_how_crowd_and_experts_agree(cnndm: bb.Board) -> None:
     levels = bb.agreement(cnndm, "crowd", "overall").value.levels
     said = re.search(r"crowd and experts have r = (\.\d+) over outputs and (\.\d+) over 16", " ".join(PAGE.split()))

@@ -55,7 +55,8 @@ def within_items(
     if draws:
         drawn = _drawn(scores, human, pairs, unit, documents, draws, seed)
         defined = np.isfinite(drawn).any(axis=0) & _several(outputs > 1, unit, documents)
-        low[defined], high[defined] = np.nanquantile(drawn[:, defined], (0.025, 0.975), axis=0)
+        if defined.any():
+            low[defined], high[defined] = np.nanquantile(drawn[:, defined], (0.025, 0.975), axis=0)
     return Correlations(_ratio(pairs.sum(axis=1)), (outputs * (outputs - 1) // 2).sum(axis=1), low, high)
 
 
