@@ -44,6 +44,7 @@ studies: benchmarks  ## everything that takes long
 	$(BIN)/python benchmarks/annotators_study.py
 	$(BIN)/python benchmarks/human_ratings.py
 	$(BIN)/python benchmarks/beametrics.py
+	$(BIN)/python benchmarks/advice.py
 	BILLBOARDS_FUZZ=2000 $(BIN)/python -m pytest -n 0 tests/fuzz
 	BILLBOARDS_KILLS=200 $(BIN)/python -m pytest -n 0 tests/site/test_kill.py tests/site/test_kill_server.py
 	BILLBOARDS_CHAOS=1000 $(BIN)/python -m pytest -n 0 tests/chaos

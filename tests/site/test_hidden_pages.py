@@ -78,6 +78,17 @@ def test_a_suite_of_a_board_with_hidden_judgments_has_two_digits(hiding: PageSit
         assert all(s["value"] is None or s["value"] == round(s["value"], 2) for s in ranking["standings"])
 
 
+def test_advice_rests_on_what_a_viewer_is_told_of_hidden_judgments(hiding: PageSite) -> None:
+    told, exact = (hiding.get("/suites/harbours/results.json", asker).json()["evidence"] for asker in (None, "owner"))
+    assert all(value == round(value, 2) for board in told["boards"] for value in board["values"])
+    assert all(board["correlations"] == [] for board in told["boards"])
+    assert all(board["correlations"] for board in exact["boards"])
+    answers = [hiding.get("/api/v1/advice", asker).json() for asker in (None, "stranger", "owner")]
+    assert answers[0] == answers[1]
+    assert answers[0]["boards"] == 1
+    assert answers[0]["metrics"] != answers[2]["metrics"]
+
+
 def page_routes(small: PageSite) -> list[Route]:
     """Every page, picture and download; what log-in needs has tests of its own."""
     routes = small.client.app.router.routes  # type: ignore[attr-defined]
@@ -113,6 +124,9 @@ def addresses(small: PageSite) -> dict[str, list[str]]:
         "/suites": ["/suites"],
         "/suites/{suite}": ["/suites/harbours"],
         "/suites/{suite}/results.json": ["/suites/harbours/results.json"],
+        "/suites/{suite}/advice": ["/suites/harbours/advice", "/suites/harbours/advice?references=no"],
+        "/suites/{suite}/advice.json": ["/suites/harbours/advice.json"],
+        "/advice": ["/advice", "/advice?task=Say+when+it+leaves&language=en&references=yes&cost=instant"],
         "/suites/{suite}/charts/{chart}": [f"/suites/harbours/charts/{one}.svg" for one in ("difficulty", "ranking")],
         "/templates": ["/templates"],
         "/templates/{template}": ["/templates/esa", "/templates/..%2Fsecret.toml"],

@@ -24,6 +24,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     _add_tables(actions.add_parser("tables", help="show both tables from the scores that there are"))
     _add_rank(actions.add_parser("rank", help="rank metrics over all boards, with clusters"))
     _add_people(actions.add_parser("people", help="rank each board's generators by what people said"))
+    _add_advise(actions.add_parser("advise", help="which metric to use for a task and a language"))
 
 
 def _add_new(parser: ArgumentParser) -> None:
@@ -64,6 +65,23 @@ def _add_people(parser: ArgumentParser) -> None:
     options.add_format(parser)
 
 
+def _add_advise(parser: ArgumentParser) -> None:
+    _add_judged(parser)
+    parser.add_argument("--task", metavar="TASK", help="what outputs are for, as in summarization (default: any)")
+    parser.add_argument("--language", metavar="LANGUAGE", help="the outputs' language, as in de (default: any)")
+    parser.add_argument("--references", choices=("yes", "no"), default="yes", help="whether there are references")
+    parser.add_argument(
+        "--cost",
+        choices=("instant", "slow", "gpu", "paid"),
+        help="the most that a metric may take to run (default: any)",
+    )
+    parser.add_argument(
+        "--board", metavar="LABEL", help="a board of the suite instead: what was measured there counts, too"
+    )
+    _add_draws(parser)
+    options.add_format(parser)
+
+
 def _add_judged(parser: ArgumentParser) -> None:
     parser.add_argument("suite", type=Path, metavar="SUITE", help="the suite's file")
     options.add_metrics(parser)
@@ -95,7 +113,8 @@ def _add_draws(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> int:
-    return {"new": _new, "run": _run, "tables": _tables, "rank": _rank, "people": _people}[arguments.action](arguments)
+    actions = {"new": _new, "run": _run, "tables": _tables, "rank": _rank, "people": _people, "advise": _advise}
+    return actions[arguments.action](arguments)
 
 
 def _new(arguments: Namespace) -> int:
@@ -106,10 +125,14 @@ def _new(arguments: Namespace) -> int:
     return 0
 
 
-def _judged(arguments: Namespace) -> OpenSuite:
+def _opened(arguments: Namespace) -> OpenSuite:
     from billboards.analyses.suite.open import open_suite
 
-    return open_suite(arguments.suite).judging(arguments.metric, arguments.add)
+    return open_suite(arguments.suite)
+
+
+def _judged(arguments: Namespace) -> OpenSuite:
+    return _opened(arguments).judging(arguments.metric, arguments.add)
 
 
 def _how(arguments: Namespace) -> dict[str, Any]:
@@ -146,10 +169,26 @@ def _tables(arguments: Namespace) -> int:
 
 
 def _people(arguments: Namespace) -> int:
-    from billboards.analyses.suite.open import open_suite
     from billboards.cli.output import show
 
-    return show(arguments, open_suite(arguments.suite).people(sides=arguments.sides, **_how(arguments)))
+    return show(arguments, _opened(arguments).people(sides=arguments.sides, **_how(arguments)))
+
+
+def _advise(arguments: Namespace) -> int:
+    from billboards.cli.output import note, show
+
+    advice = _judged(arguments).advise(
+        arguments.task,
+        arguments.language,
+        references=arguments.references == "yes",
+        cost=arguments.cost,
+        board=arguments.board,
+        imported=not arguments.metric,
+        **_how(arguments),
+    )
+    for sentence in advice.words:
+        note(sentence)
+    return show(arguments, advice)
 
 
 def _rank(arguments: Namespace) -> int:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from billboards.analyses.suite.evidence import Evidence
 from billboards.analyses.suite.results import Suite, SuiteRanking, SuiteResult
 from billboards.errors import InvalidInput, StoreFailed
 from billboards.reading import json_value
@@ -21,10 +22,11 @@ KIND = "suite_results"
 
 @dataclass(frozen=True)
 class Kept:
-    """A suite's tables and its rankings over all boards."""
+    """A suite's tables, its rankings over all boards, and what advice on metrics is made from."""
 
     result: SuiteResult
     rankings: tuple[SuiteRanking, ...] = ()
+    evidence: Evidence | None = None
 
 
 def results_path(suite: Suite) -> Path:
@@ -37,7 +39,8 @@ def results_path(suite: Suite) -> Path:
 def kept_document(kept: Kept) -> dict[str, Any]:
     """Tables and rankings as one document."""
     rankings = [document_of(ranking) for ranking in kept.rankings]
-    return {"schema": SCHEMA, "kind": KIND, "tables": document_of(kept.result), "rankings": rankings}
+    document = {"schema": SCHEMA, "kind": KIND, "tables": document_of(kept.result), "rankings": rankings}
+    return document if kept.evidence is None else {**document, "evidence": document_of(kept.evidence)}
 
 
 def keep_results(suite: Suite, kept: Kept) -> Path:
@@ -69,6 +72,11 @@ def read_results(suite: Suite) -> Kept | None:
         raise InvalidInput(f"{path}: holds no list of rankings; delete it and run the suite again")
     try:
         tables = result_of(SuiteResult, document.get("tables", {}))
-        return Kept(tables, tuple(result_of(SuiteRanking, ranking) for ranking in rankings))
+        evidence = document.get("evidence")
+        return Kept(
+            tables,
+            tuple(result_of(SuiteRanking, ranking) for ranking in rankings),
+            None if evidence is None else result_of(Evidence, evidence),
+        )
     except InvalidInput as error:
         raise InvalidInput(f"{path}: {error}") from error

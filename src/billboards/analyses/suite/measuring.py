@@ -60,6 +60,17 @@ def load_columns(member: OpenBoard, block: Block, chosen: Sequence[Chosen]) -> C
     return Columns(tuple(names), tuple(signatures), np.array(values).reshape(shape))
 
 
+def load_beside(member: OpenBoard, block: Block, chosen: Sequence[Chosen]) -> Columns:
+    """The scores of a block's metrics and of those that need no references."""
+    with_references = load_columns(member, block, [row for row in chosen if block in row.blocks])
+    without = load_columns(member, "none", [row for row in chosen if not row.needs_references and block != "none"])
+    return Columns(
+        (*with_references.names, *without.names),
+        (*with_references.signatures, *without.signatures),
+        np.concatenate([with_references.values, without.values]),
+    )
+
+
 def _own(member: OpenBoard, row: Chosen, block: Block) -> tuple[str, Floats] | None:
     metric, board = row.on.get(member.board.name), member.board
     if metric is None or (metric.card.needs_references and not member.references(block)):

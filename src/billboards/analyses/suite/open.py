@@ -15,7 +15,9 @@ from pathlib import Path
 
 from billboards.analyses._analysis import Result
 from billboards.analyses._labels import relabelled
+from billboards.analyses.suite.advice import Advice, Question, advice_tables, advice_words, advise
 from billboards.analyses.suite.chosen import Chosen, choose_metrics, row_name
+from billboards.analyses.suite.evidence import Cost, Evidence, gather_evidence, with_imported
 from billboards.analyses.suite.keeping import Kept, keep_results, kept_document
 from billboards.analyses.suite.metric_report import SHOWN, report_metric
 from billboards.analyses.suite.opening import OpenBoard, open_boards
@@ -102,7 +104,8 @@ class OpenSuite:
         result = own.tables(draws=draws, seed=seed).value
         result = replace(result, missing={**result.missing, **scoring.failures})
         rankings = own.rankings(draws=draws, seed=seed, sides=sides)
-        kept = Kept(result, rankings)
+        evidence = own.evidence(imported=not specs_listed(metrics or self.metrics), draws=draws, seed=seed)
+        kept = Kept(result, rankings, evidence if evidence.boards else None)
         path = keep_results(self.suite, kept) if self.suite.path is not None else None
         headed = relabelled(Kept(result, rankings), own.labels)
         shown = (*suite_tables(headed.result), *map(suite_ranking_table, headed.rankings))
@@ -144,6 +147,48 @@ class OpenSuite:
             return (self.rank(draws=draws, seed=seed, sides=sides).value,)
         except NotEnoughData:
             return ()
+
+    def evidence(self, *, imported: bool = True, draws: int = DRAWS, seed: int = 0) -> Evidence:
+        """How far metrics agree with people on every board, from the scores that there are.
+
+        imported: whether other metrics count, too, whose scores came with the boards.
+        """
+        rows = with_imported(self.suite, self.boards, self.chosen) if imported else self.chosen
+        return gather_evidence(self.suite, self.boards, rows, draws=draws, seed=seed)
+
+    def advise(
+        self,
+        task: str | None = None,
+        language: str | None = None,
+        *,
+        references: bool = True,
+        cost: Cost | None = None,
+        board: str | None = None,
+        imported: bool = True,
+        draws: int = DRAWS,
+        seed: int = 0,
+    ) -> Result[Advice]:
+        """Which metric to use for a task and a language, also where no board has judgments of them.
+
+        task: as in "summarization" (default: any).
+        language: of the outputs, as in "de" (default: any).
+        references: whether there will be references.
+        cost: the most that a metric may take: "instant", "slow", "gpu" or "paid" (default: any).
+        board: a board of the suite, by its label, instead of task and language: what was measured there counts, too.
+        imported: whether metrics beside the suite's count, whose scores came with the boards.
+        draws: resamplings behind the errors of agreements.
+        seed: the seed of what is random.
+
+        Example:
+
+            print(bb.open_suite("suite.toml").advise("summarization", "de", cost="instant"))
+        """
+        question = Question(task=task, language=language, references=references, cost=cost, board=board)
+        advice = advise(self.evidence(imported=imported, draws=draws, seed=seed), question, seed=seed)
+        shown = relabelled(advice, self.labels)
+        return Result(
+            value=advice, tables=advice_tables(shown), document=document_of(advice), words=advice_words(shown)
+        )
 
     def report_metric(
         self,

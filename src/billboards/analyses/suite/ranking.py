@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from billboards.analyses.suite.chosen import Chosen
-from billboards.analyses.suite.measuring import Columns, decisions, load_columns, people_say
+from billboards.analyses.suite.measuring import Columns, decisions, load_beside, people_say
 from billboards.analyses.suite.opening import OpenBoard
 from billboards.analyses.suite.results import Block, Role, Suite, SuiteColumn, SuiteRanking, SuiteStanding
 from billboards.analyses.suite.tables import DRAWS, column_groups
@@ -66,7 +66,8 @@ def rank_suite(
     if draws < 2:
         raise NotEnoughData(f"ranking a suite is testing its metrics, which needs draws; got {draws}")
     loaded = {
-        member.board.name: _Loaded(member, _beside(member, block, chosen), seed + k) for k, member in enumerate(boards)
+        member.board.name: _Loaded(member, load_beside(member, block, chosen), seed + k)
+        for k, member in enumerate(boards)
     }
     groups = [
         (column, parts)
@@ -104,17 +105,6 @@ def rank_suite(
         draws,
         seed,
         sides,
-    )
-
-
-def _beside(member: OpenBoard, block: Block, chosen: Sequence[Chosen]) -> Columns:
-    """The scores of a block's metrics and of those that need no references."""
-    with_references = load_columns(member, block, [row for row in chosen if block in row.blocks])
-    without = load_columns(member, "none", [row for row in chosen if not row.needs_references and block != "none"])
-    return Columns(
-        (*with_references.names, *without.names),
-        (*with_references.signatures, *without.signatures),
-        np.concatenate([with_references.values, without.values]),
     )
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+from billboards.analyses.suite.evidence import Evidence
 from billboards.analyses.suite.keeping import Kept, read_results
 from billboards.analyses.suite.results import Measure, Suite, SuiteCell, SuiteRanking
 from billboards.analyses.suite.settings import read_suite
@@ -85,7 +86,22 @@ def _rounded(kept: Kept) -> Kept:
             families=tuple(replace(point, value=round_to(point.value, FEW)) for point in result.families),
         ),
         rankings=tuple(map(_rounded_ranking, kept.rankings)),
+        evidence=None if kept.evidence is None else _rounded_evidence(kept.evidence),
     )
+
+
+def _rounded_evidence(evidence: Evidence) -> Evidence:
+    """Agreements with the digits that may be told, and without what resampling said of two metrics together."""
+    boards = tuple(
+        replace(
+            board,
+            values=tuple(round_to(value, FEW) for value in board.values),
+            errors=tuple(round_significant(error) for error in board.errors),
+            correlations=(),
+        )
+        for board in evidence.boards
+    )
+    return replace(evidence, boards=boards)
 
 
 def _rounded_ranking(ranking: SuiteRanking) -> SuiteRanking:

@@ -64,6 +64,7 @@ def show_suite(ask: Ask) -> Body:
         kendall=suite_tables(result, "kendall"),
         sure=[*suite_tables(result, "pearson", "intervals"), *suite_tables(result, "kendall", "intervals")],
         rankings=[suite_ranking_table(ranking) for ranking in kept.rankings],
+        advises=kept.evidence is not None,
         difficulty=addresses.suite(suite.name, "charts", "difficulty.svg") if result.families else None,
     )
 

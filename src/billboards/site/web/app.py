@@ -16,6 +16,7 @@ from billboards.site.campaigns import pages as campaigns
 from billboards.site.campaigns import planning_pages as campaign_planning
 from billboards.site.campaigns import template_pages as templates
 from billboards.site.pages import (
+    advice,
     analyses,
     board,
     card,
@@ -63,6 +64,7 @@ PAGES = (
     charts,
     pictures,
     suites,
+    advice,
     templates,
     campaign_planning,
     campaigns,

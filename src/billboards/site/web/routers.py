@@ -14,11 +14,12 @@ from billboards.site.boards import routes as boards
 from billboards.site.boards import settings_routes as settings
 from billboards.site.campaigns import annotating_routes as annotating
 from billboards.site.campaigns import routes as campaigns
-from billboards.site.pages import analyses
+from billboards.site.pages import advice, analyses
 from billboards.site.submissions import routes as submissions
 
 ROUTERS: tuple[APIRouter, ...] = (
     *(module.router for module in (boards, rankings, submissions, accounts, settings, campaigns)),
     annotating.router,
     analyses.routes,
+    advice.routes,
 )
