@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 from billboards.analyses.suite.advice import (
     Question,
     asked,
+    collections,
     laid_out,
     mean_elsewhere,
     pool,
@@ -43,9 +44,11 @@ METRICS = ("BLEU", "chrF", "chrF++", "TER", "ROUGE-1", "ROUGE-2", "ROUGE-L", "ME
 WMT17 = ("cs-en", "de-en", "fi-en", "lv-en", "ru-en", "tr-en", "zh-en")
 DARR = ("gu-en", "kk-en", "lt-en")
 MULTI = ("de", "en", "es", "fr", "id", "ru", "tr", "zh")
-WMT17_CARD = {"task": "Translate sentences of news into English.", "output-language": "en"}
-#: The part of the boards that each name begins with: boards of one collection share people, texts or generators.
-COLLECTIONS = ("wmt17", "wmt19-darr", "multi-summeval", "flickr8k", "wmt20", "wmt23", "summeval", "cnndm")
+WMT17_CARD = {
+    "task": "Translate sentences of news into English.",
+    "citation": "Bojar et al. 2017, Results of the WMT17 Metrics Shared Task",
+    "output-language": "en",
+}
 
 
 def main() -> None:
@@ -144,13 +147,9 @@ def report(suite: Path, draws: int) -> None:
     describe(evidence)
     print("standard deviations of z: " + ", ".join(f"{name} {sd:.3f}" for name, sd in effects(pooled)))
     print(f"with the variances of all boards: {pooled.held_out}", flush=True)
-    names = {board.board: collection(board.board) for board in evidence.boards}
     boards = range(len(evidence.boards))
     leave_out("one board left out", evidence, [[k] for k in boards])
-    by_collection: dict[str, list[int]] = {}
-    for k in boards:
-        by_collection.setdefault(names[evidence.boards[k].board], []).append(k)
-    leave_out("one collection left out", evidence, list(by_collection.values()))
+    leave_out("one collection left out", evidence, collections(evidence.boards))
     by_language: dict[str, list[int]] = {}
     for k in boards:
         by_language.setdefault(evidence.boards[k].language or "", []).append(k)
@@ -195,10 +194,6 @@ def effects(pooled: Any) -> list[tuple[str, float]]:
     return list(zip(EFFECTS, pooled.pooling.sds.tolist(), strict=True))
 
 
-def collection(board: str) -> str:
-    return next((name for name in COLLECTIONS if board.startswith(name)), board)
-
-
 Predict = Callable[[Sequence[BoardAgreement], BoardAgreement], Mapping[str, float]]
 
 
@@ -215,7 +210,7 @@ def leave_out(title: str, evidence: Evidence, groups: Sequence[Sequence[int]]) -
             model, inside, between = predicted(rest, board)
             covered += inside
             contrasts += between
-            mean, by_task = mean_elsewhere([*rest, board], len(rest)), same_task(rest, board)
+            mean, by_task = mean_elsewhere(rest), same_task(rest, board)
             answers = {
                 "model": (model, model),
                 "mean elsewhere": (mean, mean),
@@ -263,8 +258,7 @@ def within(drawn: Floats, measured: Floats) -> list[bool]:
 def same_task(rest: Sequence[BoardAgreement], board: BoardAgreement) -> dict[str, float]:
     """Each metric's mean over boards of the task, or over all where there is none."""
     alike = [other for other in rest if other.task == board.task]
-    everywhere = mean_elsewhere([*rest, board], len(rest))
-    return everywhere | mean_elsewhere([*alike, board], len(alike))
+    return mean_elsewhere(rest) | mean_elsewhere(alike)
 
 
 def often_best(rest: Sequence[BoardAgreement], mean: Mapping[str, float]) -> dict[str, float]:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import pandas
 import pytest
 from numpy.typing import NDArray
 from scipy.stats import multivariate_normal
+from statsmodels.formula.api import mixedlm
 
 from billboards.errors import NotEnoughData
 from billboards.stats import pooling as model
@@ -25,7 +27,7 @@ from billboards.stats.pooling import (
 )
 
 Floats = NDArray[np.float64]
-TRUTH = np.array([0.15, 0.05, 0.15, 0.15, 0.1, 0.05, 0.07])
+TRUTH = np.array([0.15, 0.05, 0.1, 0.1, 0.15, 0.1, 0.05, 0.04, 0.06])
 
 
 @dataclass(frozen=True)
@@ -34,32 +36,39 @@ class Simulated:
 
     agreements: Agreements
     truth: Floats
-    task: NDArray[np.int64]
-    language: NDArray[np.int64]
 
 
 def simulate(
     boards: int, metrics: int, *, seed: int, sds: Floats = TRUTH, error: float = 0.03, share: float = 1.0
 ) -> Simulated:
-    """Boards of four tasks and five languages; of each, a share of the metrics is measured."""
+    """Boards of four tasks and five languages, two in a collection; of each, a share of the metrics is measured."""
     random = np.random.default_rng(seed)
-    task, language = random.integers(0, 4, boards), random.integers(0, 5, boards)
+    task, language, collection = random.integers(0, 4, boards), random.integers(0, 5, boards), np.arange(boards) // 2
+    groups = (boards + 1) // 2
 
     def normal(effect: int, *shape: int) -> Floats:
         drawn: Floats = sds[effect] * random.standard_normal(shape)
         return drawn
 
-    truth: Floats = (
-        0.4 + (normal(0, 4)[task] + normal(1, 5)[language] + normal(2, boards))[:, None] + normal(3, metrics)
+    level = normal(0, 4)[task] + normal(1, 5)[language] + normal(2, groups)[collection] + normal(3, boards)
+    truth: Floats = 0.4 + level[:, None] + normal(4, metrics) + normal(5, 4, metrics)[task]
+    truth = (
+        truth + normal(6, 5, metrics)[language] + normal(7, groups, metrics)[collection] + normal(8, boards, metrics)
     )
-    truth = truth + normal(4, 4, metrics)[task] + normal(5, 5, metrics)[language] + normal(6, boards, metrics)
     board, metric = np.nonzero(random.random((boards, metrics)) < share)
     same = board[:, None] == board
     noise = error**2 * (0.6 * same + 0.4 * np.eye(len(board)))
     z = truth[board, metric] + np.linalg.cholesky(noise) @ random.standard_normal(len(board))
-    alike = [(kind[:, None] == kind).astype(float) for kind in (task, language)]
-    agreements = Agreements(z=z, board=board, metric=metric, noise=noise, task=alike[0], language=alike[1])
-    return Simulated(agreements, truth, task, language)
+    alike = [(kind[:, None] == kind).astype(float) for kind in (task, language, collection)]
+    placed = {"task": alike[0], "language": alike[1], "collection": alike[2]}
+    return Simulated(Agreements(z=z, board=board, metric=metric, noise=noise, **placed), truth)
+
+
+def asked_like(data: Agreements, board: int, metrics: list[int], *, itself: bool = False) -> Asked:
+    """A new board that is like one of the boards, or this board itself."""
+    alike = (data.task[board], data.language[board], data.collection[board])
+    numbers, place = np.array(metrics, np.intp), board if itself else None
+    return Asked(metric=numbers, task=alike[0], language=alike[1], collection=alike[2], board=place)
 
 
 def plain_covariance(sds: Floats, a: list[tuple[int, int]], b: list[tuple[int, int]], data: Agreements) -> Floats:
@@ -67,9 +76,9 @@ def plain_covariance(sds: Floats, a: list[tuple[int, int]], b: list[tuple[int, i
     table = np.zeros((len(a), len(b)))
     for i, (first, metric) in enumerate(a):
         for j, (second, other) in enumerate(b):
-            task, language, board = data.task[first, second], data.language[first, second], float(first == second)
-            same = float(metric == other)
-            shares = (task, language, board, same, same * task, same * language, same * board)
+            alike = [float(kind[first, second]) for kind in (data.task, data.language, data.collection)]
+            levels, same = [*alike, float(first == second)], float(metric == other)
+            shares = (*levels, same, *(same * level for level in levels))
             table[i, j] = MEAN**2 + sum(sd**2 * share for sd, share in zip(sds, shares, strict=True))
     return table
 
@@ -107,7 +116,7 @@ def test_predictions_are_the_conditional_normal_of_the_plain_formula() -> None:
     known = places(data)
     # Board 0 as if it were new: of its task and language, with nothing else shared.
     rest = data.of(data.board != 0)
-    asked = Asked(metric=np.arange(4), task=data.task[0], language=data.language[0])
+    asked = asked_like(data, 0, [0, 1, 2, 3])
     predicted = predict(certain(TRUTH), rest, asked)
     kept = [place for place in known if place[0] != 0]
     wanted = [(0, metric) for metric in range(4)]
@@ -122,8 +131,7 @@ def test_predictions_are_the_conditional_normal_of_the_plain_formula() -> None:
 
 def test_a_board_that_was_judged_is_predicted_closer_than_a_new_one_of_its_kind() -> None:
     data = simulate(8, 5, seed=1).agreements
-    new = Asked(metric=np.arange(5), task=data.task[2], language=data.language[2])
-    judged = Asked(metric=np.arange(5), task=data.task[2], language=data.language[2], board=2)
+    new, judged = asked_like(data, 2, list(range(5))), asked_like(data, 2, list(range(5)), itself=True)
     assert (predict(certain(TRUTH), data, judged).sd < 0.3 * predict(certain(TRUTH), data, new).sd).all()
 
 
@@ -143,29 +151,29 @@ def test_leaving_boards_out_at_once_equals_predicting_them_from_the_others() -> 
             np.testing.assert_allclose(left.covariances[k], covariance, atol=1e-5)
 
 
-def test_with_many_boards_the_variances_are_those_of_restricted_maximum_likelihood() -> None:
-    """Metrics on boards of one task and language: `z ~ (1 | board) + (1 | metric)` by statsmodels."""
-    smf = pytest.importorskip("statsmodels.formula.api")
-    pandas = pytest.importorskip("pandas")
+def test_the_likelihood_is_highest_where_restricted_maximum_likelihood_is() -> None:
+    """Metrics on boards, `z ~ (1 | board) + (1 | metric)` by statsmodels: from there our likelihood climbs no further."""
     random = np.random.default_rng(4)
-    board, metric = (index.ravel() for index in np.indices((24, 14)))
-    z = 0.3 + 0.2 * random.standard_normal(24)[board] + 0.15 * random.standard_normal(14)[metric]
+    board, metric = (index.ravel() for index in np.indices((20, 10)))
+    z = 0.3 + 0.2 * random.standard_normal(20)[board] + 0.15 * random.standard_normal(10)[metric]
     z = z + 0.1 * random.standard_normal(len(z))
-    alike = np.eye(24)
-    data = Agreements(z=z, board=board, metric=metric, noise=np.zeros((len(z), len(z))), task=alike, language=alike)
-    sds = fit_pooling(data, draws=1).sds
-    # Each board is a task and a language of its own: what they share is the sum of their variances.
-    ours = np.sqrt([sds[0] ** 2 + sds[1] ** 2 + sds[2] ** 2, sds[3] ** 2, sds[4] ** 2 + sds[5] ** 2 + sds[6] ** 2])
     frame = pandas.DataFrame({"z": z, "board": board, "metric": metric, "all": 1})
     parts = {"board": "0 + C(board)", "metric": "0 + C(metric)"}
-    fitted = smf.mixedlm("z ~ 1", frame, groups="all", re_formula="0", vc_formula=parts).fit(reml=True)
-    peer = np.sqrt([*fitted.vcomp, fitted.scale])
-    np.testing.assert_allclose(ours, peer, rtol=0.12)
+    fitted = mixedlm("z ~ 1", frame, groups="all", re_formula="0", vc_formula=parts).fit(reml=True)
+    kinds = dict.fromkeys(("task", "language", "collection"), np.eye(20))
+    posterior = model._Posterior(Agreements(z=z, board=board, metric=metric, noise=np.zeros((200, 200)), **kinds))
+    logs = np.full(len(EFFECTS), np.log(1e-4))
+    places = [EFFECTS.index(name) for name in ("board", "metric", "rest")]
+    logs[places] = np.log([*fitted.vcomp, fitted.scale]) / 2
+    prior = 2 - np.exp(2 * logs) / SCALES**2
+    slope = (posterior.value_and_slope(logs)[1] - prior)[places]
+    curvature = posterior.precision(logs)[np.ix_(places, places)] - 4 * np.eye(3)
+    np.testing.assert_allclose(np.linalg.solve(curvature, slope), 0.0, atol=0.02)
 
 
 def test_the_standard_deviations_of_simulated_boards_are_found_again() -> None:
     fitted = fit_pooling(simulate(36, 10, seed=6).agreements, draws=8)
-    assert fitted.sds[[2, 3, 4, 6]] == pytest.approx(TRUTH[[2, 3, 4, 6]], rel=0.35)
+    assert fitted.sds[[4, 5, 8]] == pytest.approx(TRUTH[[4, 5, 8]], rel=0.4)
     assert fitted.weights.sum() == pytest.approx(1)
     assert fitted.drawn.shape == (len(fitted.weights), len(EFFECTS))
 
@@ -175,7 +183,7 @@ def test_intervals_of_boards_that_nobody_judged_cover_the_truth() -> None:
     for seed in range(12):
         drawn = simulate(12, 8, seed=100 + seed, share=0.8)
         rest = drawn.agreements.of(drawn.agreements.board != 0)
-        asked = Asked(metric=np.arange(8), task=drawn.agreements.task[0], language=drawn.agreements.language[0])
+        asked = asked_like(drawn.agreements, 0, list(range(8)))
         predicted = predict(fit_pooling(rest, draws=16), rest, asked)
         low, high = np.quantile(predicted.draw(2000, 0), (0.025, 0.975), axis=0)
         truth = drawn.truth[0]
@@ -193,8 +201,8 @@ def test_the_less_is_known_the_wider_the_interval() -> None:
     data, pooling = drawn.agreements, certain(TRUTH)
     few = data.of((data.metric != 5) | (data.board == 3))
     nowhere = np.zeros(14)
-    alike = Asked(metric=np.array([0, 5, -1]), task=data.task[0], language=data.language[0])
-    other = Asked(metric=np.array([0, 5, -1]), task=nowhere, language=nowhere)
+    alike = asked_like(data, 0, [0, 5, -1])
+    other = Asked(metric=np.array([0, 5, -1]), task=nowhere, language=nowhere, collection=nowhere)
     well, seldom, never = predict(pooling, few, alike).sd
     assert well < seldom < never
     assert (predict(pooling, few, other).sd > predict(pooling, few, alike).sd).all()
@@ -209,10 +217,11 @@ def test_one_agreement_gives_back_the_priors_and_a_wide_interval() -> None:
         noise=0.01 * one,
         task=one,
         language=one,
+        collection=one,
     )
     fitted = fit_pooling(data)
     assert fitted.sds == pytest.approx(SCALES * np.sqrt(2), rel=0.2)
-    predicted = predict(fitted, data, Asked(metric=np.array([0]), task=np.ones(1), language=np.ones(1)))
+    predicted = predict(fitted, data, asked_like(data, 0, [0]))
     assert 0.2 < predicted.mean[0] < 0.5
     assert predicted.sd[0] > 0.25
 
@@ -227,10 +236,9 @@ def test_metrics_that_are_the_same_and_boards_without_error_break_nothing() -> N
         noise=np.zeros((2 * len(data.z), 2 * len(data.z))),
         task=data.task,
         language=data.language,
+        collection=data.collection,
     )
-    predicted = predict(
-        fit_pooling(twice), twice, Asked(metric=np.arange(6), task=data.task[0], language=data.language[0])
-    )
+    predicted = predict(fit_pooling(twice), twice, asked_like(data, 0, list(range(6))))
     assert predicted.mean[:3] == pytest.approx(predicted.mean[3:], abs=1e-6)
     assert np.isfinite(predicted.draw(50, 1)).all()
 
@@ -248,20 +256,19 @@ def test_the_same_seed_gives_the_same_draws_and_more_agreements_than_fit_are_fit
 
 
 def test_thinned_draws_keep_the_posterior_and_nothing_to_pool_is_refused() -> None:
-    pooling = Pooling(sds=TRUTH, drawn=np.arange(21.0).reshape(3, 7), weights=np.array([0.5, 0.0, 0.5]))
+    pooling = Pooling(sds=TRUTH, drawn=np.arange(27.0).reshape(3, 9), weights=np.array([0.5, 0.0, 0.5]))
     few = thinned(pooling, 4)
-    assert few.drawn[:, 0].tolist() == [0, 0, 14, 14]
+    assert few.drawn[:, 0].tolist() == [0, 0, 18, 18]
     assert few.weights.tolist() == [0.25] * 4
     nothing, none = np.zeros((0, 0)), np.zeros(0, np.intp)
+    kinds = dict.fromkeys(("task", "language", "collection"), nothing)
     with pytest.raises(NotEnoughData, match="no agreement"):
-        fit_pooling(Agreements(z=np.zeros(0), board=none, metric=none, noise=nothing, task=nothing, language=nothing))
+        fit_pooling(Agreements(z=np.zeros(0), board=none, metric=none, noise=nothing, **kinds))
 
 
 def test_draws_have_the_mean_and_the_covariance_of_the_mixture() -> None:
     data = simulate(6, 3, seed=11).agreements
-    predicted = predict(
-        fit_pooling(data, draws=8), data, Asked(metric=np.arange(3), task=data.task[1], language=data.language[1])
-    )
+    predicted = predict(fit_pooling(data, draws=8), data, asked_like(data, 1, [0, 1, 2]))
     drawn = predicted.draw(20000, 3)
     np.testing.assert_allclose(drawn.mean(axis=0), predicted.mean, atol=0.01)
     np.testing.assert_allclose(drawn.std(axis=0), predicted.sd, rtol=0.05)

@@ -3,14 +3,16 @@
 The agreement of a metric on a board, as Fisher's z, is a sum of normal effects, each with a standard deviation of its
 own, and an error:
 
-    z = mean + task + language + board + metric + metric × task + metric × language + rest + error
+    z = mean + task + language + collection + board
+        + metric + metric × task + metric × language + metric × collection + rest + error
 
 Errors have the covariance that resampling gives them, metrics of one board together. Boards share the effects of task
-and language as far as these are alike, 1 where they are the same. Standard deviations have weak priors (Rayleigh's, of
-`SCALES`), so that a design that says nothing about one of them gives back the prior: few boards widen what is
+and language as far as these are alike, 1 where they are the same; those of one collection share people, texts or
+generators, so that eight boards of one campaign don't count as eight. Standard deviations have weak priors (Rayleigh's,
+of `SCALES`), so that a design that says nothing about one of them gives back the prior: few boards widen what is
 predicted. Their posterior is taken as Student's t around its mode, corrected by importance weights, and predictions
 are averaged over draws from it. With many boards this is restricted maximum likelihood, as lme4 fits
-`z ~ (1 | task) + (1 | language) + (1 | board) + (1 | metric) + (1 | metric:task) + (1 | metric:language)`.
+`z ~ (1 | task) + (1 | language) + (1 | collection) + (1 | board) + (1 | metric) + (1 | metric:task) + …`.
 """
 
 from __future__ import annotations
@@ -28,9 +30,12 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
 
 #: What an agreement is made of, beside the mean and the error of measuring.
-EFFECTS = ("task", "language", "board", "metric", "metric × task", "metric × language", "rest")
+EFFECTS = (
+    "task", "language", "collection", "board",
+    "metric", "metric × task", "metric × language", "metric × collection", "rest",
+)  # fmt: skip
 #: The mode of each standard deviation before any board is seen, in units of z.
-SCALES: Floats = np.array([0.2, 0.2, 0.2, 0.2, 0.1, 0.1, 0.1])
+SCALES: Floats = np.array([0.2, 0.2, 0.2, 0.2, 0.2, 0.1, 0.1, 0.1, 0.1])
 #: The standard deviation of the mean: anything between no agreement and a perfect one.
 MEAN = 1.0
 #: Draws from the posterior of the standard deviations, and the degrees of freedom of the t that they come from.
@@ -47,7 +52,8 @@ _LOWEST, _HIGHEST = math.log(1e-4), math.log(3.0)
 class Agreements:
     """Agreements as Fisher's z, with the board and the metric of each and the covariance of their errors.
 
-    `task` and `language` say how alike those of every two boards are, from 0 to 1; each board is like itself.
+    `task`, `language` and `collection` say how alike those of every two boards are, from 0 to 1; each board is like
+    itself.
     """
 
     z: Floats
@@ -56,6 +62,7 @@ class Agreements:
     noise: Floats
     task: Floats
     language: Floats
+    collection: Floats
 
     def of(self, chosen: NDArray[np.bool_]) -> Agreements:
         """Some of the agreements."""
@@ -79,11 +86,12 @@ class Pooling:
 
 @dataclass(frozen=True, kw_only=True)
 class Asked:
-    """What is asked for: metrics on one board, new or among the boards, and how alike its task and language are."""
+    """What is asked for: metrics on one board, new or among the boards, and how alike it is to each of the boards."""
 
     metric: Ints
     task: Floats
     language: Floats
+    collection: Floats
     board: int | None = None
 
 
@@ -246,28 +254,30 @@ def _part(agreements: Agreements) -> Agreements:
 def _kernels(agreements: Agreements) -> Floats:
     """How far two agreements share each effect, as effects × agreements × agreements."""
     board, metric = agreements.board, agreements.metric
-    task, language = (alike[np.ix_(board, board)] for alike in (agreements.task, agreements.language))
-    return _effects(task, language, board[:, None] == board, metric[:, None] == metric)
+    alike = (agreements.task, agreements.language, agreements.collection)
+    shared = [among[np.ix_(board, board)] for among in alike]
+    return _effects([*shared, board[:, None] == board], metric[:, None] == metric)
 
 
 def _asked_kernels(agreements: Agreements, asked: Asked) -> Floats:
     """How far what is asked for shares each effect with the agreements, as effects × metrics × agreements."""
     shape = len(asked.metric), len(agreements.z)
-    task, language = (np.broadcast_to(alike[agreements.board], shape) for alike in (asked.task, asked.language))
+    alike = (asked.task, asked.language, asked.collection)
+    shared = [np.broadcast_to(among[agreements.board], shape) for among in alike]
     board = np.broadcast_to(agreements.board == (-1 if asked.board is None else asked.board), shape)
-    return _effects(task, language, board, asked.metric[:, None] == agreements.metric)
+    return _effects([*shared, board], asked.metric[:, None] == agreements.metric)
 
 
 def _own_kernels(metric: Ints) -> Floats:
     """The same among metrics on one board."""
     whole = np.ones((len(metric), len(metric)))
-    return _effects(whole, whole, whole, np.eye(len(metric)))
+    return _effects([whole] * 4, np.eye(len(metric)))
 
 
-def _effects(task: Floats, language: Floats, board: NDArray[np.generic], metric: NDArray[np.generic]) -> Floats:
-    shared = np.asarray(metric, np.float64)
-    own = np.asarray(board, np.float64)
-    return np.array([task, language, own, shared, shared * task, shared * language, shared * own])
+def _effects(boards: Sequence[NDArray[np.generic]], metric: NDArray[np.generic]) -> Floats:
+    """What is shared by task, language, collection and board, for all metrics, and for the same one."""
+    levels, same = np.array(boards, np.float64), np.asarray(metric, np.float64)
+    return np.concatenate([levels, same[None], same * levels])
 
 
 def _total(sds: Floats, kernels: Floats, *, hair: bool = True) -> Floats:

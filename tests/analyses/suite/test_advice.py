@@ -17,6 +17,7 @@ from billboards.analyses.suite.advice import (
     advice_tables,
     advice_words,
     advise,
+    collections,
     laid_out,
     mean_elsewhere,
     score_held_out,
@@ -178,10 +179,11 @@ def test_held_out_numbers_are_those_of_a_plain_count() -> None:
     boards = made_evidence(4).boards
     lone = replace(boards[0], metrics=("good", "own", "poor", "free"))
     given = (lone, *boards[1:])
-    assert mean_elsewhere(given, 1)["fair"] == pytest.approx((boards[2].values[1] + boards[3].values[1]) / 2)
+    assert mean_elsewhere(given, [1])["fair"] == pytest.approx((boards[2].values[1] + boards[3].values[1]) / 2)
     means = [np.full(4, 0.1) for _ in given]
     drawn = [np.array([[0.0] * 4, [0.4] * 4]) for _ in given]
-    held = score_held_out(given, drawn, means)
+    groups = [[0], [1], [2], [3]]
+    held = score_held_out(given, groups, dict(enumerate(drawn)), dict(enumerate(means)))
     assert held is not None
     # `own` stands on one board only: what nobody else measured can't be predicted.
     assert held.agreements == 15
@@ -193,7 +195,15 @@ def test_held_out_numbers_are_those_of_a_plain_count() -> None:
     # All predictions are equal, so the first metric is chosen.
     counted = [[v for n, v in zip(b.metrics, b.values, strict=True) if n != "own"] for b in given]
     assert held.regret == pytest.approx(np.mean([max(values) - values[0] for values in counted]))
-    assert score_held_out([lone], [drawn[0]], [means[0]]) is None
+    assert score_held_out([lone], [[0]], {0: drawn[0]}, {0: means[0]}) is None
+    # Boards of one collection don't count as elsewhere.
+    pairs = score_held_out(given, [[0, 1], [2, 3]], dict(enumerate(drawn)), dict(enumerate(means)))
+    assert pairs is not None
+    assert pairs.error == pytest.approx(held.error)
+    assert pairs.mean_error != pytest.approx(held.mean_error)
+    named_so = [replace(board, collection=name) for board, name in zip(given, "aab", strict=False)]
+    assert collections((*named_so, given[3])) == [[0, 1], [2], [3]]
+    assert collections(named_so[:2]) == [[0], [1]]
 
 
 def test_errors_go_together_as_resampling_says_or_as_public_boards_do() -> None:
@@ -215,7 +225,7 @@ def test_tables_and_the_document_hold_the_answer() -> None:
     assert metrics.title == "made: which metric for translation, in any language, with references, cost at most paid"
     assert [row["name"] for row in metrics.rows] == named(advice)
     assert {row["mark"] for row in metrics.rows if row["name"] == "free"} == {"†"}
-    assert len(effects.rows) == 7
+    assert len(effects.rows) == 9
     assert result_of(Advice, json.loads(json.dumps(document_of(advice)))) == advice
     assert advise(made_evidence(), Question(task="translation")) == advise(
         made_evidence(), Question(task="translation")

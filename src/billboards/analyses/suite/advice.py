@@ -8,7 +8,7 @@ which metric is best: probabilities are from joint draws. How far to believe it,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import ClassVar
@@ -55,10 +55,12 @@ _TAILS = (0.025, 0.975)
 _MEANINGS: Mapping[str, str] = {
     "task": "tasks differ, for all metrics alike",
     "language": "languages differ, for all metrics alike",
-    "board": "boards of one task and language differ, for all metrics alike",
+    "collection": "campaigns differ, for all metrics alike",
+    "board": "boards of one campaign differ, for all metrics alike",
     "metric": "metrics differ on all boards",
     "metric × task": "metrics differ by task",
     "metric × language": "metrics differ by language",
+    "metric × collection": "metrics differ by campaign",
     "rest": "metrics differ by board, for no reason that is named here",
 }
 
@@ -103,7 +105,7 @@ class AdvisedMetric:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class HeldOut:
-    """How advice fares on boards that are left out, beside each metric's mean over the other boards.
+    """How advice fares on boards that are left out with all of their collection, beside each metric's mean elsewhere.
 
     Errors are root mean squares of predicted less measured agreement; `coverage` is the share of measured agreements
     inside their 95% intervals; regret is what the chosen metric lacks of the best one, as a mean over boards.
@@ -238,9 +240,15 @@ def laid_out(boards: Sequence[BoardAgreement]) -> tuple[tuple[str, ...], Agreeme
         board=np.repeat(np.arange(len(boards)), [len(board.metrics) for board in boards]),
         metric=np.array([number[name] for board in boards for name in board.metrics], np.intp),
         noise=noise,
-        task=_among(boards, lambda a, b: float(a.task == b.task and a.task is not None)),
+        task=_among(boards, lambda a, b: _same(a.task, b.task)),
         language=_among(boards, lambda a, b: alike(a.language, b.language)),
+        collection=_among(boards, lambda a, b: _same(a.collection, b.collection)),
     )
+
+
+def _same(first: str | None, second: str | None) -> float:
+    """1 for one and the same; what is unknown is like nothing."""
+    return float(first == second and first is not None)
 
 
 def _among(boards: Sequence[BoardAgreement], like: Callable[[BoardAgreement, BoardAgreement], float]) -> Floats:
@@ -258,13 +266,15 @@ def asked(boards: Sequence[BoardAgreement], question: Question, metrics: Sequenc
         if question.board not in labels:
             raise UnknownName("board", question.board, labels)
         place = labels.index(question.board)
-    task = question.task if place is None else boards[place].task
-    language = question.language if place is None else boards[place].language
-    same_task = np.array([float(board.task == task and task is not None) for board in boards])
-    same_language = np.array([alike(board.language, language) for board in boards])
-    if place is not None:
-        same_task[place] = same_language[place] = 1.0
-    return Asked(metric=np.array(metrics, np.intp), task=same_task, language=same_language, board=place)
+    if place is None:
+        task = np.array([_same(board.task, question.task) for board in boards])
+        language = np.array([alike(board.language, question.language) for board in boards])
+        collection = np.zeros(len(boards))
+    else:
+        laid = laid_out(boards)[1]
+        task, language, collection = laid.task[place], laid.language[place], laid.collection[place]
+    number = np.array(metrics, np.intp)
+    return Asked(metric=number, task=task, language=language, collection=collection, board=place)
 
 
 def _advised(
@@ -319,25 +329,43 @@ def _fits(board: BoardAgreement, question: Question) -> bool:
 
 
 def _held_out(evidence: Evidence, agreements: Agreements, pooling: Pooling, seed: int) -> HeldOut | None:
-    """How the model fares on each board, predicted from the others; None for a single board."""
+    """How the model fares on each board, predicted from other collections; None for a single board."""
     boards = evidence.boards
     if len(boards) < 2:
         return None
+    groups = collections(boards)
     few = thinned(pooling, min(_FEW, len(pooling.weights)))
-    each = leave_boards_out(few, agreements, [[k] for k in range(len(boards))])
-    return score_held_out(boards, [predicted.draw(1000, seed) for predicted in each], [p.mean for p in each])
+    drawn, means = {}, {}
+    for group, predicted in zip(groups, leave_boards_out(few, agreements, groups), strict=True):
+        ends = np.cumsum([len(boards[k].metrics) for k in group])[:-1]
+        drawn |= dict(zip(group, np.split(predicted.draw(1000, seed), ends, axis=1), strict=True))
+        means |= dict(zip(group, np.split(predicted.mean, ends), strict=True))
+    return score_held_out(boards, groups, drawn, means)
+
+
+def collections(boards: Sequence[BoardAgreement]) -> list[list[int]]:
+    """Boards by collection; each alone where all are of one."""
+    groups: dict[str, list[int]] = {}
+    for k, board in enumerate(boards):
+        key = f"collection {board.collection}" if board.collection else f"board {board.board}"
+        groups.setdefault(key, []).append(k)
+    return list(groups.values()) if len(groups) > 1 else [[k] for k in range(len(boards))]
 
 
 def score_held_out(
-    boards: Sequence[BoardAgreement], drawn: Sequence[Floats], means: Sequence[Floats]
+    boards: Sequence[BoardAgreement],
+    groups: Sequence[Sequence[int]],
+    drawn: Mapping[int, Floats],
+    means: Mapping[int, Floats],
 ) -> HeldOut | None:
-    """What predictions of each board were worth; metrics that no other board has measured are not counted."""
+    """What predictions of each board were worth; metrics that no other group has measured are not counted."""
     squares: list[float] = []
     mean_squares: list[float] = []
     covered: list[bool] = []
     regrets: list[tuple[float, float]] = []
+    group_of = {k: group for group in groups for k in group}
     for k, board in enumerate(boards):
-        elsewhere = mean_elsewhere(boards, k)
+        elsewhere = mean_elsewhere(boards, group_of[k])
         kept = [m for m, name in enumerate(board.metrics) if name in elsewhere]
         if not kept:
             continue
@@ -364,12 +392,12 @@ def score_held_out(
     )
 
 
-def mean_elsewhere(boards: Sequence[BoardAgreement], out: int) -> dict[str, float]:
-    """Each metric's mean agreement over the boards but one."""
+def mean_elsewhere(boards: Sequence[BoardAgreement], out: Collection[int] = ()) -> dict[str, float]:
+    """Each metric's mean agreement over the boards but some."""
     values: dict[str, list[float]] = {}
     for k, board in enumerate(boards):
         for name, value in zip(board.metrics, board.values, strict=True):
-            if k != out:
+            if k not in out:
                 values.setdefault(name, []).append(value)
     return {name: float(np.mean(several)) for name, several in values.items()}
 
@@ -503,8 +531,9 @@ def _ground(advice: Advice) -> Iterator[str]:
     held = advice.held_out
     if held is not None:
         yield (
-            f"On boards that are left out, predictions err by {value_text(held.error, 2)} (each metric’s mean over the "
-            f"others by {value_text(held.mean_error, 2)}), {value_text(100 * held.coverage, 0)}% of what was measured "
-            f"lies in its 95% interval, and the chosen metric lacks {value_text(held.regret, 3)} of the best (that of "
-            f"the best mean elsewhere {value_text(held.mean_regret, 3)})."
+            "On boards that are left out with all of their campaign, predictions err by "
+            f"{value_text(held.error, 2)} (each metric’s mean elsewhere by {value_text(held.mean_error, 2)}), "
+            f"{value_text(100 * held.coverage, 0)}% of what was measured lies in its 95% interval, and the metric that "
+            f"is chosen lacks {value_text(held.regret, 3)} of the best (that of the best mean elsewhere "
+            f"{value_text(held.mean_regret, 3)})."
         )

@@ -20,6 +20,7 @@ from billboards.analyses.suite.chosen import Chosen, choose_metrics
 from billboards.analyses.suite.measuring import WIDTH, Columns, decisions, load_beside, people_say
 from billboards.analyses.suite.opening import OpenBoard
 from billboards.analyses.suite.results import Suite
+from billboards.board import DataCard
 from billboards.board.scoring import column_key
 from billboards.errors import BillboardsError
 from billboards.metrics.base import Metric
@@ -41,7 +42,7 @@ COST_WORDS: Mapping[Cost, str] = {
 }
 #: Outputs a second from which on a metric counts as instant.
 INSTANT = 1000.0
-#: How far the errors of two metrics on one board go together, where nothing says it: about the median over public boards.
+#: How far the errors of two metrics on one board go together where nothing says it, as on most public boards.
 SHARED = 0.75
 #: Agreements are taken as at most this far from 0, because z has no end.
 _UTMOST = 0.999
@@ -94,6 +95,8 @@ class BoardAgreement:
     values: tuple[float, ...]
     errors: tuple[float, ...]
     correlations: tuple[tuple[float, ...], ...] = ()
+    #: What boards of one campaign or data set share: the suite's group, or what their data cards cite.
+    collection: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -119,6 +122,11 @@ def language_code(text: str | None) -> str | None:
     """The shortest code of a language."""
     spoken = language_of(text)
     return None if spoken is None else spoken.code
+
+
+def collection_of(card: DataCard) -> str | None:
+    """The campaign or data set that a board belongs to: what its data card cites."""
+    return " ".join((card.citation or "").split()) or None
 
 
 def fisher(value: Floats | float) -> Floats:
@@ -207,6 +215,7 @@ def _board_agreement(member: OpenBoard, rows: Sequence[Chosen], draws: int, seed
         values=tuple(np.tanh(z[kept]).tolist()),
         errors=tuple(errors.tolist()),
         correlations=tuple(map(tuple, correlations.tolist())),
+        collection=member.entry.group or collection_of(member.board.card),
     )
 
 

@@ -19,6 +19,7 @@ from billboards.analyses.suite.evidence import (
     Cost,
     Evidence,
     MetricFacts,
+    collection_of,
     error_of_interval,
     installed_cost,
     language_code,
@@ -80,6 +81,7 @@ def _agreement(look: Look, measured: Sequence[MetricStanding]) -> BoardAgreement
         metrics=tuple(metric.name for metric in measured),
         values=tuple(metric.correlation or 0.0 for metric in measured),
         errors=tuple(error_of_interval(metric.interval, metric.n) for metric in measured),
+        collection=collection_of(look.board.card),
     )
 
 
