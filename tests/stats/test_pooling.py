@@ -152,7 +152,7 @@ def test_leaving_boards_out_at_once_equals_predicting_them_from_the_others() -> 
 
 
 def test_the_likelihood_is_highest_where_restricted_maximum_likelihood_is() -> None:
-    """Metrics on boards, `z ~ (1 | board) + (1 | metric)` by statsmodels: from there our likelihood climbs no further."""
+    """`z ~ (1 | board) + (1 | metric)` by statsmodels: from there our likelihood climbs no further."""
     random = np.random.default_rng(4)
     board, metric = (index.ravel() for index in np.indices((20, 10)))
     z = 0.3 + 0.2 * random.standard_normal(20)[board] + 0.15 * random.standard_normal(10)[metric]
