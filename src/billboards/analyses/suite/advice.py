@@ -335,7 +335,8 @@ def _held_out(evidence: Evidence, agreements: Agreements, pooling: Pooling, seed
         return None
     groups = collections(boards)
     few = thinned(pooling, min(_FEW, len(pooling.weights)))
-    drawn, means = {}, {}
+    drawn: dict[int, Floats] = {}
+    means: dict[int, Floats] = {}
     for group, predicted in zip(groups, leave_boards_out(few, agreements, groups), strict=True):
         ends = np.cumsum([len(boards[k].metrics) for k in group])[:-1]
         drawn |= dict(zip(group, np.split(predicted.draw(1000, seed), ends, axis=1), strict=True))
