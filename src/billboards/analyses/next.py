@@ -178,17 +178,22 @@ def select_items(
     budget: float | None = None,
     seed: int = 0,
     among: Sequence[str] | None = None,
+    anew: bool = False,
 ) -> Selection:
-    """The instances or outputs to have judged next; `among` leaves only these instances to choose from."""
+    """The instances or outputs to have judged next.
+
+    `among` leaves only these instances to choose from; with `anew` those that have labels may be chosen, too.
+    """
     matrix = view.matrix()
     prospect = _prospect(view, matrix, generators, metric, cost, seed)
     name = selector or BY_AIM[aim]
     worth = np.broadcast_to(SELECTORS.load(name)(prospect.candidates), prospect.has_output.shape)
-    lacking = prospect.has_output & ~np.isfinite(prospect.candidates.labels)
+    labelled = prospect.has_output & np.isfinite(prospect.candidates.labels)
+    lacking = prospect.has_output if anew else prospect.has_output & ~labelled
     if among is not None:
         lacking = lacking & np.isin(np.array(prospect.instances, object), list(among))
     how: Draw = draw or ("chance" if aim == "means" or name == "random" else "top")
-    choices, chances = _chosen(prospect, worth, lacking, unit, how, float(items), budget, seed)
+    choices, chances = _chosen(prospect, worth, lacking, unit, how, items=items, budget=budget, seed=seed)
     relied = prospect.candidates.metric
     return Selection(
         board=view.board.name,
@@ -202,7 +207,7 @@ def select_items(
         generators=prospect.generators,
         costs=cost or "items",
         cost=float(sum(choice.cost for choice in choices)),
-        labelled=int((prospect.has_output & ~lacking).sum()),
+        labelled=int(labelled.sum()),
         open=int((lacking.any(axis=0) if unit == "instances" else lacking).sum()),
         seed=seed,
         items=choices,
@@ -314,15 +319,15 @@ def _chosen(
     lacking: NDArray[np.bool_],
     unit: Unit,
     how: Draw,
-    items: float,
+    *,
+    items: int,
     budget: float | None,
     seed: int,
 ) -> tuple[tuple[Choice, ...], dict[str, dict[str, float]]]:
     """The choices, worthiest or likeliest first, and the chances of all that were open and of those labelled before."""
     whole = unit == "instances"
     if whole:
-        known = np.where(np.isfinite(worth), worth, np.nan)
-        each = _average(known, lacking)
+        each = _average(worth, lacking)
         price = np.where(lacking, prospect.cost, 0.0).sum(axis=0)
         places = np.flatnonzero(lacking.any(axis=0))
     else:
@@ -331,7 +336,7 @@ def _chosen(
         raise NotEnoughData("every output has a label already, so there is nothing to have judged next")
     # Without a budget each item counts 1, whatever it costs: the worth alone decides.
     prices = price[places] if budget is not None else np.ones(len(places))
-    limit = min(items, float(len(places))) if budget is None else budget
+    limit = float(min(items, len(places))) if budget is None else budget
     if budget is not None and budget < prices.min():
         raise InvalidInput(f"a budget of {budget:g} buys nothing: the cheapest item costs {prices.min():g}")
     if how == "chance":

@@ -18,9 +18,12 @@ from pydantic import ConfigDict, Field, Strict, TypeAdapter, ValidationError
 
 from billboards.errors import InvalidInput, UnknownName
 from billboards.reading import shown
+from billboards.selectors import SELECTORS
 
 #: Test questions come so many in each block of so many items.
 BLOCK = 20
+#: What labels are for, where a selector chooses the instances.
+AIMS = ("separate", "metrics", "means")
 DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 Share = Annotated[float, Field(strict=True, ge=0, le=1)]
 Seconds = Annotated[float | None, Field(strict=True, ge=0, le=10**11)]
@@ -58,6 +61,9 @@ class CampaignPlan:
     until_hour: Hour = None
     zone: Annotated[str, Field(strict=True)] = "UTC"
     seed: Annotated[int, Field(strict=True, ge=0, le=2**63)] = 0
+    #: Who chooses the instances, and what their labels are for; without a selector they are a random subsample.
+    selector: Annotated[str | None, Field(strict=True)] = None
+    aim: Annotated[str, Field(strict=True)] = "separate"
 
     @property
     def price(self) -> float:
@@ -96,6 +102,10 @@ def check_plan(plan: CampaignPlan) -> None:
     _check_window(plan)
     if not plan.currency.strip():
         raise InvalidInput(f"currency must be a short text, as in USD; found {plan.currency!r}")
+    if plan.selector is not None and plan.selector not in SELECTORS:
+        raise UnknownName("selector", plan.selector, SELECTORS)
+    if plan.aim not in AIMS:
+        raise UnknownName("aim", plan.aim, AIMS)
 
 
 @cache
@@ -114,6 +124,8 @@ def _mistake(key: str, kind: str, document: Mapping[str, Any]) -> InvalidInput:
         return InvalidInput(f"currency must be a short text, as in USD; found {shown(value)}")
     if key == "days":
         return InvalidInput(f"days must be a list of {', '.join(DAYS)}; found {shown(value)}")
+    if key in ("selector", "aim"):
+        return InvalidInput(f"{key} must be a name, as `billboards next` takes it; found {shown(value)}")
     if key == "zone":
         return InvalidInput(f"{shown(value)} is no time zone; write it as in America/Los_Angeles")
     limits = hints[key].__metadata__[0].metadata

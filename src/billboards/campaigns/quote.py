@@ -81,6 +81,10 @@ def quote(
 
 def _warnings(plan: CampaignPlan, instances: int, cost: float, hourly: float | None) -> list[str]:
     warnings = []
+    if plan.selector not in (None, "random") and plan.aim == "means":
+        warnings.append("instances are drawn with unequal chances: weigh labels by them (billboards estimate --drawn)")
+    elif plan.selector not in (None, "random"):
+        warnings.append(f"instances are chosen for their worth by {plan.selector}: plain means over them are biased")
     if instances < plan.instances:
         warnings.append(f"the board has {instances} instances to judge, fewer than the {plan.instances} asked for")
     if plan.pay and hourly is None:

@@ -46,6 +46,12 @@ def add_plan(parser: ArgumentParser) -> None:
     parser.add_argument("--days", metavar="DAYS", help="only on these, as in mon,tue,wed,thu,fri")
     parser.add_argument("--hours", type=_hours, metavar="FROM-TO", help="only within these, as in 10-18")
     parser.add_argument("--zone", metavar="NAME", help="time zone of days and hours (default UTC)")
+    parser.add_argument(
+        "--selector", metavar="NAME", help="choose the instances as `billboards next` does (default: at random)"
+    )
+    parser.add_argument(
+        "--aim", choices=("separate", "metrics", "means"), help="what labels are for, where a selector chooses"
+    )
     options.add_seed(parser)
 
 
@@ -73,7 +79,7 @@ def chosen_plan(arguments: Namespace) -> CampaignPlan:
 
     plan: dict[str, Any] = PRESETS[arguments.preset].document()
     asked = ("instances", "labels", "overlap", "positive", "negative", "qualification", "pass_mark")
-    paid = ("pay", "fee", "currency", "hourly", "budget", "opens", "closes", "zone", "seed")
+    paid = ("pay", "fee", "currency", "hourly", "budget", "opens", "closes", "zone", "seed", "selector", "aim")
     plan |= {word: getattr(arguments, word) for word in (*asked, *paid) if getattr(arguments, word) is not None}
     plan |= {} if arguments.minutes is None else {"lease_seconds": 60 * arguments.minutes}
     plan |= {} if arguments.seconds is None else {"seconds_per_item": arguments.seconds}

@@ -11,19 +11,22 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import Any, cast
 
+from billboards.analyses._view import View
+from billboards.analyses.next import Aim, Selection, select_items
 from billboards.board import Board, Outputs
 from billboards.board.names import file_name_mistake
 from billboards.campaigns.control_items import plan_qualification, plan_tests
-from billboards.campaigns.items import Item, plan_items, sample, slot_document
+from billboards.campaigns.items import Item, eligible, plan_items, sample, slot_document
 from billboards.campaigns.plan import CampaignPlan, read_plan
 from billboards.campaigns.quote import Quote, quote
 from billboards.campaigns.template_files import SentTemplate, parse_template, template_source
 from billboards.campaigns.templates import Template
 from billboards.errors import InvalidInput, Refused
+from billboards.show.documents import document_of
 from billboards.site.accounts.access import Viewer, require
-from billboards.site.boards.live import live_board
+from billboards.site.boards.live import LiveBoard, live_board
 from billboards.site.campaigns import answer_counts
 from billboards.site.campaigns import campaign_records as campaigns
 from billboards.site.campaigns.campaign import Campaign, campaign_of, campaign_with_id
@@ -52,7 +55,8 @@ def create_campaign(
     plan = read_plan((plan or CampaignPlan()).document())
     sent = template if isinstance(template, SentTemplate) else SentTemplate(str(template), template_source(template))
     asked = parse_template(sent.text, sent.name)
-    live = live_board(site, board, audience="owners").board
+    owners = live_board(site, board, audience="owners")
+    live = owners.board
     rows = chosen_rows(live, generators)
     if not rows and not rolling:
         raise InvalidInput(f"board {board} has no machine generators; name the rows to be judged")
@@ -61,11 +65,32 @@ def create_campaign(
     _check_joins(live, asked, joins or {})
     with site.database.reading() as connection:
         check_scales(connection, live, asked)
-    instances = sample(live, asked, plan)
+    selection = None if plan.selector is None else _selected(owners, asked, plan, rows)
+    instances = sample(live, asked, plan) if selection is None else _names_of(selection)
     items = plan_items(live, asked, plan, rows, instances)
     tests = [*plan_tests(live, asked, plan, instances), *plan_qualification(live, asked, plan, instances)]
     values = _values(sent.text, plan, [row.name for row in rows], instances, rolling, ranks, dict(joins or {}))
+    values |= {} if selection is None else {"details": {"selection": document_of(selection)}}
     return write_draft(site, viewer, board, name, "labels", values, [*items, *tests])
+
+
+def _selected(owners: LiveBoard, template: Template, plan: CampaignPlan, rows: Sequence[Outputs]) -> Selection:
+    """The instances that the plan's selector chooses among those the template can show, whoever judged them before."""
+    view = View(board=owners.board, counted=owners.board, cells=owners.cells)
+    return select_items(
+        view,
+        items=plan.instances,
+        aim=cast(Aim, plan.aim),
+        generators=[row.name for row in rows],
+        selector=plan.selector,
+        seed=plan.seed,
+        among=eligible(owners.board, template),
+        anew=True,
+    )
+
+
+def _names_of(selection: Selection) -> tuple[str, ...]:
+    return tuple(choice.instance for choice in selection.items)
 
 
 def write_draft(

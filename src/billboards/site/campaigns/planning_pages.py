@@ -22,6 +22,7 @@ from billboards.campaigns.template_files import (
     shipped,
 )
 from billboards.errors import BillboardsError, InvalidInput, InvalidTemplate, Refused
+from billboards.selectors import SELECTORS
 from billboards.site.accounts.access import require
 from billboards.site.campaigns.campaign import Campaign
 from billboards.site.campaigns.forms import preset_fields, sent_lines, sent_number, sent_plan
@@ -67,6 +68,7 @@ def _form(ask: Ask, sent: Mapping[str, Any], problems: Sequence[str], status: in
         instances=len(look.board.instances),
         presets=PRESETS,
         days=DAYS,
+        selectors={name: SELECTORS.summary(name) for name in SELECTORS},
     )
 
 
