@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import sys
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +21,7 @@ ALONE = ("diversity",)
 
 def orders(request: dict[str, Any]) -> dict[str, list[list[int]]]:
     """The order of every population by every method."""
-    from subset2evaluate import methods
-
+    methods = import_module("subset2evaluate.methods")
     items = request["items"]
     result: dict[str, list[list[int]]] = {}
     for name, method, metric in request["methods"]:
@@ -32,8 +32,7 @@ def orders(request: dict[str, Any]) -> dict[str, list[list[int]]]:
             chosen = [items[k] for k in population]
             worth = [alone[k] for k in population] if alone is not None else ask(chosen, metric=metric)
             # The package sorts with Python's own sort, highest first.
-            place = sorted(range(len(population)), key=lambda k, worth=worth: worth[k], reverse=True)
-            result[name].append(place)
+            result[name].append(sorted(range(len(population)), key=list(worth).__getitem__, reverse=True))
     return result
 
 

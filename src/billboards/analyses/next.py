@@ -299,7 +299,8 @@ def _costs(
         return np.ones((len(rows), len(keep)))
     if cost in COUNTED:
         inputs = np.array([_size(view.board.instances[k].input, cost) for k in keep], float)
-        return np.array([[_size(text, cost) for text in of_row] for of_row in texts], float) + inputs + 1
+        outputs = np.array([[_size(text, cost) for text in of_row] for of_row in texts], float)
+        return np.asarray(outputs + inputs + 1, np.float64)
     if cost not in matrix.scores.names and cost not in [column.source_name for column in matrix.scores.columns]:
         raise UnknownName("cost", cost, (*COUNTED, *matrix.scores.names))
     price = np.abs(matrix.scores.natural(cost)[rows])
