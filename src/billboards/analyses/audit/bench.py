@@ -84,8 +84,6 @@ class Bench:
 
     def score_texts(self, metric: Metric, positions: Sequence[int], texts: Sequence[str]) -> Floats:
         """A metric's scores of texts for the instances at these positions, in one call; higher is better."""
-        if not texts:
-            return np.empty(0)
         instances = self.board.instances
         references = self.board.reference_texts(self.board.references) if metric.card.needs_references else None
         batch = Batch(
