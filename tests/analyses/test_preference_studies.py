@@ -40,6 +40,7 @@ def test_two_metrics_are_compared_on_the_pairs_that_both_decide(compared: Board)
     said = " ".join(str(result).split())
     assert "WMT's Kendall of BLEU 1.000" in said
     assert "p, two-sided (whole instances exchanged)" in said
+    assert "pairs of outputs that people compared 12" in said
 
 
 def test_the_pairs_that_decide_between_metrics_are_shown_with_both_texts(compared: Board) -> None:

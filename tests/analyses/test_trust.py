@@ -160,6 +160,15 @@ def test_a_metric_that_follows_people_has_no_length_bias(board: Board, server: J
     assert metric.n > 0
 
 
+def test_one_instance_has_a_partial_correlation_with_length_and_no_interval(tmp_path: Path) -> None:
+    board = bb.save(replace(small_board(instances=1, generators=6), metrics=()), tmp_path / "one")
+    bb.score(board, ["chrF"])
+    (metric,) = measured(board).values()
+    assert metric.n > 3
+    assert metric.length is not None
+    assert metric.length_interval is None, "drawn again, one instance is always the same"
+
+
 def test_a_board_without_scores_says_so(board: Board) -> None:
     with pytest.raises(NotEnoughData, match="has no scores yet"):
         bb.trust(board)

@@ -84,6 +84,16 @@ def test_summaries_are_judged_by_how_they_read_before_the_article_is_shown() -> 
         ('kind = "scale"', 'kind = "preference"', "a preference question does not go with compares = 'none'"),
         ('labels = ["no", "perhaps", "yes"]', 'labels = ["no"]', "must be two options or more"),
         ('labels = ["no", "perhaps", "yes"]', 'labels = ["no", "no"]', "holds a text twice"),
+        (
+            'question = "Is it?"',
+            'question = "Is it?"\nvalues = [0, 1]',
+            "values: must be a list of 3 numbers, one for each label",
+        ),
+        (
+            'question = "Is it?"',
+            'question = "Is it?"\nvalues = [0, 0.5, 2]',
+            "values: must be numbers from 0 to 1; found [0.0, 0.5, 2.0]",
+        ),
         ('question = "Is it?"', 'question = "Is it?"\nstep = 2', "no key of a scale question named 'step'"),
         ('instructions = "Say."', "", "instructions: is missing; write it as a text"),
         ("[[stages]]", "[tests]\ngood_at_least = 2\n[[stages]]", "tests: good_at_least: must be a number from 0 to 1"),

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import pytest
-from small_audits import GENERATORS, Cheating, Honest, audit_board
+from small_audits import GENERATORS, Cheating, Honest, audit_board, card
 
 from billboards.analyses._archive import Archive
 from billboards.analyses.audit.auditing import audit_metric
@@ -28,8 +30,8 @@ from billboards.board import Board, ImportedColumn
 from billboards.board.cells import MemoryCells
 from billboards.board.folder import open_board
 from billboards.board.writing import write_board
-from billboards.errors import InvalidInput, NotEnoughData
-from billboards.metrics.base import Batch, Metric, score_checked
+from billboards.errors import InvalidInput, MetricFailed, NotEnoughData
+from billboards.metrics.base import Batch, Metric, MetricCard, score_checked
 from billboards.metrics.discovery import metric
 from billboards.show.documents import document_of, result_of
 
@@ -250,6 +252,39 @@ def test_the_optimised_output_enters_the_board_and_is_never_ranked(tmp_path: Pat
     assert (standing.rank, standing.reason) == (None, "optimised by cheating: shown, never ranked among the others")
     assert standing.scores["chrF"] is not None
     assert sorted(one.rank or 0 for one in ranking.generators if one.rank)[-1] <= 8
+
+
+@dataclass(frozen=True)
+class Flair(Cheating):
+    """Bears a name with a letter that JSON escapes in two halves, which TOML does not read."""
+
+    card: ClassVar[MetricCard] = card("flair-𝛽")
+
+
+def test_an_entered_name_stands_in_the_boards_file_as_it_is_written(tmp_path: Path) -> None:
+    home = write_board(audit_board(), tmp_path / "board")
+    board = open_board(home)
+    made = audit_metric(Bench(board, MemoryCells()), program(Flair()), PoolReranking(), JUDGES, draws=0)
+    enter(board, made.row, made.audit.how)
+    assert '[generators."optimised.flair-𝛽.rerank"]' in (home / "board.toml").read_text("utf-8")
+    assert open_board(home).generator("optimised.flair-𝛽.rerank").optimised_by == "flair-𝛽"
+
+
+@dataclass(frozen=True)
+class Speechless(Honest):
+    """A generation model that scores, and fails when it has to write."""
+
+    card: ClassVar[MetricCard] = card("speechless")
+
+    def decode(self, inputs: Sequence[str], *, beams: int, longest: int) -> list[tuple[str, ...]]:
+        raise MetricFailed(f"no room for {beams} beams of {longest} tokens")
+
+
+def test_a_model_that_can_not_write_leaves_its_decoding_untried_and_the_verdict_open() -> None:
+    (done,) = audit_named(Bench(audit_board(), MemoryCells()), [Speechless()], against=["chrF"], draws=0).audited
+    assert done.audit.not_tried == {"decode": "no room for 5 beams of 200 tokens"}
+    assert done.audit.level == "inconclusive"
+    assert "decode" in done.audit.words
 
 
 def test_what_suits_a_metric_is_chosen() -> None:
