@@ -330,7 +330,9 @@ def test_the_challenge_s_own_scores_come_along_and_its_workers_have_pseudonyms(
     assert max(ours) == -9.091
     assert len(board.judgments.annotators) == 253
     assert all(name.startswith("W") for name in board.judgments.annotators)
-    assert "ratings don't say whose they are" in " ".join(imported.notes)
+    notes = " ".join(imported.notes)
+    assert "ratings don't say whose they are" in notes
+    assert "the challenge's own bleu, meteor, ter come along, but for webnlg, which is a reference itself" in notes
 
 
 @pytest.mark.data
@@ -428,6 +430,22 @@ def test_marked_errors_are_weighed_in_a_campaign_of_mqm(tmp_path: Path) -> None:
     assert values.tolist() == [[0.0, -5.0], [-5.0, 0.0], [0.0, -5.0]]
     only = read("esa", tmp_path, campaign="240315rc5MQM").board
     assert set(only.dimensions) == {"mqm"}
+
+
+@pytest.mark.parametrize(
+    ("severity", "kind", "weight"),
+    [("minor", "Fluency, Punctuation", 0.1), ("minor", "Addition", 1.0), ("major", "Punctuation", 5.0)],
+)
+def test_minor_punctuation_weighs_a_tenth_of_another_minor_error(
+    tmp_path: Path, severity: str, kind: str, weight: float
+) -> None:
+    made = MAKERS["esa"](tmp_path)
+    marked = f'""severity"": ""{severity}"", ""error_type"": ""{kind}""'
+    text = made.files[0].read_text("utf-8").replace('""severity"": ""major"", ""error_type"": null', marked)
+    (made.files[0].parent / "240315rc5MQM.scores.csv").write_text(text, "utf-8")
+    board = made.load("esa").board
+    values = human_scores(board.judgments, board.aggregate("mqm-campaign"), board.dimensions, (3, 2))
+    assert values.tolist() == [[0.0, -weight], [-weight, 0.0], [0.0, -weight]]
 
 
 def test_answers_to_other_batches_are_refused_when_asked_for_and_else_left_out(tmp_path: Path) -> None:

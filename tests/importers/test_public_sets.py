@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -143,6 +144,19 @@ def test_pairs_of_translations_become_preferences(tmp_path: Path) -> None:
     names = [(board.rows[b].name, board.rows[w].name) for b, w in zip(pairs.better, pairs.worse, strict=True)]
     assert names == [("NEU.1", "UEDIN.2"), ("NEU.1", "online.0")] * 2
     assert (board.input_language, board.output_language) == ("gu", "en")
+
+
+def test_pairs_that_are_stated_again_count_each_time_and_are_noted(tmp_path: Path) -> None:
+    small = MAKERS["wmt19-darr"](tmp_path)
+    assert "stated again" not in " ".join(small.load("wmt19-darr").notes)
+    first = json.loads(small.source.read_text("utf-8").splitlines()[0])
+    turned = {**first, **{f"better{end}": first[f"worse{end}"] for end in ("", "_sys")}}
+    turned |= {f"worse{end}": first[f"better{end}"] for end in ("", "_sys")}
+    with small.source.open("a", encoding="utf-8") as file:
+        file.writelines(json.dumps(pair) + "\n" for pair in (first, turned))
+    again = small.load("wmt19-darr")
+    assert len(preferred_pairs(again.board, again.board.aggregate())) == 6
+    assert "2 pairs are stated again or the other way round; each counts" in " ".join(again.notes)
 
 
 def test_higher_scores_of_pascal_s_pairs_win_and_equal_ones_tie(tmp_path: Path) -> None:

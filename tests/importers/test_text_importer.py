@@ -65,6 +65,28 @@ def test_long_tables_with_usual_names_need_no_option(table: str) -> None:
     assert given(board) == [("1", "x", {name: 3}, "a"), ("2", "x", {name: 4}, "a"), ("2", "Y", {name: 1}, "b")]
 
 
+@pytest.mark.parametrize(
+    ("system", "segment"),
+    [
+        ("sys", "seg_id"),
+        ("system_id", "Segment_ID"),
+        ("System_Name", "sentence_id"),
+        ("model", "item"),
+        ("generator", "instance_id"),
+        ("system", "line_number"),
+        ("SYS", "seg"),
+        ("system", "lineno"),
+        ("system", "sent_id"),
+        ("system", "instance"),
+        ("system", "sentence"),
+    ],
+)
+@pytest.mark.usefixtures("folder")
+def test_columns_may_have_any_usual_name(system: str, segment: str) -> None:
+    board = imported(f"{system},{segment},score\nx,1,3\nY,2,1\n")
+    assert given(board) == [("1", "x", {"score": 3}, None), ("2", "Y", {"score": 1}, None)]
+
+
 @pytest.mark.usefixtures("folder")
 def test_a_wide_table_has_a_column_for_each_system() -> None:
     board = imported("segment,annotator,x,Y\n1,a,3,\n2,a,4,1\n")
