@@ -36,6 +36,12 @@ def test_a_model_beats_the_majority_where_some_annotators_guess(method: Method) 
     assert ((found.confidence > 0.2) & (found.confidence <= 1 + 1e-9)).all()
 
 
+def test_somebody_who_always_says_the_same_is_right_as_often_as_that_is() -> None:
+    truth = np.arange(40) % 4 == 0
+    table = np.column_stack([truth, truth, truth, np.ones(40)]).astype(float)
+    assert aggregate_ratings(ratings_in_table(table), "dawid-skene").skill == pytest.approx([1, 1, 1, 0.25], abs=0.01)
+
+
 @pytest.mark.parametrize("method", ["mean", "majority", "dawid-skene"])
 def test_the_order_of_ratings_does_not_matter(method: Method) -> None:
     _, ratings, _ = noisy_crowd(1)

@@ -110,11 +110,15 @@ def test_neymans_allocation_by_hand() -> None:
     assert neyman_allocation([100, 200, 300], [5, 1, 1], 60).tolist() == [30, 12, 18]
     assert neyman_allocation([10, 200, 300], [50, 1, 1], 60).tolist() == [10, 20, 30]
     assert neyman_allocation([3, 3], [0, 0], 4).tolist() == [2, 2]
+    assert neyman_allocation([10, 0, 10], [1, 5, 3], 4).tolist() == [1, 0, 3]
 
 
 def test_impossible_draws_are_refused() -> None:
     with pytest.raises(InvalidInput, match="4 labels can't be spread over 3"):
         inclusion_probabilities([1.0, 1, 1], 4)
+    for least in (0.0, 1.5):
+        with pytest.raises(InvalidInput, match=f"spread evenly is above 0 and at most 1, not {least}"):
+            inclusion_probabilities([1.0, 1, 1], 2, least=least)
     with pytest.raises(InvalidInput, match="which draw is this"):
         estimate_weighted([NO, 1], [1.0, 0.5])
     with pytest.raises(NotEnoughData):

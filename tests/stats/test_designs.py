@@ -71,6 +71,17 @@ def test_a_vote_is_won_by_the_commonest_and_a_tie_lies_between() -> None:
     assert majority(np.array([[0, 0, 1, 1, 0.5]])) == pytest.approx([0.5])
 
 
+def test_a_mean_counts_every_label_and_a_vote_only_the_commonest() -> None:
+    divided = Labels(np.tile([0.0, 0.0, 1.0], (30, 1)), np.zeros(30, np.int64))
+    found = by_design(compare_designs(divided, rounds=20))
+    assert found["binary", "mean", 3].score == pytest.approx(1 / 3)
+    assert found["binary", "majority", 3].score == 0
+    # A single label of each item, drawn anew in every round: right on average, and never the same.
+    assert found["binary", "mean", 1].score == pytest.approx(1 / 3, abs=0.1)
+    assert found["binary", "mean", 3].sd == pytest.approx(0)
+    assert found["binary", "mean", 1].sd > 0.05
+
+
 def test_scales_are_thresholds_and_the_nearest_of_five() -> None:
     values = np.array([0, 0.12, 0.13, 0.49, 0.5, 0.9, 1, np.nan])
     assert np.array_equal(SCALES["binary"](values), [0, 0, 0, 0, 1, 1, 1, np.nan], equal_nan=True)

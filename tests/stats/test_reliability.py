@@ -181,6 +181,12 @@ def test_with_gaps_icc2_recovers_known_variances() -> None:
     assert found[2] == pytest.approx(4 / 5, abs=0.04)
 
 
+def test_with_gaps_icc2_is_nan_where_nobody_rated_two_units() -> None:
+    table = np.array([[1, 2, NO, NO], [NO, NO, 3, 5]])
+    single = intraclass_correlation(table, "ICC(2)", resamples=20).single
+    assert np.isnan([single.value, single.low, single.high]).all(), "units and annotators can't be told apart"
+
+
 def test_spearman_brown_of_one_rating_is_itself() -> None:
     assert spearman_brown(0.3, 1) == pytest.approx(0.3)
     assert spearman_brown(0.5, 3) == pytest.approx(0.75)

@@ -64,6 +64,11 @@ def test_a_residual_is_that_of_a_line_fitted_to_the_other_ratings() -> None:
     assert np.isnan(found[30])
 
 
+def test_ratings_without_as_many_scores_are_refused() -> None:
+    with pytest.raises(InvalidInput, match=r"every rating needs its score; the shapes are \(5,\) and \(4,\)"):
+        standardised_residuals(np.arange(5.0), np.arange(4.0))
+
+
 def test_ratings_that_were_turned_round_come_first() -> None:
     random = np.random.default_rng(5)
     score = random.normal(50, 20, 500)
