@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import os
+import subprocess
+import sys
 import tarfile
 import zipfile
 from collections.abc import Iterator
@@ -16,6 +18,7 @@ import pytest
 
 from billboards.errors import InvalidInput, InvalidSubmission, MissingPart
 from billboards.metrics.base import Batch, MetricCard
+from billboards.run import wheel_installer
 from billboards.run.environments import (
     EnvironmentLimits,
     build_environment,
@@ -169,6 +172,31 @@ def test_a_wheel_that_points_to_a_package_to_build_is_refused_and_nothing_of_it_
     with pytest.raises(InvalidInput, match="a package wanted to be built; only wheels are installed"):
         build_environment("letters\n", tmp_path / "home", wheels=wheels)
     assert not (tmp_path / "mark").exists()
+
+
+@pytest.mark.parametrize(
+    "start",
+    [
+        "os.execv(sys.executable, program)",
+        "os.fork()",
+        "os.forkpty()",
+        "os.posix_spawn(sys.executable, program, {})",
+        "os.spawnv(os.P_WAIT, sys.executable, program)",
+        "os.system('echo started')",
+        "pty.spawn(program)",
+        "subprocess.run(program)",
+    ],
+)
+def test_the_installer_starts_no_program_in_any_way(tmp_path: Path, start: str) -> None:
+    (tmp_path / "pip").mkdir()
+    lines = ("import os, pty, subprocess, sys", "program = [sys.executable, '-c', 'print(\"started\")']", start)
+    (tmp_path / "pip" / "__init__.py").touch()
+    (tmp_path / "pip" / "__main__.py").write_text("".join(f"{line}\n" for line in (*lines, "print('started')")))
+    command = [sys.executable, str(Path(wheel_installer.__file__))]
+    variables = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    ended = subprocess.run(command, check=False, env=variables, capture_output=True, text=True, timeout=60)
+    assert (ended.returncode, ended.stdout) == (1, "")
+    assert "PermissionError: a package wanted to be built; only wheels are installed" in ended.stderr
 
 
 def test_a_wheel_that_unpacks_into_too_much_is_refused(tmp_path: Path, wheels: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from small_sites import Harbour, MakeHarbour
 
 from billboards.board import Aggregate, Dimension
 from billboards.board.judgments import JudgmentColumns
-from billboards.errors import InvalidInput, Refused, UnknownName
+from billboards.errors import InvalidInput, NotEnoughData, Refused, UnknownName
 from billboards.site.boards.live import live_board
 from billboards.site.campaigns.annotating import next_item, submit_answer
 from billboards.site.campaigns.annotators import rulings
@@ -38,8 +39,6 @@ def port(make_harbour: MakeHarbour) -> Harbour:
 
 
 def test_blind_judges_side_with_the_source_that_is_right(make_harbour: MakeHarbour) -> None:
-    from dataclasses import replace
-
     board = distinct_board(8, 2)
     judged = JudgmentColumns(("crowd", "expert"))
     for row in range(2):
@@ -64,6 +63,19 @@ def test_blind_judges_side_with_the_source_that_is_right(make_harbour: MakeHarbo
     assert live_board(port.site, "ferry").board.ranks == "overall", "a check of judges ranks nothing"
     with pytest.raises(Refused, match="is no meta-evaluation"):
         meta_results(port.site, port.owner, small_campaign(port, **PLAIN).id)
+
+
+def test_sources_that_agree_everywhere_leave_nothing_to_check(make_harbour: MakeHarbour) -> None:
+    judged = JudgmentColumns(("crowd", "expert"))
+    for row in range(2):
+        for k in range(8):
+            judged.add(k, row, {"expert": 1.0 + (k + row) % 5, "crowd": 1.0 + (k + row) % 5})
+    scales = {name: Dimension(name, range=(1, 5)) for name in ("crowd", "expert")}
+    sums = {"overall": Aggregate("overall", ("expert",))}
+    board = replace(distinct_board(8, 2), judgments=judged.build(), dimensions=scales, aggregates=sums, ranks="overall")
+    port = make_harbour(board)
+    with pytest.raises(NotEnoughData, match="crowd and expert nowhere disagree on board ferry"):
+        create_meta_campaign(port.site, port.owner, "ferry", "blind", "crowd", "expert")
 
 
 def test_an_answer_is_disputed_struck_out_judged_again_and_restored(port: Harbour) -> None:

@@ -65,6 +65,7 @@ def test_every_mistake_of_a_file_is_named_and_what_was_written_stays(small: Page
         ({"name": "", "pasted": "a"}, "empty"),
         ({"name": "late", "pasted": "a"}, "late"),
         ({"name": "mine", "pasted": "a\n" * 8, "paper": "javascript:x"}, "web address"),
+        ({"name": "mine", "pasted": "a\n" * 8, "entry": "main"}, "no kind of entry named"),
     ],
 )
 def test_a_form_that_is_wrong_is_shown_again_with_what_is_wrong(

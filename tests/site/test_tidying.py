@@ -22,7 +22,7 @@ from sqlalchemy import insert
 
 from billboards.board.writing import write_board
 from billboards.cli.main import main
-from billboards.errors import InvalidInput
+from billboards.errors import InvalidInput, StoreAway
 from billboards.site.accounts import access
 from billboards.site.accounts.access import local_viewer
 from billboards.site.admin import tidying
@@ -440,6 +440,34 @@ def test_a_backup_begins_anew_where_a_file_was_deleted_meanwhile(lived: Harbour,
     restore(tmp_path / "a.tar.gz", tmp_path / "new")
     with closing(open_site(tmp_path / "new", clock=lived.clock)) as restored:
         assert spoken(restored) == spoken(site)
+
+
+class DeletedOneByOne(Blobs):
+    """A folder of which every file that a backup is about to read is withdrawn and tidied away."""
+
+    harbour: Harbour
+
+    def read(self, name: str) -> bytes:
+        site, owner = self.harbour.site, self.harbour.owner
+        with site.database.reading() as connection:
+            (named,) = (submission for submission in submissions.find(connection) if submission.blob == name)
+        submitting.withdraw(site, owner, named.id)
+        self.harbour.clock.now += 11 * DAY
+        grow_old(site, 2)
+        tidy(retained(self.harbour, withdrawn_days=10), actor="owner")
+        return super().read(name)
+
+
+def test_a_backup_gives_up_where_files_go_away_again_and_again(harbour: Harbour, tmp_path: Path) -> None:
+    site = harbour.site
+    for k in range(5):
+        submitting.submit_generator(site, harbour.owner, "ferry", f"b{k}", harbour.outputs(k))
+    site.blobs = blobs = DeletedOneByOne(site.data / "blobs")
+    object.__setattr__(blobs, "harbour", harbour)
+    with pytest.raises(StoreAway, match=r"files of .* are being deleted; take the backup again in a while"):
+        back_up(site, tmp_path / "a.tar.gz")
+    assert not (tmp_path / "a.tar.gz").exists()
+    assert back_up(site, tmp_path / "b.tar.gz").blobs == 0
 
 
 @pytest.mark.parametrize(

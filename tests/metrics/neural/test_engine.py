@@ -155,6 +155,16 @@ def test_embeddings_that_can_not_be_kept_are_an_error(bert: Weights, tmp_path: P
         start_engine(bert, 2, "fp32", Where("cpu", tmp_path / "file"))
 
 
+def test_kept_embeddings_that_were_damaged_are_an_error_that_says_to_delete_the_file(
+    bert: Weights, texts: Texts, tmp_path: Path
+) -> None:
+    engine = start_engine(bert, 2, "fp32", Where("cpu", tmp_path))
+    (kept,) = (path for path in tmp_path.rglob("*") if path.is_file())
+    kept.write_bytes(b"damaged " * 1000)
+    with pytest.raises(StoreFailed, match=rf"{kept.name}: embeddings can't be read: .*; delete the file"):
+        scored(engine, texts)
+
+
 def test_what_is_made_ahead_arrives_in_order_and_errors_arrive_with_it() -> None:
     def items() -> Iterator[int]:
         yield from range(5)
