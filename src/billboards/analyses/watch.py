@@ -291,10 +291,12 @@ def watch_cells(
     pool: int | None = None,
     draws: int = 1000,
     seed: int = 0,
+    most_intervals: int = MOST_INTERVALS,
 ) -> tuple[tuple[WatchedMean, ...], tuple[WatchedPair, ...], Watched]:
     """Generators' means and differences from judged outputs in their order, the best first; values on 0-100.
 
-    `ends` are those of the scale; None makes everything asymptotic.
+    `ends` are those of the scale; None makes everything asymptotic. With more pairs than `most_intervals`, only
+    neighbours have an interval.
     """
     low, high = ends or (0.0, 1.0)
     on_unit = Cells(
@@ -316,7 +318,7 @@ def watch_cells(
         for name, values in zip(names, by_generator, strict=True)
         if len(values)
     ]
-    pairs = _pairs(names, cells, asked.shape, watched, ends, pool, draws, seed)
+    pairs = _pairs(names, cells, asked.shape, watched, ends, pool, draws, seed, most_intervals)
     return tuple(sorted(means, key=lambda mean: (-mean.mean, mean.generator))), pairs, watched
 
 
@@ -344,12 +346,13 @@ def _pairs(
     pool: int | None,
     draws: int,
     seed: int,
+    most_intervals: int,
 ) -> tuple[WatchedPair, ...]:
     values = np.full(shape, np.nan)
     values[cells.generator, cells.unit] = cells.value
     values = values[:, _unit_order(cells)]
     decisions = watched.decisions
-    with_intervals = _with_intervals(values, watched)
+    with_intervals = _with_intervals(values, watched, most_intervals)
     pairs = []
     for k, (first, second) in enumerate(zip(decisions.first.tolist(), decisions.second.tolist(), strict=True)):
         differences = values[first] - values[second]
@@ -378,10 +381,10 @@ def _pairs(
     return tuple(sorted(pairs, key=lambda pair: (-pair.difference, pair.better, pair.other)))
 
 
-def _with_intervals(values: Floats, watched: Watched) -> set[int] | None:
+def _with_intervals(values: Floats, watched: Watched, most: int) -> set[int] | None:
     """The pairs whose difference gets an interval: all (None), or neighbours in the order of means where many are."""
     decisions = watched.decisions
-    if len(decisions.first) <= MOST_INTERVALS:
+    if len(decisions.first) <= most:
         return None
     judged = np.isfinite(values)
     means = np.where(judged, values, 0.0).sum(axis=1) / np.maximum(judged.sum(axis=1), 1)

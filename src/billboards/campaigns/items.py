@@ -2,7 +2,9 @@
 
 The subsample of instances is random, fixed by the campaign's seed, and the same for every generator, so that
 generators are compared on the same instances and one that comes later is too. Items are ordered in rounds: each has
-every generator once, each on another instance, so that whoever works at whatever time sees all generators evenly.
+every generator once, each on another instance, so that whoever works at whatever time sees all generators evenly. A
+campaign that may stop early goes through its instances in blocks of as many as there are generators, so that instances
+are complete one block after the other.
 """
 
 from __future__ import annotations
@@ -121,10 +123,10 @@ def _singles(
     board: Board, template: Template, plan: CampaignPlan, rows: Sequence[Outputs], instances: Sequence[str]
 ) -> Iterable[Item]:
     """One generator per item; where it is compared with the reference, each of them is first in half of its items."""
-    shift = max(1, len(instances) // max(1, len(rows)))
-    for turn in range(len(instances)):
+    for turn, block in _turns(plan, len(rows), instances):
+        shift = max(1, len(block) // max(1, len(rows)))
         for k in chance(plan.seed, "round", turn).sample(range(len(rows)), len(rows)):
-            instance = instances[(turn + k * shift) % len(instances)]
+            instance = block[(turn + k * shift) % len(block)]
             slot = output_slot(board, rows[k], instance)
             if slot is None:
                 continue
@@ -134,6 +136,14 @@ def _singles(
                 other = reference_of(board, instance)
                 assert other is not None, "eligible instances have a reference"
                 yield Item(instance=instance, slots=(slot, other), order=(0, 1) if turn % 2 == k % 2 else (1, 0))
+
+
+def _turns(plan: CampaignPlan, rows: int, instances: Sequence[str]) -> Iterable[tuple[int, Sequence[str]]]:
+    """Every turn with the block of instances it goes through: all of them, or as many as there are generators."""
+    size = len(instances) if plan.stop == "never" else max(1, rows)
+    for start in range(0, len(instances), max(1, size)):
+        block = instances[start : start + size]
+        yield from ((start + turn, block) for turn in range(len(block)))
 
 
 def _groups(

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from datetime import datetime, timedelta
 from functools import cache
-from typing import Annotated, Any, ClassVar, get_type_hints
+from typing import Annotated, Any, ClassVar, Literal, get_args, get_type_hints
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import ConfigDict, Field, Strict, TypeAdapter, ValidationError
@@ -28,6 +28,10 @@ DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 Share = Annotated[float, Field(strict=True, ge=0, le=1)]
 Seconds = Annotated[float | None, Field(strict=True, ge=0, le=10**11)]
 Hour = Annotated[float | None, Field(strict=True, ge=0, le=24)]
+#: When no more is asked: once all is answered, or about a generator once it is told apart from all others.
+Stop = Literal["never", "decided"]
+#: What excludes annotators: the annotator model, or accumulated evidence that they fall short of the pass mark.
+Exclusion = Literal["model", "e-value"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,6 +68,10 @@ class CampaignPlan:
     #: Who chooses the instances, and what their labels are for; without a selector they are a random subsample.
     selector: Annotated[str | None, Field(strict=True)] = None
     aim: Annotated[str, Field(strict=True)] = "separate"
+    stop: Stop = "never"
+    #: The share of false ones among all decisions between generators.
+    stop_level: Annotated[float, Field(strict=True, ge=0.0001, le=0.5)] = 0.05
+    exclusion: Exclusion = "model"
 
     @property
     def price(self) -> float:
@@ -100,10 +108,14 @@ def check_plan(plan: CampaignPlan) -> None:
     """Refuse a plan whose settings don't go together."""
     _check_tests(plan)
     _check_window(plan)
+    if plan.exclusion == "e-value" and not 0 < plan.pass_mark < 1:
+        raise InvalidInput("excluding by e-value needs a pass mark between 0 and 1: the accuracy that is asked for")
     if not plan.currency.strip():
         raise InvalidInput(f"currency must be a short text, as in USD; found {plan.currency!r}")
     if plan.selector is not None and plan.selector not in SELECTORS:
         raise UnknownName("selector", plan.selector, SELECTORS)
+    if plan.selector is not None and plan.stop == "decided":
+        raise InvalidInput("stopping when decided needs instances in random order; leave the selector out, or `stop`")
     if plan.aim not in AIMS:
         raise UnknownName("aim", plan.aim, AIMS)
 
@@ -128,6 +140,8 @@ def _mistake(key: str, kind: str, document: Mapping[str, Any]) -> InvalidInput:
         return InvalidInput(f"{key} must be a name, as `billboards next` takes it; found {shown(value)}")
     if key == "zone":
         return InvalidInput(f"{shown(value)} is no time zone; write it as in America/Los_Angeles")
+    if key in ("stop", "exclusion"):
+        return InvalidInput(f"{key} must be {' or '.join(get_args(hints[key]))}; found {shown(value)}")
     limits = hints[key].__metadata__[0].metadata
     low, high = (next(getattr(limit, end) for limit in limits if hasattr(limit, end)) for end in ("ge", "le"))
     number = "a whole number" if hints[key].__origin__ is int else "a number"

@@ -52,6 +52,19 @@ def add_plan(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--aim", choices=("separate", "metrics", "means"), help="what labels are for, where a selector chooses"
     )
+    parser.add_argument(
+        "--stop",
+        choices=("never", "decided"),
+        help="decided: ask no more about a generator that is told apart from all others (default never)",
+    )
+    parser.add_argument(
+        "--stop-level", type=options.non_negative, metavar="X", help="share of false decisions (default 0.05)"
+    )
+    parser.add_argument(
+        "--exclusion",
+        choices=("model", "e-value"),
+        help="exclude who is noisy by the annotator model (default), or short of the pass mark by e-value",
+    )
     options.add_seed(parser)
 
 
@@ -80,7 +93,8 @@ def chosen_plan(arguments: Namespace) -> CampaignPlan:
     plan: dict[str, Any] = PRESETS[arguments.preset].document()
     asked = ("instances", "labels", "overlap", "positive", "negative", "qualification", "pass_mark")
     paid = ("pay", "fee", "currency", "hourly", "budget", "opens", "closes", "zone", "seed", "selector", "aim")
-    plan |= {word: getattr(arguments, word) for word in (*asked, *paid) if getattr(arguments, word) is not None}
+    stops = ("stop", "stop_level", "exclusion")
+    plan |= {word: getattr(arguments, word) for word in (*asked, *paid, *stops) if getattr(arguments, word) is not None}
     plan |= {} if arguments.minutes is None else {"lease_seconds": 60 * arguments.minutes}
     plan |= {} if arguments.seconds is None else {"seconds_per_item": arguments.seconds}
     plan |= {} if arguments.days is None else {"days": [day.strip() for day in arguments.days.split(",")]}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from billboards.show.table import Table, TableColumn
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from billboards.site.campaigns.meta_evaluation import Corner
     from billboards.site.campaigns.results import Results
     from billboards.site.campaigns.status import Status
+    from billboards.site.campaigns.watching import CampaignWatch
 
 
 def _facts(title: str, facts: Sequence[tuple[str, object]], notes: Sequence[str] = ()) -> Table:
@@ -85,6 +87,8 @@ def status_tables(status: Status) -> list[Table]:
         ("median time", None if status.median_seconds is None else f"{status.median_seconds:.0f} s"),
         ("an hour is paid", _money(status.hourly, currency)),
     ]
+    if status.campaign.plan.stop == "decided":
+        facts.append(("saved by stopping", f"{status.saved:,} labels, {_money(status.saved_money, currency)}"))
     wage = f"careful: that is less than {status.campaign.plan.hourly:.2f} {currency} an hour"
     columns = (
         TableColumn("name", "generator", "left", kind="name"),
@@ -104,7 +108,7 @@ def results_table(results: Results) -> Table:
         TableColumn("dimension", "dimension", "left"),
         TableColumn("name", "generator", "left", kind="name"),
         TableColumn("mean", "mean", digits=1),
-        TableColumn("interval", "95% interval", digits=1, kind="interval"),
+        TableColumn("interval", "95%, looked at once", digits=1, kind="interval"),
         TableColumn("worst_se", "worst-case SE", digits=2, priority=1),
         TableColumn("instances", "instances", priority=2),
         TableColumn("labels", "labels", priority=3),
@@ -124,6 +128,38 @@ def results_table(results: Results) -> Table:
     whose = "with" if results.with_excluded else "without"
     notes = () if rows else ("No answer counts yet; `billboards campaign status` says how far it is.",)
     return Table(f"{results.campaign.name}: results {whose} excluded annotators", columns, rows, notes)
+
+
+def watch_tables(name: str, watch: CampaignWatch) -> list[Table]:
+    """Means and pairs of generators, valid however often one looks."""
+    from billboards.analyses.watch import ONCE, verdict
+    from billboards.site.campaigns.watching import watch_words
+
+    means = (
+        TableColumn("generator", "generator", "left", kind="name"),
+        TableColumn("mean", "mean", digits=1),
+        TableColumn("interval", "95%, valid while you watch", digits=1, kind="interval"),
+        TableColumn("once", f"95%, {ONCE}", digits=1, kind="interval", priority=1),
+        TableColumn("n", "instances", priority=2),
+    )
+    pairs = (
+        TableColumn("better", "better", "left", kind="name"),
+        TableColumn("other", "than", "left"),
+        TableColumn("difference", "difference", digits=1),
+        TableColumn("interval", "95%, valid while you watch", digits=1, kind="interval"),
+        TableColumn("once", f"95%, {ONCE}", digits=1, kind="interval", priority=2),
+        TableColumn("e", "e-value", priority=1),
+        TableColumn("verdict", "decided", "left"),
+    )
+    return [
+        Table(f"{name}: means while you watch", means, tuple(map(asdict, watch.means)), tuple(watch_words(watch))),
+        Table(
+            f"{name}: pairs of generators",
+            pairs,
+            tuple({**asdict(pair), "verdict": verdict(pair.labels)} for pair in watch.pairs),
+            (f"At most {watch.level:.0%} of what is decided is expected to be wrong, whenever one stops.",),
+        ),
+    ]
 
 
 def annotators_table(name: str, lines: Sequence[AnnotatorLine]) -> Table:

@@ -156,10 +156,11 @@ def status(arguments: Namespace, site: Site, owner: Viewer) -> int:
 
 def results(arguments: Namespace, site: Site, owner: Viewer) -> int:
     """What a campaign has found, without and with the excluded."""
-    from billboards.cli.campaign_tables import meta_table, results_table
+    from billboards.cli.campaign_tables import meta_table, results_table, watch_tables
     from billboards.cli.output import emit
     from billboards.site.campaigns.meta_evaluation import meta_results
     from billboards.site.campaigns.results import both_results
+    from billboards.site.campaigns.watching import watch_campaign
 
     campaign = _named(arguments, site)
     if campaign.kind == "meta":
@@ -168,12 +169,15 @@ def results(arguments: Namespace, site: Site, owner: Viewer) -> int:
         emit(arguments, [meta_table(campaign.name, corners)], lambda: corner_document)
         return 0
     without, with_all = both_results(site, owner, campaign.id)
+    watched = watch_campaign(site, owner, campaign.id)
     tables = [results_table(without)]
     tables += [results_table(with_all)] if with_all.estimates != without.estimates else []
+    tables += watch_tables(campaign.name, watched) if watched.means else []
     document = {
         "campaign": campaign.name,
         "without_excluded": [asdict(estimate) for estimate in without.estimates],
         "with_excluded": [asdict(estimate) for estimate in with_all.estimates],
+        "watch": asdict(watched),
     }
     emit(arguments, tables, lambda: document)
     return 0

@@ -26,8 +26,8 @@ Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 #: The shares of the largest possible bet that the mixture stakes, each with the same weight.
 STAKES: Floats = 0.5 ** (np.arange(14) / 2)
-#: Halvings of [0, 1], after which an end of an interval is known to 2e-8.
-HALVINGS = 26
+#: Halvings of [0, 1], after which an end of an interval is known to 1e-6.
+HALVINGS = 20
 #: An asymptotic sequence is tightest after so many units.
 TIGHTEST_AT = 100
 

@@ -218,6 +218,8 @@ class _Replay:
         for generator in out:
             self.dropped[generator] = labels
             self._missing[generator] = False
+        if len(self.dropped) == len(self._missing):
+            return
         self._waiting = self._missing.sum(axis=0).tolist()
         while (ready := next((unit for unit in self._begun if self._waiting[unit] == 0), None)) is not None:
             self._enter(ready, labels)

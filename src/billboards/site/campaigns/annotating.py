@@ -30,6 +30,7 @@ from billboards.site.campaigns.campaign import Campaign, campaign_with_id
 from billboards.site.campaigns.campaign_records import ItemRow
 from billboards.site.campaigns.rolling import note_finished
 from billboards.site.campaigns.turns import Progress, Turn, count_progress, next_turn
+from billboards.site.campaigns.watching import follow_decisions
 from billboards.site.site import Site
 
 LONGEST_ID = 64
@@ -193,6 +194,8 @@ def _keep(
         made = _add(connection, campaign, held, answer_id, kind, checked, spent, now, right)
         if kind == "submitted" and campaign.rolling:
             note_finished(connection, campaign, item.row, now=now)
+        if kind == "submitted" and item.purpose == "label":
+            follow_decisions(connection, campaign, now=now, instance=item.instance)
         return _saved(connection, made)
 
 
@@ -234,6 +237,7 @@ def _take_back(connection: Connection, campaign: Campaign, who: Annotator, answe
         note_finished(connection, campaign, campaigns.item(connection, held.item_id).row, now=now)
     answers.set_state(connection, held.id, "open", now=now, expires=now + campaign.plan.lease_seconds)
     _add(connection, campaign, held, answer_id, "undone", last.answers, last.seconds, now, supersedes=last.id)
+    follow_decisions(connection, campaign, now=now)
 
 
 def _held_item(connection: Connection, campaign: Campaign, who: Annotator, assignment_id: str) -> Assignment:

@@ -4,13 +4,15 @@ Personal links are made for names the owner knows; a shared one lets a crowd pla
 platform gives them. The annotator model excludes by itself; a person may exclude and readmit, and disputes are a
 person's to decide. Whoever decides gives a reason, and it stays on record. After each test question the model looks at
 everybody again (GENIE, §5): all annotators of a task are judged together, over the test questions of every campaign of
-that task.
+that task. A plan may go by evidence instead: who has an e-value of 100 against reaching the pass mark is excluded,
+which happens to one in a hundred at most of those who do reach it, however often one looks.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from math import exp
 from statistics import median
 from typing import Any
 
@@ -24,6 +26,7 @@ from billboards.site.campaigns import answer_records as answers
 from billboards.site.campaigns import campaign_records as campaigns
 from billboards.site.campaigns.annotator_records import Annotator, Participation, Ruling, Standing
 from billboards.site.campaigns.campaign import Campaign, campaign_of, campaign_with_id
+from billboards.site.campaigns.watching import follow_decisions
 from billboards.site.database import trail
 from billboards.site.site import Site
 from billboards.stats.annotators import (
@@ -33,8 +36,14 @@ from billboards.stats.annotators import (
     QuestionStanding,
     judge_annotators,
 )
+from billboards.stats.sequences import log_evidence_of_error
 
 MODEL = "annotator model"
+#: What excludes annotators where the plan goes by evidence, and how large an e-value must be: 1% are excluded wrongly.
+EVIDENCE = "annotator e-value"
+ENOUGH = 100.0
+#: What is larger than the exponential of this is told as that.
+LARGEST_LOG = 34.5
 KINDS = ("positive", "negative")
 #: Where a link leads, on the site.
 PATH = "/annotate/"
@@ -189,6 +198,7 @@ def readmit(site: Site, viewer: Viewer, campaign_id: str, pseudonym: str, reason
         detail = {"annotator": pseudonym, "reason": reason, "answers": restored}
         action = "annotator.readmitted"
         trail.note(connection, viewer.name, action, campaign_id, now=now, board=campaign.board, detail=detail)
+        follow_decisions(connection, campaign, now=now)
         if campaign.state == "closed" or campaign.rolling:
             trail.raise_generation(connection, campaign.board, now=now)
         return ruling
@@ -212,6 +222,7 @@ def annotator_lines(site: Site, viewer: Viewer, campaign_id: str) -> tuple[Annot
             ruling.name: ruling for ruling in annotators.list_rulings(connection, campaign_id, subject="annotator")
         }
         report = judge_task(connection, campaign)
+        weighed = weigh_annotators(connection, campaign) if campaign.plan.exclusion == "e-value" else {}
         counts = {person: answer_counts.answered(connection, campaign_id, annotator_id=person) for person in people}
         spent = {person: answer_counts.seconds_spent(connection, campaign_id, annotator_id=person) for person in people}
     verdicts = {} if report is None else {verdict.annotator: verdict for verdict in report.verdicts}
@@ -219,6 +230,8 @@ def annotator_lines(site: Site, viewer: Viewer, campaign_id: str) -> tuple[Annot
     def line(standing: Participation) -> AnnotatorLine:
         who = people[standing.annotator_id]
         verdict, ruling = verdicts.get(who.pseudonym), ruled.get(who.pseudonym)
+        evidence = weighed.get(who.pseudonym)
+        standing_reason = evidence.reason if evidence is not None else "" if verdict is None else verdict.reason
         return AnnotatorLine(
             pseudonym=who.pseudonym,
             name=who.name,
@@ -228,7 +241,7 @@ def annotator_lines(site: Site, viewer: Viewer, campaign_id: str) -> tuple[Annot
             positive=_count(verdict, "positive"),
             negative=_count(verdict, "negative"),
             joined=standing.joined,
-            reason=ruling.reason if ruling is not None else "" if verdict is None else verdict.reason,
+            reason=standing_reason if ruling is None else ruling.reason,
         )
 
     return tuple(map(line, standings))
@@ -277,20 +290,78 @@ def review_campaign(site: Site, campaign_id: str) -> tuple[str, ...]:
     with site.database.reading() as connection:
         campaign = campaign_with_id(connection, campaign_id)
         last = answer_counts.last_tests(connection, campaign_id)
-        report = judge_task(connection, campaign)
-    verdicts = {} if report is None else {verdict.annotator: verdict for verdict in report.verdicts if verdict.noisy}
+        charges = _charges(connection, campaign)
     with site.database.writing() as connection:
         here = annotators.in_campaign(connection, campaign_id)
-        noisy = [who for who in here.values() if who.pseudonym in verdicts]
-        done = [who.pseudonym for who in noisy if _exclude(connection, site, campaign, who, verdicts[who.pseudonym])]
+        noisy = [who for who in here.values() if who.pseudonym in charges]
+        done = [who.pseudonym for who in noisy if _exclude(connection, site, campaign, who, charges[who.pseudonym])]
         annotators.set_reviewed(
             connection, campaign_id, {annotator_id: last.get(annotator_id, 0) for annotator_id in here}
         )
     return tuple(done)
 
 
-def judge_task(connection: Connection, campaign: Campaign) -> AnnotatorReport | None:
-    """The model's report on everybody who answered test questions of a campaign's task; None where nobody did."""
+@dataclass(frozen=True, kw_only=True)
+class _Charge:
+    """Why an annotator is to be excluded, and by which rule."""
+
+    actor: str
+    reason: str
+    detail: Mapping[str, Any]
+
+
+def _charges(connection: Connection, campaign: Campaign) -> dict[str, _Charge]:
+    """Who is to be excluded by the plan's rule: noisy by the annotator model, or short of the pass mark by evidence."""
+    if campaign.plan.exclusion == "e-value":
+        return {
+            name: _Charge(actor=EVIDENCE, reason=evidence.reason, detail=asdict(evidence))
+            for name, evidence in weigh_annotators(connection, campaign).items()
+            if evidence.e >= ENOUGH
+        }
+    report = judge_task(connection, campaign)
+    return {
+        verdict.annotator: _Charge(
+            actor=MODEL,
+            reason=verdict.reason,
+            detail={"model": AnnotatorModel().name, "standings": [asdict(standing) for standing in verdict.standings]},
+        )
+        for verdict in (() if report is None else report.verdicts)
+        if verdict.noisy
+    }
+
+
+@dataclass(frozen=True, kw_only=True)
+class Evidence:
+    """The e-value that an annotator is right less often than `accuracy`: the mean over both kinds of questions."""
+
+    accuracy: float
+    counts: Mapping[str, tuple[int, int]]
+    e: float
+
+    @property
+    def reason(self) -> str:
+        """The evidence in words."""
+        right = ", ".join(f"{r} of {r + w} {kind}" for kind, (r, w) in self.counts.items() if r + w)
+        return f"e-value {self.e:.3g} against an accuracy of {self.accuracy:g} or more: {right} questions right"
+
+
+def weigh_annotators(connection: Connection, campaign: Campaign) -> dict[str, Evidence]:
+    """The evidence against everybody who answered test questions of a campaign's task, by pseudonym."""
+    pseudonyms, counts = _task_counts(connection, campaign)
+    accuracy = campaign.plan.pass_mark
+    weighed = {}
+    for annotator_id, pseudonym in pseudonyms.items():
+        own = {kind: counts.get((annotator_id, kind), (0, 0)) for kind in KINDS}
+        logs = [float(log_evidence_of_error(right, wrong, accuracy=accuracy)) for right, wrong in own.values()]
+        e = sum(exp(min(log, LARGEST_LOG)) for log in logs) / len(logs)
+        weighed[pseudonym] = Evidence(accuracy=accuracy, counts=own, e=e)
+    return weighed
+
+
+def _task_counts(
+    connection: Connection, campaign: Campaign
+) -> tuple[dict[int, str], dict[tuple[int, str], tuple[int, int]]]:
+    """Everybody who answered test questions of a campaign's task, with how many of each kind were right and wrong."""
     same = [
         row.id
         for row in campaigns.find(connection)
@@ -300,6 +371,12 @@ def judge_task(connection: Connection, campaign: Campaign) -> AnnotatorReport | 
     pseudonyms = {
         annotator_id: annotators.annotator(connection, annotator_id).pseudonym for annotator_id, _ in sorted(counts)
     }
+    return pseudonyms, counts
+
+
+def judge_task(connection: Connection, campaign: Campaign) -> AnnotatorReport | None:
+    """The model's report on everybody who answered test questions of a campaign's task; None where nobody did."""
+    pseudonyms, counts = _task_counts(connection, campaign)
     if not pseudonyms:
         return None
     columns = {
@@ -313,14 +390,13 @@ def judge_task(connection: Connection, campaign: Campaign) -> AnnotatorReport | 
     )
 
 
-def _exclude(connection: Connection, site: Site, campaign: Campaign, who: Annotator, verdict: AnnotatorVerdict) -> bool:
+def _exclude(connection: Connection, site: Site, campaign: Campaign, who: Annotator, charge: _Charge) -> bool:
     """Exclude a noisy annotator, unless a person has decided about them or somebody else was faster."""
     standing = annotators.participation(connection, campaign.id, who.id)
     ruled = annotators.list_rulings(connection, campaign.id, subject="annotator", names=[who.pseudonym])
     if standing is None or standing.state != "active" or any(ruling.verdict == "readmitted" for ruling in ruled):
         return False
-    detail = {"model": AnnotatorModel().name, "standings": [asdict(standing) for standing in verdict.standings]}
-    leave_out(connection, site, campaign, who, verdict.reason, actor=MODEL, detail=detail)
+    leave_out(connection, site, campaign, who, charge.reason, actor=charge.actor, detail=charge.detail)
     return True
 
 
@@ -344,6 +420,7 @@ def leave_out(
     answers.set_all(connection, campaign.id, who.id, ("open",), "released", now=now)
     record = {"annotator": who.pseudonym, "reason": reason, "answers": voided}
     trail.note(connection, actor, "annotator.excluded", campaign.id, now=now, board=campaign.board, detail=record)
+    follow_decisions(connection, campaign_with_id(connection, campaign.id), now=now)
     if campaign.state == "closed" or campaign.rolling:
         trail.raise_generation(connection, campaign.board, now=now)
     return ruling

@@ -177,8 +177,13 @@ def count_items(connection: Connection, campaign_id: str, purpose: str = "label"
     return int(connection.execute(query).scalar_one())
 
 
-def labels_by_row(connection: Connection, campaign_id: str, *, row: str | None = None) -> dict[str, tuple[int, int]]:
-    """Of each generator, or one, how many labels there are and are wanted; more than wanted count as wanted."""
+def labels_by_row(
+    connection: Connection, campaign_id: str, *, row: str | None = None, instance: str | None = None
+) -> dict[str, tuple[int, int]]:
+    """Of each generator, or one, how many labels there are and are wanted; more than wanted count as wanted.
+
+    With an `instance`, of its outputs alone.
+    """
     counts = (
         select(assignments.c.item_id, func.count().label("labels"))
         .where(assignments.c.campaign_id == campaign_id, assignments.c.state == "submitted")
@@ -191,6 +196,7 @@ def labels_by_row(connection: Connection, campaign_id: str, *, row: str | None =
         .where(items.c.campaign_id == campaign_id, items.c.purpose == "label")
     )
     query = query if row is None else query.where(items.c.row == row)
+    query = query if instance is None else query.where(items.c.instance == instance)
     progress: dict[str, tuple[int, int]] = {}
     for name, wanted, count in connection.execute(query):
         done, total = progress.get(name, (0, 0))

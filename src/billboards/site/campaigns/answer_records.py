@@ -72,14 +72,23 @@ def counts_as_label(now: float) -> ColumnElement[bool]:
 
 
 def open_items(
-    connection: Connection, campaign_id: str, annotator_id: int, *, now: float, limit: int | None = None
+    connection: Connection,
+    campaign_id: str,
+    annotator_id: int,
+    *,
+    now: float,
+    limit: int | None = None,
+    in_order: bool = False,
+    without: Collection[str] = (),
 ) -> list[OpenItem]:
     """Items with a label to be given, which this annotator has not had yet, in their planned order.
 
-    With a `limit`, the first so many on instances that are new to the annotator, or else on any.
+    With a `limit`, the first so many on instances that are new to the annotator, or else on any; `in_order` does not
+    look farther for new ones. Items of the generators in `without` are no longer asked.
     """
     query = _open(campaign_id, annotator_id, now).limit(limit)
-    if limit is not None:
+    query = query.where(items.c.row.not_in(list(without))) if without else query
+    if limit is not None and not in_order:
         own = select(items.c.instance).join(assignments, assignments.c.item_id == items.c.id)
         own = own.where(assignments.c.campaign_id == campaign_id, assignments.c.annotator_id == annotator_id)
         fresh = [OpenItem(*row) for row in connection.execute(query.where(items.c.instance.not_in(own)))]
@@ -118,14 +127,18 @@ def _mine(campaign_id: str, annotator_id: int) -> Select[tuple[int]]:
     )
 
 
-def labels_left(connection: Connection, campaign_id: str) -> int:
-    """How many labels are still wanted that nobody has given, whether somebody is at them or not."""
+def labels_left(connection: Connection, campaign_id: str, *, without: Collection[str] = ()) -> int:
+    """How many labels are still wanted that nobody has given, whether somebody is at them or not.
+
+    Those of the generators in `without` are no longer wanted.
+    """
     submissions = select(assignments.c.item_id, func.count().label("labels"))
     submissions = submissions.where(assignments.c.campaign_id == campaign_id, assignments.c.state == "submitted")
     counts = submissions.group_by(assignments.c.item_id).subquery()
     left = items.c.wanted - func.coalesce(counts.c.labels, 0)
     query = select(func.sum(left)).select_from(items).join(counts, counts.c.item_id == items.c.id, isouter=True)
     where = (items.c.campaign_id == campaign_id, items.c.purpose == "label", left > 0)
+    query = query.where(items.c.row.not_in(list(without))) if without else query
     return int(connection.execute(query.where(*where)).scalar() or 0)
 
 

@@ -34,9 +34,10 @@ NAMES = {
     "from_hour": "From hour",
     "until_hour": "Until hour",
     "seed": "Seed",
+    "stop_level": "False decisions",
 }
 _WHOLE = ("instances", "labels", "qualification", "seed")
-_PERCENT = ("overlap", "positive", "negative", "pass_mark", "fee")
+_PERCENT = ("overlap", "positive", "negative", "pass_mark", "fee", "stop_level")
 _TIMES = ("opens", "closes")
 
 
@@ -70,7 +71,7 @@ def sent_plan(sent: Mapping[str, Any]) -> CampaignPlan:
         text = str(sent.get(name, "")).strip()
         if text:
             document[name] = _read(name, text)
-    for name in ("currency", "zone", "selector", "aim"):
+    for name in ("currency", "zone", "selector", "aim", "stop", "exclusion"):
         if text := str(sent.get(name, "")).strip():
             document[name] = text
     document["days"] = [day for day in DAYS if sent.get(f"day-{day}")]

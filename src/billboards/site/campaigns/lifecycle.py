@@ -60,6 +60,11 @@ def create_campaign(
     rows = chosen_rows(live, generators)
     if not rows and not rolling:
         raise InvalidInput(f"board {board} has no machine generators; name the rows to be judged")
+    if plan.stop == "decided" and (rolling or asked.compares == "generators"):
+        what = (
+            "a rolling campaign" if rolling else f"template {asked.name}, which compares generators with one another,"
+        )
+        raise InvalidInput(f"{what} can't stop when decided; leave `stop` out")
     if rolling and asked.compares == "generators":
         raise InvalidInput(f"template {asked.name} compares generators with one another, so it can't be rolling")
     _check_joins(live, asked, joins or {})
@@ -258,6 +263,8 @@ def _more_items(site: Site, campaign: Campaign, plan: CampaignPlan, generators: 
     """The items of generators that come later, on the same instances as everybody's."""
     if campaign.kind != "labels" or campaign.template.compares == "generators":
         raise Refused(f"campaign {campaign.name} compares what it has; begin another one for more generators")
+    if campaign.plan.stop == "decided":
+        raise Refused(f"campaign {campaign.name} stops when decided; begin another one for more generators")
     again = sorted(set(generators) & set(campaign.generators))
     if again:
         raise InvalidInput(f"{', '.join(again)} takes part already")

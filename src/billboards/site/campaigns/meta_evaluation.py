@@ -30,6 +30,7 @@ from billboards.site.campaigns.annotator_records import Ruling
 from billboards.site.campaigns.campaign import Campaign, campaign_with_id
 from billboards.site.campaigns.judgments import labels_of
 from billboards.site.campaigns.lifecycle import write_draft
+from billboards.site.campaigns.watching import follow_decisions
 from billboards.site.database import trail
 from billboards.site.site import Site
 from billboards.stats.worst_case import bootstrap_mean
@@ -160,6 +161,7 @@ def _rule(site: Site, viewer: Viewer, campaign_id: str, answer_id: str, verdict:
         detail = {"answer": answer_id, "reason": reason}
         action = f"answer.{verdict}"
         trail.note(connection, viewer.name, action, campaign_id, now=now, board=campaign.board, detail=detail)
+        follow_decisions(connection, campaign, now=now)
         if verdict in ("struck", "restored") and (campaign.state == "closed" or campaign.rolling):
             trail.raise_generation(connection, campaign.board, now=now)
         return annotators.rule(

@@ -16,6 +16,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from billboards.analyses.ratings.agreement import annotator_tables
+from billboards.analyses.watch import verdict
 from billboards.errors import BillboardsError, InvalidInput, NotEnoughData, Refused, UnknownName
 from billboards.reading import whole_number
 from billboards.site.accounts.access import may, require
@@ -40,6 +41,7 @@ from billboards.site.campaigns.results import (
 )
 from billboards.site.campaigns.status import campaign_status
 from billboards.site.campaigns.template_pages import preview_page
+from billboards.site.campaigns.watching import watch_campaign, watch_words
 from billboards.site.pages.bundles import CSV, JSONL, csv_bytes, jsonl_bytes
 from billboards.site.pages.paging import Cut, cut, pager, read_page, stretch
 from billboards.site.web import addresses
@@ -155,8 +157,11 @@ def show_results(ask: Ask, **context: Any) -> Body:
     campaign = own_campaign(ask)
     if campaign.kind == "meta":
         corners = meta_results(ask.site, ask.viewer, campaign.id)
-        return campaign_page(ask, campaign, "results", corners=corners, rows=(), helped=(), places=None, **context)
+        return campaign_page(
+            ask, campaign, "results", corners=corners, rows=(), watch=None, helped=(), places=None, **context
+        )
     rows = views.result_rows(*both_results(ask.site, ask.viewer, campaign.id))
+    watch = watch_campaign(ask.site, ask.viewer, campaign.id)
     try:
         helped = metric_estimates(ask.site, ask.viewer, campaign.id)
     except (InvalidInput, Refused):
@@ -164,7 +169,19 @@ def show_results(ask: Ask, **context: Any) -> Body:
     places = None
     if ask.query.get("places") == "yes":
         places = views.place_rows(*both_rankings(ask.site, ask.viewer, campaign.board))
-    return campaign_page(ask, campaign, "results", corners=(), rows=rows, helped=helped, places=places, **context)
+    return campaign_page(
+        ask,
+        campaign,
+        "results",
+        corners=(),
+        rows=rows,
+        watch=watch,
+        watched=watch_words(watch),
+        verdict=verdict,
+        helped=helped,
+        places=places,
+        **context,
+    )
 
 
 def show_preview(ask: Ask) -> Body:

@@ -37,6 +37,7 @@ from billboards.site.campaigns.campaign import Campaign, get_campaign
 from billboards.site.campaigns.campaign_records import Kind, State
 from billboards.site.campaigns.results import AnswerLine, Estimated
 from billboards.site.campaigns.status import campaign_status
+from billboards.site.campaigns.watching import CampaignWatch, watch_campaign
 from billboards.site.web.api import MOST, Cursor, Limit, Page, list_at, page_at, tagged_router
 
 router = tagged_router("campaigns")
@@ -132,6 +133,9 @@ class StatusFacts(BaseModel):
     left: float | None
     median_seconds: float | None
     hourly: float | None
+    #: Labels that need not be given, since what they would tell is decided, and what they would cost.
+    saved: int = 0
+    saved_money: float = 0.0
     generators: list[GeneratorProgress]
 
 
@@ -199,6 +203,8 @@ class ResultFacts(BaseModel):
     campaign: str
     with_excluded: bool
     estimates: list[Estimated]
+    #: What stays valid while one watches, and what is decided; without excluded annotators.
+    watch: CampaignWatch | None = None
 
 
 @router.get("/boards/{board}/campaigns")
@@ -300,7 +306,12 @@ def read_results(request: Request, campaign: str, viewer: Owner, with_excluded: 
     """Means with intervals and worst-case standard errors, without excluded annotators or with them."""
     chosen = _campaign(request, campaign)
     results = campaign_results.campaign_results(site_of(request), viewer, chosen.id, with_excluded=with_excluded)
-    return ResultFacts(campaign=chosen.id, with_excluded=with_excluded, estimates=list(results.estimates))
+    return ResultFacts(
+        campaign=chosen.id,
+        with_excluded=with_excluded,
+        estimates=list(results.estimates),
+        watch=watch_campaign(site_of(request), viewer, chosen.id) if chosen.kind == "labels" else None,
+    )
 
 
 @router.get("/campaigns/{campaign}/answers")

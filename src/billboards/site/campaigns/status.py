@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from statistics import median
 
+from billboards.campaigns.quote import count_answers
 from billboards.site.accounts.access import Viewer, require
 from billboards.site.campaigns import annotator_records as annotators
 from billboards.site.campaigns import answer_counts
 from billboards.site.campaigns.campaign import Campaign, campaign_with_id
+from billboards.site.campaigns.watching import count_saved, dropped_rows
 from billboards.site.site import Site
 
 
@@ -38,6 +40,9 @@ class Status:
     last_at: float | None
     #: Submitted answers by day (UTC).
     by_day: tuple[tuple[str, int], ...]
+    #: Labels that were planned and need not be given, since what they would tell is decided; and what they would cost.
+    saved: int = 0
+    saved_money: float = 0.0
 
     @property
     def hourly_ok(self) -> bool | None:
@@ -51,7 +56,12 @@ def campaign_status(site: Site, viewer: Viewer, campaign_id: str) -> Status:
     now = site.clock()
     with site.database.reading() as connection:
         campaign = campaign_with_id(connection, campaign_id)
-        rows = answer_counts.labels_by_row(connection, campaign_id)
+        saved = count_saved(connection, campaign)
+        left_out = dropped_rows(campaign)
+        rows = {
+            name: (done, done if name in left_out else wanted)
+            for name, (done, wanted) in answer_counts.labels_by_row(connection, campaign_id).items()
+        }
         counts = answer_counts.answered(connection, campaign_id)
         leased = answer_counts.in_hands(connection, campaign_id, now=now)
         people = Counter(
@@ -80,4 +90,6 @@ def campaign_status(site: Site, viewer: Viewer, campaign_id: str) -> Status:
         first_at=min(times, default=None),
         last_at=max(times, default=None),
         by_day=tuple(sorted(days.items())),
+        saved=saved,
+        saved_money=count_answers(saved, plan)[1] * plan.price,
     )

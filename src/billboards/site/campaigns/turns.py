@@ -25,6 +25,7 @@ from billboards.site.campaigns.annotator_records import Annotator
 from billboards.site.campaigns.answer_records import Assignment, OpenItem
 from billboards.site.campaigns.campaign import Campaign, campaign_with_id
 from billboards.site.campaigns.shown_items import Shown, shown_item
+from billboards.site.campaigns.watching import dropped_rows
 from billboards.site.database import trail
 from billboards.site.site import Site
 
@@ -163,7 +164,7 @@ def _qualify(connection: Connection, campaign: Campaign, who: Annotator, now: fl
 def _give(connection: Connection, campaign: Campaign, who: Annotator, now: float) -> Assignment | _Nothing:
     """The next item to label, or a test question in its place."""
     seen, judged = answers.seen(connection, campaign.id, who.id)
-    waiting = answers.open_items(connection, campaign.id, who.id, now=now, limit=AHEAD)
+    waiting = _waiting(connection, campaign, who, now)
     candidates = (Candidate(item.id, item.instance, item.row or "", item.id) for item in waiting)
     chosen = choose(candidates, seen, judged)
     if chosen is None:
@@ -171,6 +172,17 @@ def _give(connection: Connection, campaign: Campaign, who: Annotator, now: float
         return ("waiting", LOOK_AGAIN) if busy else ("done", None)
     test = _test(connection, campaign, who, seen)
     return _assign(connection, campaign, who, chosen.id if test is None else test.id, now)
+
+
+def _waiting(connection: Connection, campaign: Campaign, who: Annotator, now: float) -> list[OpenItem]:
+    """Items that an annotator may get next; a campaign that may stop early finishes instances before others begin."""
+    if campaign.plan.stop == "never":
+        return answers.open_items(connection, campaign.id, who.id, now=now, limit=AHEAD)
+    without = dropped_rows(campaign)
+    ahead = max(1, len(campaign.generators) - len(without)) ** 2
+    return answers.open_items(
+        connection, campaign.id, who.id, now=now, limit=ahead, in_order=True, without=without.keys()
+    )
 
 
 def _test(connection: Connection, campaign: Campaign, who: Annotator, seen: set[str]) -> OpenItem | None:
@@ -201,7 +213,7 @@ def count_progress(connection: Connection, campaign: Campaign, annotator_id: int
     seconds = answer_counts.seconds_spent(connection, campaign.id, annotator_id=annotator_id)
     return Progress(
         done=counts.get("label", 0) + counts.get("test", 0),
-        left=answers.labels_left(connection, campaign.id),
+        left=answers.labels_left(connection, campaign.id, without=dropped_rows(campaign).keys()),
         qualified=(qualifying, total) if total else None,
         earned=sum(counts.values()) * campaign.plan.pay,
         currency=campaign.plan.currency,

@@ -61,6 +61,9 @@ def status_facts(status: Status) -> tuple[Fact, ...]:
             Fact("left", "left", "no limit" if status.left is None else money(status.left, currency)),
             Fact("hourly", "an hour is paid", money(status.hourly, currency)),
         ]
+    if status.campaign.plan.stop == "decided":
+        worth = f", {money(status.saved_money, currency)}" if status.campaign.plan.pay else ""
+        facts.append(Fact("saved", "saved by stopping", f"{status.saved:,} labels{worth}"))
     return tuple(facts)
 
 
