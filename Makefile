@@ -44,6 +44,7 @@ studies: benchmarks  ## everything that takes long
 	$(BIN)/python benchmarks/annotators_study.py
 	$(BIN)/python benchmarks/human_ratings.py
 	$(BIN)/python benchmarks/selection.py
+	$(BIN)/python benchmarks/peeking.py
 	$(BIN)/python benchmarks/beametrics.py
 	$(BIN)/python benchmarks/advice.py
 	BILLBOARDS_FUZZ=2000 $(BIN)/python -m pytest -n 0 tests/fuzz

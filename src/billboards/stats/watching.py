@@ -13,6 +13,7 @@ to chance; then a difference of equal generators is 0 in expectation, whatever c
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -42,7 +43,7 @@ class Decisions:
         self.first, self.second = (side.astype(np.int64) for side in np.triu_indices(members, 1))
         self.evidence: Floats = np.zeros((len(self.first), 2))
         self.decided_at: Ints = np.zeros(len(self.first), np.int64)
-        self._level, self._members = level, members
+        self._level, self._members, self._least = level, members, -math.log(level)
 
     @property
     def decided(self) -> Bools:
@@ -63,8 +64,11 @@ class Decisions:
 
     def look(self, pairs: Ints, evidence: Floats, units: int) -> bool:
         """Take in the log e-values of some pairs after so many units. Is a pair decided by them?"""
-        fresh = ~self.decided[pairs]
+        fresh = self.decided_at[pairs] == 0
         self.evidence[pairs[fresh]] = evidence[fresh]
+        # e-BH never rejects below 1/level.
+        if not (evidence[fresh] >= self._least).any():
+            return False
         rejected = e_benjamini_hochberg(self.evidence, self._level).any(axis=1)
         new = rejected & ~self.decided
         self.decided_at[new] = units
@@ -97,10 +101,19 @@ class PairTests:
         return self.decisions.look(used, evidence, self.units)
 
     def _bet(self, used: Ints, difference: Floats) -> Floats:
-        """Shares are 1/2 where both are equal; in a pool, what is left of it must make up for what was drawn."""
-        share, expected = (difference + 1) / 2, np.full(len(used), 0.5)
+        """Bet that the first is better, and that the second is, at odds that are fair where both are equal."""
         if self._pool is not None:
-            expected = (0.5 * self._pool - self._total[used]) / np.maximum(self._pool - self._drawn[used], 1)
+            return self._bet_in_pool(used, difference, self._pool)
+        gain = STAKES * difference[:, None]
+        with np.errstate(divide="ignore"):
+            wealth = self._wealth[used] + np.log1p(np.stack([gain, -gain], axis=1))
+        self._wealth[used] = wealth
+        return log_mean(wealth)
+
+    def _bet_in_pool(self, used: Ints, difference: Floats, pool: int) -> Floats:
+        """Shares are 1/2 where both are equal; what is left of the pool must make up for what was drawn."""
+        share = (difference + 1) / 2
+        expected = (0.5 * pool - self._total[used]) / np.maximum(pool - self._drawn[used], 1)
         for side, (value, mean) in enumerate(((share, expected), (1 - share, 1 - expected))):
             with np.errstate(divide="ignore", invalid="ignore"):
                 ratio = np.where(np.abs(mean) < 1e-9, np.where(value > 1e-9, np.inf, 1.0), value / mean)
@@ -108,9 +121,8 @@ class PairTests:
                 self._wealth[used, side] += np.log(1 - STAKES + STAKES * ratio[:, None])
         self._drawn[used] += 1
         self._total[used] += share
-        if self._pool is not None:
-            given = np.stack([self._total[used], self._drawn[used] - self._total[used]], axis=1)
-            self._wealth[used] += np.where(given > 0.5 * self._pool + 1e-9, np.inf, 0.0)[..., None]
+        given = np.stack([self._total[used], self._drawn[used] - self._total[used]], axis=1)
+        self._wealth[used] += np.where(given > 0.5 * pool + 1e-9, np.inf, 0.0)[..., None]
         wealth = self._wealth[used]
         # What was refuted stays so: no bound and a lost stake together are no number, and stand for no bound.
         refuted: Bools = np.logical_not((wealth < np.inf).all(axis=-1))

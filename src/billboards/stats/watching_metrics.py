@@ -8,6 +8,7 @@ of the sums. Means of that kind have asymptotic confidence sequences and e-value
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,6 +19,8 @@ from billboards.stats.sequences import asymptotic_sequence, log_asymptotic_evide
 from billboards.stats.watching import BURN_IN, Decisions
 
 Floats = NDArray[np.float64]
+#: Products of sums are worked out in blocks of at most this many numbers.
+_BLOCK = 4_000_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,21 +44,16 @@ def watch_correlations(sums: Floats, *, level: float = 0.05, interval: float = 0
     """Follow metrics over the six sums of each instance (metrics × instances × 6), in the order of the instances."""
     metrics, units = sums.shape[:2]
     decisions = Decisions(metrics, level=level)
-    first, second = decisions.first, decisions.second
-    every = np.arange(len(first))
+    every = np.arange(len(decisions.first))
     r, covariance = np.full(metrics, np.nan), np.full((metrics, metrics), np.nan)
-    total, products = np.zeros((metrics, 6)), np.zeros((metrics, 6, metrics, 6))
-    for n, unit in enumerate(np.moveaxis(sums, 1, 0), 1):
-        total += unit
-        products += unit[:, :, None, None] * unit
-        if n < BURN_IN:
-            continue
-        r, covariance = _correlations(total, products, n)
-        spread = np.sqrt(_variance(covariance, decisions))
-        usable = np.isfinite(spread) & (spread > 1e-9)
-        gap, divisor = r[first] - r[second], np.where(usable, spread, 1.0)
+    for n, values, spread in _followed(sums):
+        r, covariance = values, spread
+        gap, sd = r[decisions.first] - r[decisions.second], np.sqrt(_variance(covariance, decisions))
+        usable = np.isfinite(sd) & (sd > 1e-9)
+        divisor = np.where(usable, sd, 1.0)
         both = np.stack([log_asymptotic_evidence(sign * gap, divisor, n) for sign in (1, -1)], axis=1)
         decisions.look(every, np.where(usable[:, None], both, 0.0), n)
+    first, second = decisions.first, decisions.second
     spread = np.sqrt(_variance(covariance, decisions))
     # The difference of correlations of metrics that always agree has no spread, and is no evidence.
     own, apart = np.sqrt(np.maximum(np.diag(covariance), 0.0)), np.where(spread > 1e-9, spread, np.nan)
@@ -79,12 +77,27 @@ def _variance(covariance: Floats, decisions: Decisions) -> Floats:
     return np.maximum(own[first] + own[second] - 2 * covariance[first, second], 0.0)
 
 
-def _correlations(total: Floats, products: Floats, n: int) -> tuple[Floats, Floats]:
-    """r of each metric, and the covariance of one instance's shares in them."""
-    mean = total / n
-    spread = products / n - mean[:, :, None, None] * mean
-    gradient = pearson_gradient(mean)
-    return pearson_of_sums(total), np.einsum("ijb,jb->ij", np.einsum("ia,iajb->ijb", gradient, spread), gradient)
+def _followed(sums: Floats) -> Iterator[tuple[int, Floats, Floats]]:
+    """After each unit from the first look on, r of each metric and the covariance of one unit's shares in them.
+
+    Several units are worked out at a time, as many as memory has room for.
+    """
+    metrics, units = sums.shape[:2]
+    by_unit = np.moveaxis(sums, 1, 0).reshape(units, metrics * 6)
+    total, products = np.zeros(metrics * 6), np.zeros((metrics * 6, metrics * 6))
+    step = max(1, _BLOCK // (metrics * 6) ** 2)
+    for start in range(0, units, step):
+        part = by_unit[start : start + step]
+        totals = total + np.cumsum(part, axis=0)
+        outer = products + np.cumsum(part[:, :, None] * part[:, None], axis=0)
+        total, products = totals[-1], outer[-1]
+        n = start + np.arange(1, len(part) + 1)
+        mean = totals / n[:, None]
+        spread = (outer / n[:, None, None] - mean[:, :, None] * mean[:, None]).reshape(-1, metrics, 6, metrics, 6)
+        gradient = pearson_gradient(mean.reshape(-1, metrics, 6))
+        covariance = np.einsum("uijb,ujb->uij", np.einsum("uia,uiajb->uijb", gradient, spread), gradient)
+        values = pearson_of_sums(totals.reshape(-1, metrics, 6))
+        yield from ((int(n[k]), values[k], covariance[k]) for k in range(len(n)) if n[k] >= BURN_IN)
 
 
 def pearson_gradient(sums: Floats) -> Floats:
