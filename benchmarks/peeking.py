@@ -67,8 +67,13 @@ def _real(data: Path) -> Iterator[tuple[str, Floats]]:
     """Real campaigns as generators × instances on 0-1, those instances that all generators have."""
     summeval = bb.import_board("summeval", data / "summeval")
     yield "SummEval experts (1-5)", _on_unit(summeval)
-    people = {"judgments": data / "wmt-mqm-human-evaluation", "references": data / "wmt20_references"}
-    chinese = bb.import_board("billboard", data / "billboard", board="wmt20-zh-en", **people)
+    chinese = bb.import_board(
+        "billboard",
+        data / "billboard",
+        board="wmt20-zh-en",
+        judgments=data / "wmt-mqm-human-evaluation",
+        references=data / "wmt20_references",
+    )
     yield "WMT20 zh-en MQM (0-25)", _on_unit(chinese)
     yield "WMT23 en-de ESA (0-100)", _esa(data / "esa_campaign" / "en-de.ESA-1.seg.score")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 from pathlib import Path
+from typing import Any
 
 import pytest
 from campaign_sites import campaign_site
@@ -27,7 +28,7 @@ from billboards.site.campaigns.watching import CampaignWatch, watch_campaign, wa
 from billboards.site.database import trail
 
 #: No test questions, so that every answer is a label, and a level at which little is needed.
-PLAN = {"instances": 16, "positive": 0.0, "negative": 0.0, "stop_level": 0.5, "pay": 0.5}
+PLAN: dict[str, Any] = {"instances": 16, "positive": 0.0, "negative": 0.0, "stop_level": 0.5, "pay": 0.5}
 
 
 @pytest.fixture
