@@ -180,6 +180,8 @@ def test_plans_say_what_stop_and_exclusion_may_be() -> None:
         read_plan({"stop": "soon"})
     with pytest.raises(InvalidInput, match="exclusion must be model or e-value"):
         read_plan({"exclusion": "none"})
+    with pytest.raises(InvalidInput, match="needs instances in random order"):
+        read_plan({"stop": "decided", "selector": "consistency"})
     with pytest.raises(InvalidInput, match="pass mark between 0 and 1"):
         read_plan({"exclusion": "e-value", "pass_mark": 1.0})
     with pytest.raises(InvalidInput, match=r"stop_level must be a number from 0\.0001 to 0\.5"):
