@@ -210,6 +210,7 @@ def ours(data: Data, taken: Sequence[Ints]) -> dict[str, Floats]:
             for selector in OURS[:-1]:
                 order = at_once(data, population, selector, metric)
                 add(f"{selector}, both {called}", by_both(data, population, order, [metric] * steps))
+                add(f"{selector}, mean {called}", by_mean(data, population, order))
             order, relied = in_batches(data, population, agreeing(data, population, [metric]))
             add(f"gain, both {called}", by_both(data, population, order, relied))
             add(f"gain, mean {called}", by_mean(data, population, order))
