@@ -60,6 +60,7 @@ def main() -> None:
     _equal_metrics(chosen.campaigns)
     _annotators(chosen.campaigns)
     _widths()
+    _pairs_alone(real, chosen.orders)
     _savings(real, chosen.orders)
 
 
@@ -275,6 +276,48 @@ def _savings(real: dict[str, Floats], orders: int) -> None:
         _line("e-values, about these instances", pool, better, generators, instances, fixed)
         print(f"{'all labels, t-tests, looked at once':<36}{fixed[-1][1]:>7.1f}", end="")
         print(f"{'':>27}{values.size:>9,}   ({time.perf_counter() - start:.0f} s)", flush=True)
+
+
+def _pairs_alone(real: dict[str, Floats], orders: int) -> None:
+    """Each two generators as a campaign of their own that stops when it is decided which is better."""
+    print(f"\neach two generators as a campaign of their own, {orders} random orders; level {LEVEL:.0%}")
+    print(
+        f"{'':<28}{'pairs':>6}{'planned':>9}{'':>4}{'decided':>9}{'false':>8}{'labels':>8}{'saved':>8}{'of decided':>12}"
+    )
+    for name, values in real.items():
+        instances = values.shape[1]
+        first, second = np.triu_indices(len(values), 1)
+        better = (values[first] - values[second]).mean(axis=1) >= 0
+        random = np.random.default_rng(7)
+        shuffled = [values[:, random.permutation(instances)] for _ in range(orders)]
+        once = [_ordinary_p(v[first] - v[second])[:, -1] < LEVEL for v in shuffled[:1]]
+        print(f"{name:<28}{len(first):>6}{2 * instances:>9}    {np.mean(once):>9.1%}   all labels, looked at once")
+        outcomes = {
+            "ordinary intervals": [_peek(v, first, second) for v in shuffled],
+            "e-values": [_alone(v, first, second) for v in shuffled],
+        }
+        for way, pairs in outcomes.items():
+            at, up = np.array([at for at, _ in pairs]), np.array([up for _, up in pairs])
+            decided, used = at > 0, np.where(at > 0, at, instances)
+            wrong = (decided & (up != better)).sum() / max(decided.sum(), 1)
+            print(
+                f"  {way:<45}{decided.mean():>9.1%}{wrong:>8.2%}{2 * used.mean():>8,.0f}"
+                f"{1 - used.mean() / instances:>8.1%}{1 - at[decided].mean() / instances:>12.1%}",
+                flush=True,
+            )
+
+
+def _alone(values: Floats, first: Ints, second: Ints) -> tuple[Ints, Bools]:
+    """When each pair is decided by its own two e-values (0 for never), and whether for the first."""
+    at, up = np.zeros(len(first), np.int64), np.zeros(len(first), bool)
+    for k, difference in enumerate(values[first] - values[second]):
+        share = (difference + 1) / 2
+        both = np.stack([log_evidence(share, 0.5), log_evidence(1 - share, 0.5)])
+        reached = (both >= np.log(2 / LEVEL)).any(axis=0)
+        if reached.any():
+            at[k] = reached.argmax() + 1
+            up[k] = both[0, at[k] - 1] > both[1, at[k] - 1]
+    return at, up
 
 
 def _peek(values: Floats, first: Ints, second: Ints) -> tuple[Ints, Bools]:
