@@ -281,9 +281,8 @@ def _savings(real: dict[str, Floats], orders: int) -> None:
 def _pairs_alone(real: dict[str, Floats], orders: int) -> None:
     """Each two generators as a campaign of their own that stops when it is decided which is better."""
     print(f"\neach two generators as a campaign of their own, {orders} random orders; level {LEVEL:.0%}")
-    print(
-        f"{'':<28}{'pairs':>6}{'planned':>9}{'':>4}{'decided':>9}{'false':>8}{'labels':>8}{'saved':>8}{'of decided':>12}"
-    )
+    head = f"{'decided':>9}{'false':>8}{'labels':>8}{'saved':>8}{'of decided':>12}"
+    print(f"{'':<28}{'pairs':>6}{'planned':>9}{'':>4}{head}")
     for name, values in real.items():
         instances = values.shape[1]
         first, second = np.triu_indices(len(values), 1)
