@@ -140,7 +140,7 @@ def test_the_ensemble_never_saw_the_generator_it_estimates() -> None:
     assert found.fitted_on == ("g0", "g2", "g3")
     view = judged_matrix(board, None)
     blind = replace(view, judged=view.judged & (np.arange(6) != 1))
-    scores = ensemble_scores(fit_view(board, blind).ensemble, view.scores)[1]
+    scores = ensemble_scores(fit_view(board, blind).ensemble, view.scores, board)[1]
     labels = np.full(50, np.nan)
     chosen = np.random.default_rng(1).permutation(50)[:20]
     labels[chosen] = view.human[1][chosen]

@@ -77,7 +77,7 @@ def matrix() -> Matrix:
     made = Scores(
         columns=(Column(name="M", signature="M|v1"),), rows=tuple(row.name for row in board.rows), values=scores
     )
-    return Matrix(replace(view, scores=made), None)
+    return Matrix(replace(view, scores=made), None, board)
 
 
 def test_outputs_are_found_by_text_generator_and_score(matrix: Matrix) -> None:

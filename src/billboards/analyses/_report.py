@@ -16,6 +16,7 @@ import numpy as np
 from billboards.analyses import analysis_named, summaries
 from billboards.analyses._analysis import Analysis, Result
 from billboards.analyses._archive import home_of
+from billboards.analyses._families import AUTO
 from billboards.analyses._labels import relabelled
 from billboards.analyses._people import PEOPLE
 from billboards.analyses._view import Floats, Scoring, View, look_at
@@ -375,7 +376,7 @@ def report(
     part: Slice | None = None,
     k: int = 3,
     lam: float | None = None,
-    method: Method = "lasso",
+    method: Method = AUTO,
     by: str | None = None,
     seed: int = 0,
     with_references: bool = True,

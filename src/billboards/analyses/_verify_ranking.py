@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from billboards.analyses._archive import Archive
+from billboards.analyses._families import AUTO
 from billboards.analyses._findings import Findings
 from billboards.analyses._people import PEOPLE
 from billboards.analyses._verify_scores import Outcome, worst
@@ -146,7 +147,7 @@ def options_of(kept: Ranking, board: Board, findings: Mapping[str, Any]) -> Rank
     usual = RankingOptions()
     method = usual.method
     if kept.ensemble is not None:
-        method = kept.ensemble.method
+        method = AUTO if kept.ensemble.tried else kept.ensemble.method
     elif kept.alternative is not None:
         method = "lasso" if kept.alternative.method == "best-subset" else "best-subset"
     given = kept.ensemble is not None and kept.ensemble.method == "lasso" and kept.ensemble.lam_range is None

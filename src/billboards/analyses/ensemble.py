@@ -14,20 +14,36 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import numpy as np
 from annotated_types import Ge
 from numpy.typing import NDArray
 
 from billboards.analyses._analysis import analysis
+from billboards.analyses._ensemble_card import EnsembleCard, card_tables, make_card
+from billboards.analyses._families import (
+    AUTO,
+    FEWEST_PRESENT,
+    Learning,
+    choose_for,
+    fit_named,
+    interval_without,
+    learning_of,
+    model_document,
+    output_lengths,
+    predict_cells,
+)
 from billboards.analyses._probation import trusted_matrix
 from billboards.analyses._view import Floats, JudgedMatrix, View, only_rows
-from billboards.board import Board, Generator, Outputs, Scores, row_of
-from billboards.board.cells import MemoryCells
+from billboards.board import Board, Generator, Outputs, Scores, Slice, row_of
+from billboards.board.cells import CellStore, MemoryCells
 from billboards.board.folder import read_texts
+from billboards.board.matrix import board_scores
 from billboards.board.score_files import read_score_table
 from billboards.board.scoring import Progress, column_key, score_board
+from billboards.ensembles import FAMILIES
+from billboards.ensembles._inputs import lengths
 from billboards.errors import InvalidInput, MetricFailed, NotEnoughData
 from billboards.metrics.base import Metric
 from billboards.metrics.discovery import installed_metric, metric_names
@@ -35,6 +51,7 @@ from billboards.metrics.executor import Executor
 from billboards.metrics.parts import split_part
 from billboards.options import Named
 from billboards.reading import Problems
+from billboards.registry import first_line
 from billboards.show.table import Table, TableColumn, column_digits, finite
 from billboards.show.words import linear_combination, listed, value_text
 from billboards.stats.correlation import between_metrics
@@ -47,14 +64,18 @@ if TYPE_CHECKING:
     from billboards.show.plot import Points, Theme
 
 
-Method = Literal["lasso", "best-subset"]
+#: A family's name (see `billboards.ensembles`), or "auto": the small one unless another is significantly better.
+Method = str
+#: Families that take a few metrics with a weight each, so that a formula says all.
+SMALL = ("lasso", "best-subset")
 
 
 @dataclass(frozen=True)
 class Ensemble:
-    """A linear combination of metrics, complete enough to be recomputed from this alone (§2.2).
+    """A combination of metrics, complete enough to be recomputed from this alone (§2.2).
 
-    A score is intercept + Σ weight · (score - centre) / scale, on the judgments' scale: 0-100, or z-scores.
+    A small one's score is intercept + Σ weight · (score - centre) / scale, on the judgments' scale: 0-100, or z-scores.
+    That of another family is what its `model` says; it has no weights.
     """
 
     DOCUMENT: ClassVar[str] = "ensemble"
@@ -87,14 +108,36 @@ class Ensemble:
     turned: tuple[str, ...] = ()
     #: Whether the judgments are z-scores of their annotators, so that scores are such too.
     standardised: bool = False
+    #: The fitted model of a family that is not small: everything that is needed to use it elsewhere.
+    model: Mapping[str, Any] | None = None
+    #: Correlation with people by what was unseen: "both" generators and documents, only "generators", only "documents".
+    held_out: Mapping[str, float] = field(default_factory=dict)
+    #: What other families reach on unseen generators and documents, where they were tried.
+    tried: Mapping[str, float] = field(default_factory=dict)
+    #: What to add to a score for the interval in which 95% of people's values lie, and the same without single metrics.
+    interval: tuple[float, float] | None = None
+    wider: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+
+    @property
+    def is_small(self) -> bool:
+        """Whether weights of a few metrics say all of it."""
+        return self.model is None
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """The metrics that it takes in; of a small one, the heaviest first."""
+        return tuple(self.weights) if self.model is None else tuple(self.signatures)
 
     @property
     def formula(self) -> str:
-        """The ensemble as the paper writes it, heaviest metric first."""
+        """The ensemble as the paper writes it, heaviest metric first; of other families their name."""
+        if self.model is not None:
+            return f"{self.method} over {len(self.signatures)} metrics"
         return linear_combination(self.weights, self.turned)
 
     def __post_init__(self) -> None:
-        if not self.weights.keys() == self.centres.keys() == self.scales.keys() == self.signatures.keys():
+        of_metrics = (self.weights.keys(), self.centres.keys(), self.scales.keys())
+        if self.model is None and not all(names == self.signatures.keys() for names in of_metrics):
             raise InvalidInput("an ensemble whose weights, centres, scales and signatures are of different metrics")
 
     @property
@@ -106,6 +149,8 @@ class Ensemble:
         numbers = [[name, *(f"{table[name]:.9g}" for table in tables)] for name in sorted(self.weights)]
         inputs = [self.signatures[name] for name in sorted(self.signatures)]
         content = [numbers, f"{self.intercept:.9g}", inputs, list(self.references), self.aggregate]
+        if self.model is not None:
+            content.append(_rounded(self.model))
         return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:8]
 
     @property
@@ -119,6 +164,15 @@ class Ensemble:
         part = f"+part.{self.part}" if self.part else ""
         method = "" if self.method == "lasso" else f"+{self.method}"
         return f"ensemble.{self.board}{part}{method}+refs.{_short(self.references)}+version.{self.version}"
+
+
+def _rounded(document: Any) -> Any:
+    """A model's document with numbers of nine digits: the last ones differ between machines."""
+    if isinstance(document, Mapping):
+        return {name: _rounded(value) for name, value in sorted(document.items())}
+    if isinstance(document, list | tuple):
+        return [_rounded(value) for value in document]
+    return f"{document:.9g}" if isinstance(document, float) else document
 
 
 def _short(references: tuple[str, ...]) -> str:
@@ -159,6 +213,8 @@ class EnsembleStudy:
     gains: Mapping[str, float | None]
     names: tuple[str, ...]
     correlations: tuple[tuple[float | None, ...], ...]
+    #: What is known of it from outputs that its fit has not seen.
+    card: EnsembleCard | None = None
 
 
 #: The name under which the ensemble's scores stand beside the metrics'.
@@ -220,7 +276,8 @@ class FittedEnsemble:
     """An ensemble with the sums it was fitted on, so that its study costs nothing more."""
 
     ensemble: Ensemble
-    blocks: Blocks
+    #: None of a family that is not small.
+    blocks: Blocks | None
     names: tuple[str, ...]
 
 
@@ -231,31 +288,71 @@ def fit_board_ensemble(
     *,
     aggregate: str,
     references: tuple[str, ...],
-    part: str = "",
+    part: Slice | None = None,
     k: int = 3,
     lam: float | None = None,
     method: Method = "lasso",
 ) -> FittedEnsemble:
     """Fit the ensemble of k metrics (or at a given lambda) on judged rows; `version` is still 0."""
-    chosen = candidates(scores, human)
-    if not chosen.columns:
-        reasons = "; ".join(f"{name}: {why}" for name, why in chosen.left_out.items()) or "there are no scores"
+    candidates_of = candidates(scores, human)
+    if not candidates_of.columns:
+        reasons = "; ".join(f"{name}: {why}" for name, why in candidates_of.left_out.items()) or "there are no scores"
         raise NotEnoughData(f"no metric can join an ensemble ({reasons})")
-    human = only_rows(human, chosen.rows)
-    if np.ptp(human[np.isfinite(human)]) == 0:
+    fitting = only_rows(human, candidates_of.rows)
+    if np.ptp(fitting[np.isfinite(fitting)]) == 0:
         raise NotEnoughData("every judgment is the same, so there is nothing to fit an ensemble to")
+    part, tried = part or Slice(), dict[str, float]()
+    if method == AUTO:
+        choice = None if lam is not None else choose_for(learning_of(board, scores, human, part), k=k)
+        method, tried = ("lasso", tried) if choice is None else (choice.name, choice.reached)
+    about = _About(
+        board=board.name,
+        board_version=board.version,
+        references=references,
+        aggregate=aggregate,
+        part=str(part) if part else "",
+        k=k,
+        method=method,
+        tried=tried,
+        standardised=aggregate in board.aggregates and board.aggregates[aggregate].standardise is not None,
+    )
+    if method in SMALL:
+        return _fit_small(scores, fitting, candidates_of, about, lam)
+    if lam is not None:
+        raise InvalidInput(f"lambda belongs to the lasso; {method} chooses its own settings: leave it out")
+    return _fit_flexible(scores, learning_of(board, scores, human, part), about)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _About:
+    """What every ensemble of a board says of itself."""
+
+    board: str
+    board_version: str
+    references: tuple[str, ...]
+    aggregate: str
+    part: str
+    k: int
+    method: Method
+    tried: Mapping[str, float]
+    standardised: bool
+
+
+def _fit_small(scores: Scores, human: Floats, chosen: Candidates, about: _About, lam: float | None) -> FittedEnsemble:
+    """A few metrics with a weight each."""
     blocks = gather_blocks([scores.values[column] for column in chosen.columns], human)
-    fit = _fit(blocks, k, lam, method)
+    fit = _fit(blocks, about.k, lam, about.method)
     names = tuple(scores.columns[column].name for column in chosen.columns)
     used = [n for n, weight in enumerate(fit.linear.weights) if weight != 0.0]
+    both = about.tried.get(about.method)
     ensemble = Ensemble(
-        board.name,
-        board.version,
+        about.board,
+        about.board_version,
         0,
-        references,
+        about.references,
         fit.lam,
         fit.lam_range,
-        k,
+        about.k,
         _by_weight({names[n]: float(fit.linear.weights[n]) for n in used}),
         {names[n]: float(fit.linear.centre[n]) for n in used},
         {names[n]: float(fit.linear.scale[n]) for n in used},
@@ -263,16 +360,53 @@ def fit_board_ensemble(
         fit.linear.intercept,
         _defined(fit.correlation),
         fit.n,
-        aggregate,
+        about.aggregate,
         names,
         chosen.left_out,
-        part,
-        method,
+        about.part,
+        about.method,
         chosen.rows_left_out,
         turned=tuple(names[n] for n, c in enumerate(chosen.columns) if not scores.columns[c].higher_is_better),
-        standardised=aggregate in board.aggregates and board.aggregates[aggregate].standardise is not None,
+        standardised=about.standardised,
+        held_out={} if both is None else {"both": both},
+        tried={name: reached for name, reached in about.tried.items() if name != about.method},
     )
     return FittedEnsemble(ensemble, blocks, names)
+
+
+def _fit_flexible(scores: Scores, learning: Learning, about: _About) -> FittedEnsemble:
+    """A family that takes all metrics."""
+    fit = fit_named(learning, about.method, k=about.k)
+    columns = [scores.columns[k] for k in learning.columns]
+    ensemble = Ensemble(
+        about.board,
+        about.board_version,
+        0,
+        about.references,
+        0.0,
+        None,
+        about.k,
+        {},
+        {},
+        {},
+        {column.name: column.signature for column in columns},
+        float(learning.judged.target.mean()),
+        _defined(fit.correlation),
+        len(learning.judged.target),
+        about.aggregate,
+        learning.metrics,
+        learning.left_out,
+        about.part,
+        about.method,
+        turned=tuple(column.name for column in columns if not column.higher_is_better),
+        standardised=about.standardised,
+        model=model_document(learning, fit, scores.rows),
+        held_out={"both": fit.correlation},
+        tried={name: reached for name, reached in about.tried.items() if name != about.method},
+        interval=fit.interval,
+        wider=fit.wider,
+    )
+    return FittedEnsemble(ensemble, None, learning.metrics)
 
 
 def _fit(blocks: Blocks, k: int, lam: float | None, method: Method) -> EnsembleFit:
@@ -283,23 +417,31 @@ def _fit(blocks: Blocks, k: int, lam: float | None, method: Method) -> EnsembleF
     return fit_best_subset(blocks, k=k)
 
 
-def study_ensemble(fitted: FittedEnsemble, scores: Scores, human: Floats) -> EnsembleStudy:
+def study_ensemble(
+    board: Board, fitted: FittedEnsemble, scores: Scores, human: Floats, part: Slice | None = None
+) -> EnsembleStudy:
     """What each metric is worth: ablations of those selected, the gain from each candidate, and their correlations."""
     ensemble, names = fitted.ensemble, fitted.names
-    without = {name: _without(fitted, name) for name in names}
-    ablations = tuple(_ablation(name, without[name], names) for name in ensemble.weights)
-    # Without a metric lambda is tuned anew, so the whole is too: a gain must not be a difference between two lambdas.
-    tuned = _fit(fitted.blocks, ensemble.k, None, ensemble.method).correlation
-    gains = {name: _gain(tuned, fit) for name, fit in without.items()}
+    learning = learning_of(board, scores, human, part or Slice())
+    card = make_card(board, learning, ensemble.method, k=ensemble.k, interval=ensemble.interval)
+    if fitted.blocks is None:
+        ablations: tuple[Ablation, ...] = ()
+        gains: Mapping[str, float | None] = {} if card is None else {name: _defined(v) for name, v in card.adds.items()}
+    else:
+        without = {name: _without(fitted.blocks, fitted, name) for name in names}
+        ablations = tuple(_ablation(name, without[name], names) for name in ensemble.weights)
+        # Without a metric lambda is tuned anew, so the whole is too: a gain is no difference between two lambdas.
+        tuned = _fit(fitted.blocks, ensemble.k, None, ensemble.method).correlation
+        gains = {name: _gain(tuned, fit) for name, fit in without.items()}
     judged = np.where(np.isfinite(human), 1.0, np.nan)
     matrix = between_metrics(np.stack([scores.of(name) * judged for name in names]))
     correlations = tuple(tuple(_defined(r) for r in row) for row in matrix)
-    return EnsembleStudy(ensemble, ablations, gains, names, correlations)
+    return EnsembleStudy(ensemble, ablations, gains, names, correlations, card)
 
 
-def _without(fitted: FittedEnsemble, name: str) -> EnsembleFit | None:
+def _without(blocks: Blocks, fitted: FittedEnsemble, name: str) -> EnsembleFit | None:
     try:
-        rest = fitted.blocks.without_metrics([fitted.names.index(name)])
+        rest = blocks.without_metrics([fitted.names.index(name)])
         return _fit(rest, fitted.ensemble.k, None, fitted.ensemble.method)
     except NotEnoughData:
         return None
@@ -317,9 +459,12 @@ def _gain(whole: float, fit: EnsembleFit | None) -> float | None:
     return None if fit is None else _defined(whole - fit.correlation)
 
 
-def ensemble_scores(ensemble: Ensemble, scores: Scores) -> Floats:
-    """The ensemble's score of every output that all its metrics have scored (rows × instances)."""
-    names = tuple(ensemble.weights)
+def ensemble_scores(ensemble: Ensemble, scores: Scores, board: Board, part: Slice | None = None) -> Floats:
+    """The ensemble's score of every output (rows × instances) of a board, or of the part that scores are of.
+
+    A small one scores what all of its metrics have scored, other families what any of theirs has.
+    """
+    names = tuple(name for name in ensemble.inputs if ensemble.is_small or name in scores.names)
     for name in names:
         column = scores.columns[scores.column(name)]
         if column.signature != ensemble.signatures[name]:
@@ -327,6 +472,9 @@ def ensemble_scores(ensemble: Ensemble, scores: Scores) -> Floats:
                 f"{ensemble.signature} was fitted with {name} as {ensemble.signatures[name]}, "
                 f"but the scores at hand are {column.signature}; score with that version, or fit a new ensemble"
             )
+    if ensemble.model is not None:
+        length = output_lengths(board, part or Slice())
+        return predict_cells(ensemble.model, {name: scores.of(name) for name in names}, length, scores.rows)
     return combine(ensemble, {name: scores.of(name) for name in names})
 
 
@@ -357,6 +505,10 @@ class Applied:
     signature: str
     instances: tuple[str, ...]
     scores: Floats
+    #: Metrics of the ensemble that the scores were made without.
+    missing: tuple[str, ...] = ()
+    #: What to add to a score for the interval in which 95% of people's values lie, where that is known.
+    interval: tuple[float, float] | None = None
 
     @property
     def n(self) -> int:
@@ -369,7 +521,8 @@ class Applied:
     def document(self) -> dict[str, Any]:
         pairs = zip(self.instances, self.scores.tolist(), strict=True)
         scores = {instance: None if np.isnan(score) else score for instance, score in pairs}
-        return {"schema": 1, "signature": self.signature, "mean": self.mean, "n": self.n, "scores": scores}
+        more = {} if self.interval is None else {"interval": list(self.interval), "missing": list(self.missing)}
+        return {"schema": 1, "signature": self.signature, "mean": self.mean, "n": self.n, **more, "scores": scores}
 
 
 def apply_ensemble(
@@ -379,12 +532,17 @@ def apply_ensemble(
     executor: Executor,
     *,
     scores: Mapping[str, Floats] | None = None,
+    cells: CellStore | None = None,
     on_progress: Callable[[Progress], None] | None = None,
 ) -> Applied:
-    """The ensemble's score of every output in a file."""
+    """The ensemble's score of every output in a file.
+
+    scores: scores of metrics that can't be computed here.
+    cells: the board's own scores, with which families that look at other generators compare.
+    """
     scores = scores or {}
     row = _read_row(outputs, board)
-    metrics = {name: _metric(ensemble, name, board.output_language) for name in ensemble.weights if name not in scores}
+    metrics, missing = _computable(ensemble, board.output_language, scores)
     store = MemoryCells()
     references = board.check_references(ensemble.references)
     report = score_board(
@@ -396,13 +554,48 @@ def apply_ensemble(
         name: store.load(column_key(board, metric, references), [row.version])[row.version]
         for name, metric in metrics.items()
     }
-    return Applied(ensemble.signature, tuple(i.id for i in board.instances), combine(ensemble, {**scores, **own}))
+    instances, values = tuple(i.id for i in board.instances), {**scores, **own}
+    if ensemble.model is None:
+        return Applied(ensemble.signature, instances, combine(ensemble, values))
+    beside = board_scores(board, cells, references=references)
+    empty = np.full((len(board.rows), len(board.instances)), np.nan)
+    everyone = {
+        name: np.vstack([beside.of(name) if name in beside.names else empty, values.get(name, empty[0])])
+        for name in ensemble.inputs
+    }
+    length = np.vstack([output_lengths(board, Slice()), lengths([row.texts])])
+    # The row bears a name that no row of the board has, so that it is never among those that means are over.
+    predicted = predict_cells(ensemble.model, everyone, length, (*(other.name for other in board.rows), ""))[-1]
+    interval = None if ensemble.interval is None else interval_without(ensemble.interval, ensemble.wider, missing)
+    return Applied(ensemble.signature, instances, predicted, missing, interval)
+
+
+def _computable(
+    ensemble: Ensemble, language: str | None, given: Mapping[str, Floats]
+) -> tuple[dict[str, Metric], tuple[str, ...]]:
+    """The metrics to compute, and those that an ensemble which takes gaps must do without."""
+    metrics: dict[str, Metric] = {}
+    missing: dict[str, InvalidInput] = {}
+    for name in ensemble.inputs:
+        if name in given:
+            continue
+        try:
+            metrics[name] = _metric(ensemble, name, language)
+        except InvalidInput as error:
+            if ensemble.is_small:
+                raise
+            missing[name] = error
+    if missing and len(missing) > (1 - FEWEST_PRESENT) * len(ensemble.inputs):
+        raise InvalidInput(
+            f"{len(missing)} of {len(ensemble.inputs)} metrics are missing: {next(iter(missing.values()))}"
+        )
+    return metrics, tuple(missing)
 
 
 def read_metric_scores(path: Path, board: Board, ensemble: Ensemble) -> dict[str, Floats]:
     """Scores of metrics that can't run here: a line per instance, a metric per column, higher is better."""
     problems = Problems()
-    scores = read_score_table(_bytes(path), path.name, board.position, ensemble.weights.__contains__, problems)
+    scores = read_score_table(_bytes(path), path.name, board.position, ensemble.signatures.__contains__, problems)
     _refuse(problems)
     return scores
 
@@ -447,6 +640,8 @@ def _bytes(path: Path) -> bytes:
 
 def ensemble_table(ensemble: Ensemble) -> Table:
     """The metrics of an ensemble: weight, and the centre and scale that standardise each."""
+    if ensemble.model is not None:
+        return _model_table(ensemble)
     heaviest = sorted(ensemble.weights, key=lambda name: -abs(ensemble.weights[name]))
     rows = tuple(
         {
@@ -463,6 +658,25 @@ def ensemble_table(ensemble: Ensemble) -> Table:
         TableColumn("weight", "weight", digits=3),
         TableColumn("centre", "centre", digits=column_digits(rows, "centre"), priority=1),
         TableColumn("scale", "scale", digits=column_digits(rows, "scale"), priority=1),
+        TableColumn("signature", "signature", "left", priority=2),
+    )
+    return Table(ensemble.signature, columns, rows, _ensemble_facts(ensemble), "ensemble")
+
+
+def _model_table(ensemble: Ensemble) -> Table:
+    """The metrics of an ensemble that is not small, and how much wider intervals are without each."""
+    low, high = ensemble.interval or (math.nan, math.nan)
+    rows = tuple(
+        {
+            "name": name,
+            "wider": finite((wide[1] - wide[0]) - (high - low)) if (wide := ensemble.wider.get(name)) else None,
+            "signature": signature,
+        }
+        for name, signature in ensemble.signatures.items()
+    )
+    columns = (
+        TableColumn("name", "metric", "left"),
+        TableColumn("wider", "interval wider without it", digits=2, kind="change"),
         TableColumn("signature", "signature", "left", priority=2),
     )
     return Table(ensemble.signature, columns, rows, _ensemble_facts(ensemble), "ensemble")
@@ -512,12 +726,20 @@ def _how_fitted(ensemble: Ensemble) -> str:
 
 
 def _ensemble_facts(ensemble: Ensemble) -> tuple[str, ...]:
-    facts = [
-        f"Score = {ensemble.intercept:.4g} + the sum of weight × (score − centre) / scale, "
-        f"on the {'z-scores' if ensemble.standardised else '0-100 scale'} of {ensemble.aggregate}.",
-        _how_fitted(ensemble),
-        f"Correlation on generators it has not seen: {value_text(ensemble.correlation, 3)} (n = {ensemble.n:,}).",
-    ]
+    scale = f"{'z-scores' if ensemble.standardised else '0-100 scale'} of {ensemble.aggregate}"
+    if ensemble.model is None:
+        facts = [
+            f"Score = {ensemble.intercept:.4g} + the sum of weight × (score − centre) / scale, on the {scale}.",
+            _how_fitted(ensemble),
+            f"Correlation on generators it has not seen: {value_text(ensemble.correlation, 3)} (n = {ensemble.n:,}).",
+        ]
+    else:
+        facts = [
+            f"{first_line(_family_words(ensemble.method))}; scores are on the {scale}.",
+            f"Correlation on generators and documents it has not seen: {value_text(ensemble.correlation, 3)} "
+            f"(n = {ensemble.n:,}).",
+        ]
+    facts += tried_words(ensemble)
     if turned := [name for name in ensemble.weights if name in ensemble.turned]:
         facts.append(f"Lower is better for {listed(turned)}: the score is turned (−) before it is centred and weighed.")
     if ensemble.generators_left_out:
@@ -525,6 +747,27 @@ def _ensemble_facts(ensemble: Ensemble) -> tuple[str, ...]:
         facts.append(f"Fitted without {without}: judged, but most metrics have no scores of these outputs.")
     facts += [f"{name} was no candidate: {reason}" for name, reason in sorted(ensemble.left_out.items())]
     return tuple(facts)
+
+
+def _family_words(method: str) -> str:
+    return FAMILIES.summary(method) if method in FAMILIES else f"The family {method}, which is not installed here"
+
+
+def unseen_words(ensemble: Ensemble) -> str:
+    """What its correlation is measured on."""
+    return "generators" if ensemble.is_small else "generators and documents"
+
+
+def tried_words(ensemble: Ensemble) -> list[str]:
+    """What the families that were tried reach, on the same unseen outputs."""
+    if not ensemble.tried:
+        return []
+    own = {ensemble.method: ensemble.held_out["both"]} if "both" in ensemble.held_out else {}
+    reached = ", ".join(f"{name} {value_text(r, 3)}" for name, r in {**own, **ensemble.tried}.items())
+    return [
+        f"On generators and documents that a fit has not seen: {reached}. "
+        "A small ensemble makes place only for one that is significantly better there."
+    ]
 
 
 def _ablation_row(ablation: Ablation, whole: float | None, turned: tuple[str, ...]) -> Mapping[str, object]:
@@ -609,7 +852,7 @@ def fit_view(
         human,
         aggregate=view.aggregate,
         references=view.references,
-        part=str(view.part) if view.part else "",
+        part=view.part,
         k=k,
         lam=lam,
         method=method,
@@ -626,21 +869,25 @@ def ensemble(
     ] = None,
     method: Annotated[
         Method,
-        Named(name="ensemble"),
-        "the paper's lasso, or the best subset of N metrics, chosen and refitted without shrinking",
-    ] = "lasso",
+        Named(name="ensemble", metavar="FAMILY"),
+        "auto, lasso (the paper's), best-subset, ridge, boosting or stacking; auto: lasso, unless one is better",
+    ] = "auto",
 ) -> EnsembleStudy:
     """Study the ensemble of a few metrics: its weights, itself without each of them, and what each metric adds."""
     matrix = trusted_matrix(view.counted, view.matrix())
     fitted = fit_view(view.counted, matrix, k=k, lam=lam, method=method)
     if view.archive is not None:
         fitted = replace(fitted, ensemble=view.archive.versioned(fitted.ensemble))
-    return study_ensemble(fitted, matrix.scores, matrix.judged_human)
+    generators = np.array([row.generator is not None for row in view.counted.rows], bool)
+    return study_ensemble(view.counted, fitted, matrix.scores, only_rows(matrix.judged_human, generators), matrix.part)
 
 
 @ensemble.table
 def _ensemble_tables(study: EnsembleStudy) -> tuple[Table, ...]:
-    return ensemble_table(study.ensemble), ablation_table(study), gains_table(study)
+    card = () if study.card is None else card_tables(study.ensemble.board, study.card, study.ensemble.tried)
+    if not study.ensemble.is_small:
+        return (ensemble_table(study.ensemble), *card)
+    return (ensemble_table(study.ensemble), ablation_table(study), gains_table(study), *card)
 
 
 @ensemble.chart

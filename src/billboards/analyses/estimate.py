@@ -224,7 +224,7 @@ def control_scores(board: Board, view: JudgedMatrix, row: int, metric: str) -> t
         for outputs, taken in zip(board.rows, others, strict=True)
         if taken and outputs.generator is not None
     )
-    return ensemble_scores(fitted, view.scores), tuple(names)
+    return ensemble_scores(fitted, view.scores, board, view.part), tuple(names)
 
 
 def _some(people: Floats, labels: int | None, generator: str, seed: int) -> Floats:

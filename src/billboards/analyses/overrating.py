@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from billboards.analyses._analysis import analysis
 from billboards.analyses._entries import named_references
+from billboards.analyses._families import AUTO
 from billboards.analyses._preferences import check_values
 from billboards.analyses._probation import trusted_matrix
 from billboards.analyses._view import View, judged_matrix
@@ -135,7 +136,7 @@ def measure_overrating(
     aggregate: str | None = None,
     k: int = 3,
     lam: float | None = None,
-    method: Method = "lasso",
+    method: Method = AUTO,
     crossed: bool = False,
 ) -> OverratingReport:
     """Overrating of every metric and of the ensemble, or the reason why not; with generators as a sample if crossed."""
@@ -213,11 +214,11 @@ def _ensemble_column(
     except NotEnoughData as error:
         missing[ENSEMBLE] = str(error)
         return []
-    lacking = [name for name in fitted.ensemble.weights if name not in scores.names]
+    lacking = [name for name in fitted.ensemble.inputs if name not in scores.names]
     if lacking:
         missing[ENSEMBLE] = f"its metrics {', '.join(lacking)} have no scores with these references"
         return []
-    return [(ENSEMBLE, fitted.ensemble.signature, ensemble_scores(fitted.ensemble, scores))]
+    return [(ENSEMBLE, fitted.ensemble.signature, ensemble_scores(fitted.ensemble, scores, board))]
 
 
 def overrating_table(report: OverratingReport) -> Table:
@@ -383,9 +384,9 @@ def overrating(
     ] = None,
     method: Annotated[
         Method,
-        Named(name="ensemble"),
-        "the paper's lasso, or the best subset of N metrics, chosen and refitted without shrinking",
-    ] = "lasso",
+        Named(name="ensemble", metavar="FAMILY"),
+        "auto, lasso (the paper's), best-subset, ridge, boosting or stacking; auto: lasso, unless one is better",
+    ] = "auto",
 ) -> OverratingReport:
     """Measure how much each metric, and the ensemble, overrates machines over a person, beyond what people say.
 

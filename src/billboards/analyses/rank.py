@@ -29,6 +29,7 @@ from billboards.analyses._disclosed import (
     told_words,
 )
 from billboards.analyses._entries import named_references
+from billboards.analyses._families import AUTO, FEWEST_PRESENT
 from billboards.analyses._labels import relabelled
 from billboards.analyses._people import PEOPLE, PeopleRanking, PeopleStanding, rank_by_people
 from billboards.analyses._preferences import WMT_GROUPING, WMT_STATISTIC, agreement_with_preferences
@@ -36,7 +37,17 @@ from billboards.analyses._probation import Measured, PrivateShare, alarms, expos
 from billboards.analyses._reference_lines import ReferenceLine, peoples_agreement, reference_lines, rows_ranked
 from billboards.analyses._view import Floats, JudgedMatrix, View, judged_matrix
 from billboards.analyses._within_items import Leaders, agreement_within, leaders, leaders_words, stand_within
-from billboards.analyses.ensemble import ENSEMBLE, Ensemble, Method, ensemble_scores, ensemble_table, fit_view
+from billboards.analyses.ensemble import (
+    ENSEMBLE,
+    SMALL,
+    Ensemble,
+    Method,
+    ensemble_scores,
+    ensemble_table,
+    fit_view,
+    tried_words,
+    unseen_words,
+)
 from billboards.board import Board, Column, Origin, ReferenceSet, Scores, Slice
 from billboards.board.cells import CellStore, with_parts
 from billboards.board.corpus import corpus_values
@@ -340,7 +351,7 @@ def rank_generators(
     out = out or {}
     columns = dict(zip(view.scores.names, view.scores.values, strict=True))
     if ensemble is not None:
-        columns[ENSEMBLE] = ensemble_scores(ensemble, view.scores)
+        columns[ENSEMBLE] = ensemble_scores(ensemble, view.scores, board, view.part)
     rows = [k for k, row in enumerate(board.rows) if row.generator is not None]
     full = {
         name: max((_count(values[k]) for k in rows if not board.rows[k].is_optimised), default=0)
@@ -456,7 +467,7 @@ def _in_order(standings: Sequence[_Standing], order: Sequence[int]) -> tuple[_St
 
 #: The version of how rankings are computed. Raise it with every change that may give other numbers on the same board:
 #: sites then rank their boards anew.
-METHOD = 4
+METHOD = 5
 #: Why a metric that something speaks against has no rank and leads none.
 ON_PROBATION = "is on probation"
 #: A correlation that asks for the sign where there is no interval.
@@ -479,7 +490,7 @@ class RankingOptions:
     part: Slice = field(default_factory=Slice)
     k: int = 3
     lam: float | None = None
-    method: Method = "lasso"
+    method: Method = AUTO
     #: What ranks the generators, by name, instead of what agrees best with people: a metric, "ensemble" or "people".
     by: str | None = None
     resampled: Resampled = "instances"
@@ -536,8 +547,10 @@ def rank_board(board: Board, store: CellStore | None, options: RankingOptions | 
         metrics, measured.matrix, agreement_within(board, measured.matrix, options, draws=options.draws)
     )
     trusted = _trusted(measured.matrix, metrics)
+    options = replace(options, method=_openly(options, measured.share is not None))
     ensemble = _try_ensemble(board, trusted, options, notes)
-    other: Method = "lasso" if options.method == "best-subset" else "best-subset"
+    taken = options.method if ensemble is None else ensemble.method
+    other: Method = "lasso" if taken == "best-subset" else "best-subset"
     alternative = (
         None
         if options.disclosure.judgments
@@ -693,7 +706,7 @@ def _with_corpus_values(
                 intervals.setdefault(row, {})[name] = (value.low, value.high)
     means = {name: matrix.scores.natural(name) for name in matrix.scores.names if name not in signatures}
     if ensemble is not None:
-        means[ENSEMBLE] = ensemble_scores(ensemble, matrix.scores)
+        means[ENSEMBLE] = ensemble_scores(ensemble, matrix.scores, board, matrix.part)
     for name, scores in means.items() if draws else ():
         finite_scores = np.where(np.isfinite(scores), scores, np.nan)
         for row, mean in zip(matrix.scores.rows, mean_values(finite_scores, Resampling(draws)), strict=True):
@@ -789,7 +802,9 @@ def _rank_everyone(
             columns=tuple(replace(column, beside=None) for column in chosen.columns),
         ),
     )
-    ensemble = _try_ensemble(board, of_all, replace(options, lam=None), [])
+    # A small one: what takes gaps has scored everyone already.
+    method = options.method if options.method in SMALL else "lasso"
+    ensemble = _try_ensemble(board, of_all, replace(options, lam=None, method=method), [])
     standings = [replace(m, beside=None) for m in metrics if m.name in of_all.scores.names]
     best = choose_leader(board, standings, ensemble, replace(options, by=None))
     if best.name is None:
@@ -824,9 +839,11 @@ def _place_of_newcomers(
     """Which ranking has a place for a new generator, whose scores must be computed here."""
     if leader.name is None:
         return None
-    leading = tuple(ensemble.weights) if leader.name == ENSEMBLE and ensemble is not None else (leader.name,)
+    leading = ensemble.inputs if leader.name == ENSEMBLE and ensemble is not None else (leader.name,)
+    takes_gaps = leader.name == ENSEMBLE and ensemble is not None and not ensemble.is_small
+    needed = math.ceil(FEWEST_PRESENT * len(leading)) if takes_gaps else len(leading)
     # Nobody has judged a newcomer: until people do, only the common ranking can have its place.
-    if leader.name != PEOPLE and all(scores.key(name) is not None for name in leading):
+    if leader.name != PEOPLE and sum(scores.key(name) is not None for name in leading) >= needed:
         return "leader"
     # What the board names can be computed, also where it is not yet.
     own = [
@@ -890,6 +907,12 @@ def _agreement(board: Board, matrix: JudgedMatrix, options: RankingOptions) -> t
 def _with_shares(matrix: JudgedMatrix) -> JudgedMatrix:
     """A matrix that shows, where people compared outputs, the share of its comparisons that each output won."""
     return matrix if matrix.pairs is None else replace(matrix, human=matrix.pairs.share_won(matrix.human.shape))
+
+
+def _openly(options: RankingOptions, private: bool) -> Method:
+    """The family that may be used: where judgments are hidden, a model of many numbers would tell them."""
+    hidden = private or bool(options.disclosure)
+    return "lasso" if hidden and options.method not in SMALL else options.method
 
 
 def _try_ensemble(board: Board, matrix: JudgedMatrix, options: RankingOptions, notes: list[str]) -> Ensemble | None:
@@ -1375,13 +1398,15 @@ def _ensemble_note(ranking: Ranking) -> tuple[str, ...]:
         return ()
     combination = ranking.ensemble.formula
     correlation = value_text(ranking.ensemble.correlation, 3)
-    fitted = f"Ensemble {combination}: {correlation} on generators it has not seen ({ranking.ensemble.signature})."
+    unseen = unseen_words(ranking.ensemble)
+    fitted = f"Ensemble {combination}: {correlation} on {unseen} it has not seen ({ranking.ensemble.signature})."
     other = ranking.alternative
     if other is None:
-        return (fitted,)
+        return (fitted, *tried_words(ranking.ensemble))
     name = "Best subset" if other.method == "best-subset" else "Lasso"
     weights, r = other.formula, value_text(other.correlation, 3)
-    return (fitted, f"{name} {weights}: {r} on generators it has not seen (--ensemble {other.method} ranks by it).")
+    beside = f"{name} {weights}: {r} on generators it has not seen (--ensemble {other.method} ranks by it)."
+    return (fitted, beside, *tried_words(ranking.ensemble))
 
 
 def _completed_notes(ranking: Ranking) -> Iterable[str]:
@@ -1628,9 +1653,9 @@ def _ensemble(ranking: Ranking) -> str | None:
     difference = ensemble.correlation - best.correlation
     more = "more" if difference >= 0 else "less"
     return (
-        f"An ensemble of {len(ensemble.weights)} metrics, {ensemble.formula}, reaches "
-        f"{value_text(ensemble.correlation, 3)} on generators it has not seen: {abs(difference):.3f} {more} than "
-        f"{one_line(best.name)} alone."
+        f"An ensemble of {len(ensemble.inputs)} metrics, {ensemble.formula}, reaches "
+        f"{value_text(ensemble.correlation, 3)} on {unseen_words(ensemble)} it has not seen: "
+        f"{abs(difference):.3f} {more} than {one_line(best.name)} alone."
     )
 
 
@@ -1807,9 +1832,9 @@ def rank(
     ] = None,
     method: Annotated[
         Method,
-        Named(name="ensemble"),
-        "the paper's lasso, or the best subset of N metrics, chosen and refitted without shrinking",
-    ] = "lasso",
+        Named(name="ensemble", metavar="FAMILY"),
+        "auto, lasso (the paper's), best-subset, ridge, boosting or stacking; auto: lasso, unless one is better",
+    ] = "auto",
     draws: Annotated[int, Ge(0), Named(metavar="N"), "bootstrap draws for intervals"] = 1000,
     resampled: Annotated[
         Resampled, Named(name="resample"), "what intervals draw again and again: others of which they are about"

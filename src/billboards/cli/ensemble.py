@@ -53,8 +53,8 @@ def _list(arguments: Namespace) -> int:
     from billboards.show.words import value_text
 
     for ensemble in open_home(arguments.board).archive.ensembles():
-        weights = ensemble.formula
-        print(f"{ensemble.signature}  r = {value_text(ensemble.correlation, 3)}  lambda = {ensemble.lam:g}  {weights}")
+        fitted = f"lambda = {ensemble.lam:g}  {ensemble.formula}" if ensemble.is_small else ensemble.formula
+        print(f"{ensemble.signature}  r = {value_text(ensemble.correlation, 3)}  {fitted}")
     return 0
 
 
@@ -70,11 +70,22 @@ def _apply(arguments: Namespace) -> int:
     scores = read_metric_scores(arguments.scores, home.board, ensemble) if arguments.scores else {}
     with scoring_progress() as show:
         applied = apply_ensemble(
-            ensemble, home.board, arguments.outputs, executor(arguments.jobs), scores=scores, on_progress=show
+            ensemble,
+            home.board,
+            arguments.outputs,
+            executor(arguments.jobs),
+            scores=scores,
+            cells=home.cells,
+            on_progress=show,
         )
     if arguments.json:
         print(json.dumps(applied.document(), indent=1, ensure_ascii=False))
     else:
         print(f"{applied.mean:.4f}")
         note(f"mean of {ensemble.signature} over {applied.n} of {len(home.board.instances)} instances")
+        if applied.missing:
+            note(f"without {', '.join(applied.missing)}, which can't be computed here: the others stand in for them")
+        if applied.interval is not None:
+            low, high = applied.interval
+            note(f"95% of people's values lie between {low:+.1f} and {high:+.1f} of a single output's score")
     return 0

@@ -106,9 +106,9 @@ def add_ensemble(parser: ArgumentParser) -> None:
     )
     parser.add_argument(
         "--ensemble",
-        choices=("lasso", "best-subset"),
-        default="lasso",
-        help="the paper's lasso, or the best subset of N metrics, chosen and refitted without shrinking",
+        metavar="FAMILY",
+        default="auto",
+        help="auto, lasso (the paper's), best-subset, ridge, boosting or stacking; auto: lasso, unless one is better",
     )
 
 

@@ -20,6 +20,7 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, ValidationInfo, field_validator
 from pydantic_core import ErrorDetails, PydanticCustomError
 
+from billboards.analyses._families import AUTO
 from billboards.analyses.ensemble import Method
 from billboards.board import ReferenceFree
 from billboards.board.trust import DoubtKind, Flagged, TrustRules
@@ -126,7 +127,7 @@ class BoardSettings(_Settings):
     revealed: bool = False
     frozen: Moment | None = None
     k: AtLeastOne = 3
-    method: Method = "lasso"
+    method: Method = AUTO
     by: str | None = None
     #: The aggregate or dimension of judgments that ranks; None is the last campaign's, else the folder's.
     ranks: str | None = None

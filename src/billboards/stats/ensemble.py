@@ -122,6 +122,11 @@ def fit_ensemble(blocks: Blocks, *, k: int = 3, lam: float | None = None) -> Ens
     return EnsembleFit(linear, penalty, span, held_out_correlation(blocks, penalty), int(blocks.n.sum()))
 
 
+def fit_lasso(blocks: Blocks, *, k: int = 3) -> Linear:
+    """The combination of k metrics alone, without a measure of how good it is."""
+    return _fit(blocks.total(), blocks.shift, _penalty(_tuned(blocks, k)))
+
+
 def _tuned(blocks: Blocks, k: int) -> Segment:
     *_, gram, moment = _standardised(blocks.total())
     segment = segment_with(lasso_path(gram, moment), k)

@@ -60,15 +60,26 @@ def fit_best_subset(blocks: Blocks, *, k: int = 3) -> EnsembleFit:
             f"a nested choice needs judgments of at least 3 generators (one held out, one to choose by, one to fit); "
             f"{generators} have any"
         )
+    sums, subsets, linear = _chosen(blocks, k)
+    return EnsembleFit(linear, 0.0, None, _nested_correlation(sums, subsets), int(blocks.n.sum()))
+
+
+def choose_subset(blocks: Blocks, *, k: int = 3) -> Linear:
+    """The best subset alone, without a measure of how good it is; with 2 generators or more."""
+    if len(blocks.n) < 2:
+        raise NotEnoughData("a subset is chosen by predicting generators from others: judgments of 2 are needed")
+    return _chosen(blocks, k)[2]
+
+
+def _chosen(blocks: Blocks, k: int) -> tuple[_Sums, Ints, Linear]:
+    """The sums and subsets that it was chosen from, and the best subset's combination."""
     sums, centre, scale, mean = _standardise(blocks)
     sums = _in_folds(sums)
     subsets = _subsets(sums, k)
-    everyone = frozenset(range(len(sums.n)))
-    chosen, weights = _choose(sums, subsets, everyone)
+    chosen, weights = _choose(sums, subsets, frozenset(range(len(sums.n))))
     whole = np.zeros(len(centre))
     whole[chosen] = weights
-    linear = Linear(whole, centre, scale, mean)
-    return EnsembleFit(linear, 0.0, None, _nested_correlation(sums, subsets), int(blocks.n.sum()))
+    return sums, subsets, Linear(whole, centre, scale, mean)
 
 
 def _standardise(blocks: Blocks) -> tuple[_Sums, Floats, Floats, float]:

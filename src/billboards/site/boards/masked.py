@@ -213,6 +213,7 @@ class Look:
         return Matrix(
             judged_matrix(self._counted, self.live.told_cells, beside=True),
             None if ranking is None else ranking.ensemble,
+            self._counted,
         )
 
     def filtered(self, chosen: Filter) -> Ranking:

@@ -7,11 +7,12 @@ from dataclasses import replace
 from billboards.analyses._disclosed import Disclosure
 from billboards.analyses._findings import Findings
 from billboards.analyses._people import PEOPLE
+from billboards.analyses.ensemble import SMALL
 from billboards.analyses.rank import Ranking, RankingOptions, rank_board
 from billboards.board import Board
 from billboards.errors import InvalidInput
 from billboards.site.boards import registry
-from billboards.site.boards.live import LiveBoard, folder_board
+from billboards.site.boards.live import LiveBoard, folder_board, hides_judgments
 
 
 def ranking_options(
@@ -22,7 +23,8 @@ def ranking_options(
     folder = folder_ranks(live)
     return RankingOptions(
         k=own.k,
-        method=own.method,
+        # A model of many numbers would tell judgments that are hidden, so both audiences get a small one.
+        method="lasso" if own.method not in SMALL and hides_judgments(own, live.board) else own.method,
         by=own.by,
         draws=own.draws,
         seed=own.seed,

@@ -154,7 +154,8 @@ def _overrating(live: LiveBoard, ranking: Ranking) -> Mapping[str, Any] | None:
         return None
     settings = live.settings
     try:
-        report = measure_overrating(live.board, live.cells, human, k=settings.k, method=settings.method)
+        method = settings.method if ranking.ensemble is None else ranking.ensemble.method
+        report = measure_overrating(live.board, live.cells, human, k=settings.k, method=method)
         measured = [metric.name for metric in ranking.metrics if metric.correlation is not None]
         return document_of(disclosed_overrating(report, live.disclosure, measured))
     except InvalidInput:

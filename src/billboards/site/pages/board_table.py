@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from billboards.analyses._people import PEOPLE
-from billboards.analyses.ensemble import ENSEMBLE
+from billboards.analyses.ensemble import ENSEMBLE, unseen_words
 from billboards.analyses.overrating import OverratingEstimate, OverratingReport, verdict
 from billboards.analyses.rank import MetricStanding, Ranking, metric_mark
 from billboards.show.table import STATISTIC
@@ -132,8 +132,12 @@ def _ensemble_column(
 ) -> TableColumn:
     ensemble = ranking.ensemble
     assert ensemble is not None
-    parts = ", ".join(ensemble.weights)
-    more = (f"On generators it has not seen, n = {ensemble.n:,}.", f"Made of {parts}.", ensemble.signature)
+    parts = ", ".join(ensemble.inputs)
+    more = (
+        f"On {unseen_words(ensemble)} it has not seen, n = {ensemble.n:,}.",
+        f"Made of {parts}.",
+        ensemble.signature,
+    )
     return TableColumn(
         ENSEMBLE,
         "ensemble",

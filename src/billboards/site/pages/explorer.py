@@ -42,6 +42,7 @@ class Matrix:
 
     view: JudgedMatrix
     ensemble: Ensemble | None
+    board: Board
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -61,7 +62,7 @@ class Matrix:
     @cached_property
     def _ensemble_scores(self) -> Floats:
         assert self.ensemble is not None
-        return ensemble_scores(self.ensemble, self.view.scores)
+        return ensemble_scores(self.ensemble, self.view.scores, self.board)
 
     def of(self, name: str) -> Floats:
         """One score of every output."""

@@ -91,7 +91,7 @@ def show_ensembles(ask: Ask) -> Body:
         if look.ranking is None or look.ranking.alternative is None
         else _facts(look.ranking.alternative),
         table=None if now is None else ensemble_table(now),
-        links={} if now is None else {("name", name): addresses.metric(look.name, name) for name in now.weights},
+        links={} if now is None else {("name", name): addresses.metric(look.name, name) for name in now.inputs},
         ensembles=[{**_facts(ensemble), "created": created} for ensemble, created in shown],
         older=None if last is None else addresses.board(look.name, "ensembles", before=last),
     )
