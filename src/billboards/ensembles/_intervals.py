@@ -1,7 +1,8 @@
 """Intervals of predictions (conformal, by document): what unseen outputs were missed by, each document counting once.
 
 Errors come from predictions of unseen generators in unseen documents. Outputs of one document are alike, so each
-document weighs the same, and the quantiles are those of one document more than there are.
+document weighs the same, and the quantiles are those of one output more than there are: not of all, but of as many as
+would say the same if they were not alike.
 """
 
 from __future__ import annotations
@@ -20,13 +21,36 @@ Interval = tuple[float, float]
 def error_quantiles(errors: Floats, documents: NDArray[np.int64], level: float = LEVEL) -> Interval:
     """The errors between which the given share of outputs of a new document is expected to lie."""
     place = np.unique(documents, return_inverse=True)[1]
-    sizes = np.bincount(place)
-    order = np.argsort(errors, kind="stable")
-    share = np.cumsum((1 / sizes[place])[order]) / (len(sizes) + 1)
-    tail, values = (1 - level) / 2, errors[order]
-    low = values[min(int(np.searchsorted(share, tail - 1 / (len(sizes) + 1))), len(values) - 1)]
-    high = values[min(int(np.searchsorted(share, 1 - tail)), len(values) - 1)]
-    return float(min(low, high)), float(max(low, high))
+    weights = 1 / np.bincount(place)[place]
+    tail = (1 - level) / 2
+    low, high = (_quantile(errors, weights, share) for share in (tail, 1 - tail))
+    count = _independent((errors < low) | (errors > high), place)
+    # How far each error lies outside (or, below 0, inside): so much is added that one output more would be covered.
+    more = _quantile(np.maximum(low - errors, errors - high), weights, min(level * (count + 1) / count, 1.0))
+    return low - more, high + more
+
+
+def _independent(outside: NDArray[np.bool_], place: NDArray[np.intp]) -> float:
+    """How many independent outputs tell as much as these (Kish), by how alike those of one document are."""
+    sizes = np.bincount(place).astype(float)
+    count, documents = len(outside), len(sizes)
+    share = float(outside.mean())
+    if documents < 2 or count == documents or share in (0.0, 1.0):
+        return float(documents)
+    means = np.bincount(place, outside) / sizes
+    between = float((sizes * (means - share) ** 2).sum()) / (documents - 1)
+    within = float((sizes * means * (1 - means)).sum()) / (count - documents)
+    usual = (count - float((sizes**2).sum()) / count) / (documents - 1)
+    alike = (between - within) / (between + (usual - 1) * within) if between + (usual - 1) * within > 0 else 0.0
+    return max(count / (1 + (count / documents - 1) * max(alike, 0.0)), float(documents))
+
+
+def _quantile(values: Floats, weights: Floats, share: float) -> float:
+    """The smallest value with at least this share of the weight at or below it."""
+    order = np.argsort(values, kind="stable")
+    reached = np.cumsum(weights[order])
+    place = int(np.searchsorted(reached, share * reached[-1] * (1 - 1e-12)))
+    return float(values[order[min(place, len(values) - 1)]])
 
 
 def widened(whole: Interval, single: list[Interval]) -> Interval:

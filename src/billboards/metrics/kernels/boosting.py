@@ -60,13 +60,14 @@ class Trees:
 def bin_limits(values: Floats, most: int = MOST_BINS) -> list[Floats]:
     """Where each input (rows × inputs) is cut: between neighbours where there are few values, else at quantiles."""
     limits = []
-    for column in values.T:
-        distinct = np.unique(column)
-        if len(distinct) <= most:
-            limits.append((distinct[1:] + distinct[:-1]) / 2)
-        else:
-            shares = np.linspace(0, 100, most + 1)[1:-1]
-            limits.append(np.unique(np.percentile(column, shares, method="midpoint")))
+    ordered = np.sort(values, axis=0)
+    for column in ordered.T:
+        steps = np.flatnonzero(column[1:] > column[:-1])
+        if len(steps) >= most:
+            # The step nearest to each quantile, so that a limit never lies between equal values.
+            wanted = np.arange(1, most) * (len(column) / most) - 1
+            steps = np.unique(steps[np.minimum(np.searchsorted(steps, wanted), len(steps) - 1)])
+        limits.append((column[steps] + column[steps + 1]) / 2)
     return limits
 
 
@@ -80,6 +81,13 @@ def fit_trees(values: Floats, target: Floats, directions: Ints, growth: Growth) 
     """Trees from values (rows × inputs) to a target; along an input of direction 1 no tree ever falls (-1: rises)."""
     limits = bin_limits(values)
     return fit_binned(binned(values, limits), limits, target, directions, growth)
+
+
+def _rounded(values: Floats, digits: int) -> Floats:
+    """Numbers with so many significant digits."""
+    sizes = np.floor(np.log10(np.where(np.isfinite(values) & (values != 0), np.abs(values), 1.0)))
+    scale = 10.0 ** np.clip(digits - 1 - sizes, -22, 22)
+    return np.where(np.isfinite(values), np.round(values * scale) / scale, values)
 
 
 def fit_binned(
@@ -113,5 +121,7 @@ def fit_binned(
     padded = np.full((inputs, MOST_BINS + 1), np.inf)
     for k, cuts in enumerate(limits):
         padded[k, : len(cuts)] = cuts
-    limit = np.where(feature >= 0, padded[feature, last_bin], 0.0)
+    # So many digits as trees are written down with: whoever reads them gets the same predictions.
+    limit = _rounded(np.where(feature >= 0, padded[feature, last_bin], 0.0), 9)
+    value = _rounded(value, 7)
     return Trees(inputs=inputs, nodes=nodes, base=base, input=feature, limit=limit, children=children, value=value)
