@@ -24,7 +24,8 @@ LINES = "a\teins\tX\tone\t5\na\teins\tY\tun\t2\nb\tzwei\tX\ttwo\t4\nb\tzwei\tY\t
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder into which both packages are installed."""
     home = tmp_path_factory.mktemp("packages")
-    for name in ("third_party_importer", "third_party_format", "third_party_analysis", "third_party_column"):
+    rooms = ("importer", "format", "analysis", "column", "ensemble")
+    for name in (f"third_party_{room}" for room in rooms):
         shutil.copytree(ROOT / "examples" / name, home / name)
         pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-build-isolation", "--no-deps", "--no-index"]
         quiet = ["--disable-pip-version-check", "--target", str(home / "site")]
@@ -99,6 +100,7 @@ def test_both_are_held_to_the_contracts_once_they_are_installed(installed: Path)
         ("how-to-add-an-importer.md", "third_party_importer/rated_lines.py", "from pathlib"),
         ("how-to-add-a-format.md", "third_party_format/vote_lines.py", "from collections"),
         ("how-to-add-an-analysis.md", "third_party_analysis/spread.py", "from dataclasses"),
+        ("how-to-add-an-ensemble.md", "third_party_ensemble/equal_weights.py", "import numpy"),
         ("how-to-add-a-column.md", "third_party_column/judged_column.py", "from billboards"),
     ],
 )
@@ -107,6 +109,23 @@ def test_the_how_to_pages_show_the_examples_as_they_are(page: str, example: str,
     text = (ROOT / "docs" / page).read_text(encoding="utf-8")
     assert module[module.index(first) :].strip() in text
     assert len(module.splitlines()) < 40
+
+
+def test_an_ensemble_from_outside_is_studied_ranks_and_is_applied(installed: Path, tmp_path: Path) -> None:
+    folder = write_board(small_board(), tmp_path / "judged")
+    billboards(installed, "score", str(folder), "--metric", "chrF", "--metric", "BLEU", "--metric", "ROUGE-L")
+    printed = billboards(installed, "ensemble", "study", str(folder), "--ensemble", "equal-weights")
+    assert "Every metric with the same weight" in printed
+    ranked = billboards(installed, "rank", str(folder), "--ensemble", "equal-weights", "--by", "ensemble", "--draws", "0")
+    assert "equal-weights over 3 metrics" in ranked
+    signature = re.search(r"ensemble\.\S+\+equal-weights\S+\+version\.\d+\+\w{8}", printed)
+    assert signature is not None
+    outputs = tmp_path / "new.jsonl"
+    board = open_board(folder)
+    lines = [f'{{"instance": "{instance.id}", "text": "some words"}}' for instance in board.instances]
+    outputs.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    applied = billboards(installed, "ensemble", "apply", signature[0], str(outputs), "--board", str(folder))
+    assert "95% of people's values lie between" in applied
 
 
 def test_an_analysis_from_outside_is_a_command_a_verb_a_route_a_page_and_a_section(

@@ -32,7 +32,7 @@ Made = TypeVar("Made")
 #: Asked for instead of a family: the small one, unless another is significantly better.
 AUTO = "auto"
 #: What `auto` tries, in this order: each must beat the one before.
-TRIED = ("lasso", "best-subset", "stacking")
+TRIED = ("lasso", "best-subset", "ridge", "stacking")
 #: A metric that has scored less than this share of the judged outputs takes no part.
 FEWEST_SCORED = 0.5
 #: An output with fewer of its metrics' scores than this share is not scored.
