@@ -41,6 +41,9 @@ benchmarks: .venv/test  ## print our figures beside the peers'
 studies: benchmarks  ## everything that takes long
 	$(BIN)/python benchmarks/stats_coverage.py
 	$(BIN)/python benchmarks/agreement_parts.py
+	$(BIN)/python benchmarks/ensembles.py
+	$(BIN)/python benchmarks/ensembles.py --peer
+	$(BIN)/python benchmarks/ensembles.py --simulate 200
 	$(BIN)/python benchmarks/annotators.py
 	$(BIN)/python benchmarks/annotators_study.py
 	$(BIN)/python benchmarks/human_ratings.py

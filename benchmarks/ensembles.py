@@ -151,8 +151,8 @@ def peer(name: str, learning: Learning) -> None:
     begun = time.perf_counter()
     theirs = np.concatenate([_plain_ridge(Ridge, inputs, judged, part.seen, part.held) for part in parts])
     seconds = time.perf_counter() - begun
-    print(f"{name}, nested ridge, {len(parts)} parts: ours {own_seconds:.2f} s, scikit-learn {seconds:.2f} s, "
-          f"{seconds / own_seconds:.1f} times; predictions differ by {np.abs(ours - theirs).max():.1e}", flush=True)  # fmt: skip
+    print(f"{name}, nested ridge, {len(parts)} parts: {_beside(own_seconds, seconds)}")
+    print(f"  predictions differ by at most {np.abs(ours - theirs).max():.1e}", flush=True)
     growth = Growth(trees=200, leaves=8, fewest=20, rate=0.05)
     free = np.zeros(inputs.shape[1], np.int32)
     begun = time.perf_counter()
@@ -164,8 +164,12 @@ def peer(name: str, learning: Learning) -> None:
     )
     theirs = plain.fit(inputs, judged.target).predict(inputs)
     seconds = time.perf_counter() - begun
-    print(f"{name}, 200 trees: ours {own_seconds:.2f} s, scikit-learn {seconds:.2f} s, {seconds / own_seconds:.1f} times; "
-          f"predictions correlate {np.corrcoef(ours, theirs)[0, 1]:.4f}", flush=True)  # fmt: skip
+    print(f"{name}, 200 trees: {_beside(own_seconds, seconds)}")
+    print(f"  predictions correlate {np.corrcoef(ours, theirs)[0, 1]:.4f}", flush=True)
+
+
+def _beside(ours: float, theirs: float) -> str:
+    return f"ours {ours:.2f} s, scikit-learn {theirs:.2f} s, {theirs / ours:.1f} times"
 
 
 def _plain_ridge(

@@ -116,7 +116,9 @@ def test_an_ensemble_from_outside_is_studied_ranks_and_is_applied(installed: Pat
     billboards(installed, "score", str(folder), "--metric", "chrF", "--metric", "BLEU", "--metric", "ROUGE-L")
     printed = billboards(installed, "ensemble", "study", str(folder), "--ensemble", "equal-weights")
     assert "Every metric with the same weight" in printed
-    ranked = billboards(installed, "rank", str(folder), "--ensemble", "equal-weights", "--by", "ensemble", "--draws", "0")
+    ranked = billboards(
+        installed, "rank", str(folder), "--ensemble", "equal-weights", "--by", "ensemble", "--draws", "0"
+    )
     assert "equal-weights over 3 metrics" in ranked
     signature = re.search(r"ensemble\.\S+\+equal-weights\S+\+version\.\d+\+\w{8}", printed)
     assert signature is not None

@@ -564,7 +564,11 @@ def apply_ensemble(
         for name in ensemble.inputs
     }
     length = np.vstack([output_lengths(board, Slice()), lengths([row.texts])])
-    # The row bears a name that no row of the board has, so that it is never among those that means are over.
+    # A generator of the board is not among the others that it is compared with; nor is anybody without a name.
+    for place in (k for k, other in enumerate(board.rows) if other.version == row.version):
+        length[place] = np.nan
+        for table in everyone.values():
+            table[place] = np.nan
     predicted = predict_cells(ensemble.model, everyone, length, (*(other.name for other in board.rows), ""))[-1]
     interval = None if ensemble.interval is None else interval_without(ensemble.interval, ensemble.wider, missing)
     return Applied(ensemble.signature, instances, predicted, missing, interval)

@@ -54,18 +54,21 @@ static void count_rows(Leaf *leaf, const uint8_t *bins, int64_t inputs, const in
     }
 }
 
+/* `inverse` holds 1 / (count + shrink) for every count, since a division costs more than all the rest of a bin. */
 static void find_split(Leaf *leaf, const int32_t *directions, const int32_t *used, int64_t uses, int64_t fewest,
-                       double shrink) {
+                       double shrink, const double *inverse) {
     int64_t count = leaf->stop - leaf->start;
-    double whole = error_of(bounded(leaf->sum / ((double)count + shrink), leaf->low, leaf->high), leaf->sum,
-                            (double)count, shrink);
+    int is_free = leaf->low == -INFINITY && leaf->high == INFINITY;
+    double value = bounded(leaf->sum * inverse[count], leaf->low, leaf->high);
+    double whole = error_of(value, leaf->sum, (double)count, shrink);
     leaf->gain = 0.0;
     leaf->input = -1;
+    if (count < 2 * fewest) return;
     for (int64_t use = 0; use < uses; use++) {
         int32_t input = used[use];
         const double *sums = leaf->sums + use * BINS;
         const int32_t *counts = leaf->counts + use * BINS;
-        double left_sum = 0.0;
+        double left_sum = 0.0, direction = (double)directions[input];
         int64_t left_count = 0;
         for (int32_t bin = 0; bin < BINS - 1; bin++) {
             if (!counts[bin]) continue;
@@ -75,12 +78,16 @@ static void find_split(Leaf *leaf, const int32_t *directions, const int32_t *use
             int64_t right_count = count - left_count;
             if (right_count < fewest) break;
             double right_sum = leaf->sum - left_sum;
-            double left = bounded(left_sum / ((double)left_count + shrink), leaf->low, leaf->high);
-            double right = bounded(right_sum / ((double)right_count + shrink), leaf->low, leaf->high);
-            if ((double)directions[input] * (right - left) < 0.0) continue;
-            double gain = whole - error_of(left, left_sum, (double)left_count, shrink) -
-                          error_of(right, right_sum, (double)right_count, shrink);
-            if (gain > leaf->gain) {
+            double left = left_sum * inverse[left_count], right = right_sum * inverse[right_count], gain;
+            if (is_free) {
+                gain = whole + 0.5 * (left_sum * left + right_sum * right);
+            } else {
+                left = bounded(left, leaf->low, leaf->high);
+                right = bounded(right, leaf->low, leaf->high);
+                gain = whole - error_of(left, left_sum, (double)left_count, shrink) -
+                       error_of(right, right_sum, (double)right_count, shrink);
+            }
+            if (gain > leaf->gain && direction * (right - left) >= 0.0) {
                 leaf->gain = gain;
                 leaf->input = input;
                 leaf->bin = bin;
@@ -108,6 +115,7 @@ typedef struct {
     double shrink;
     int64_t uses;
     int32_t *used, *order, *spare;
+    double *inverse;
     Leaf *leaf;
 } Work;
 
@@ -125,8 +133,8 @@ static void split_leaf(Work *w, int64_t best, int64_t count, const double *left,
     children[2 * node + 1] = (*next_node)++;
     double right_sum = whole.sum - whole.left_sum;
     int64_t right_count = (whole.stop - whole.start) - whole.left_count;
-    double lv = bounded(whole.left_sum / ((double)whole.left_count + w->shrink), whole.low, whole.high);
-    double rv = bounded(right_sum / ((double)right_count + w->shrink), whole.low, whole.high);
+    double lv = bounded(whole.left_sum * w->inverse[whole.left_count], whole.low, whole.high);
+    double rv = bounded(right_sum * w->inverse[right_count], whole.low, whole.high);
     double middle = 0.5 * (lv + rv);
     int32_t direction = w->directions[whole.input];
     a->stop = whole.start + whole.left_count;
@@ -158,8 +166,8 @@ static void split_leaf(Work *w, int64_t best, int64_t count, const double *left,
         large->counts[place] -= small->counts[place];
         large->sums[place] = large->counts[place] ? large->sums[place] - small->sums[place] : 0.0;
     }
-    find_split(a, w->directions, w->used, w->uses, w->fewest, w->shrink);
-    find_split(b, w->directions, w->used, w->uses, w->fewest, w->shrink);
+    find_split(a, w->directions, w->used, w->uses, w->fewest, w->shrink, w->inverse);
+    find_split(b, w->directions, w->used, w->uses, w->fewest, w->shrink, w->inverse);
 }
 
 /* Fits trees to `target` (already centred); what each row is predicted stands in `fitted` afterwards. */
@@ -176,7 +184,7 @@ EXPORT int64_t boost_fit(const uint8_t *bins, int64_t bins_length, const double 
         return MALFORMED;
     for (int64_t k = 0; k < bins_length; k++)
         if (bins[k] >= BINS) return MALFORMED;
-    Work w = {bins, rows, inputs, leaves, nodes, fewest, directions, shrink, 0, NULL, NULL, NULL, NULL};
+    Work w = {bins, rows, inputs, leaves, nodes, fewest, directions, shrink, 0, NULL, NULL, NULL, NULL, NULL};
     double *left = malloc((size_t)rows * sizeof(double));
     double *sums = malloc((size_t)(leaves * inputs * BINS) * sizeof(double));
     int32_t *counts = malloc((size_t)(leaves * inputs * BINS) * sizeof(int32_t));
@@ -184,11 +192,14 @@ EXPORT int64_t boost_fit(const uint8_t *bins, int64_t bins_length, const double 
     w.order = malloc((size_t)rows * sizeof(int32_t));
     w.spare = malloc((size_t)rows * sizeof(int32_t));
     w.leaf = malloc((size_t)leaves * sizeof(Leaf));
+    w.inverse = malloc((size_t)(rows + 1) * sizeof(double));
     int64_t result = OUT_OF_MEMORY;
-    if (!left || !sums || !counts || !w.used || !w.order || !w.spare || !w.leaf) goto end;
+    if (!left || !sums || !counts || !w.used || !w.order || !w.spare || !w.leaf || !w.inverse) goto end;
+    for (int64_t k = 0; k <= rows; k++) w.inverse[k] = (double)k + shrink > 0.0 ? 1.0 / ((double)k + shrink) : 0.0;
     uint64_t state = mixed((uint64_t)seed + 1) | 1;
     for (int64_t k = 0; k < rows; k++) fitted[k] = 0.0;
-    int64_t wanted_rows = (int64_t)(row_share * (double)rows + 0.5), wanted = (int64_t)(input_share * (double)inputs + 0.5);
+    int64_t wanted_rows = (int64_t)(row_share * (double)rows + 0.5);
+    int64_t wanted = (int64_t)(input_share * (double)inputs + 0.5);
     if (wanted_rows < 1) wanted_rows = 1;
     if (wanted < 1) wanted = 1;
     for (int64_t tree = 0; tree < trees; tree++) {
@@ -229,9 +240,9 @@ EXPORT int64_t boost_fit(const uint8_t *bins, int64_t bins_length, const double 
         root->low = -INFINITY;
         root->high = INFINITY;
         root->node = 0;
-        tree_value[0] = sum / ((double)taken + shrink);
+        tree_value[0] = sum * w.inverse[taken];
         count_rows(root, bins, inputs, w.order, left, w.used, w.uses);
-        find_split(root, directions, w.used, w.uses, fewest, shrink);
+        find_split(root, directions, w.used, w.uses, fewest, shrink, w.inverse);
         int32_t next_node = 1;
         int64_t count = 1;
         while (count < leaves) {
@@ -259,6 +270,7 @@ end:
     free(w.order);
     free(w.spare);
     free(w.leaf);
+    free(w.inverse);
     return result;
 }
 
