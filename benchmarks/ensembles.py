@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -45,7 +46,7 @@ LEXICAL = ("BLEU", "chrF", "chrF++", "TER", "ROUGE-1", "ROUGE-2", "ROUGE-3", "RO
 
 def boards(data: Path, only: str) -> Iterator[tuple[str, Learning]]:
     """Boards as families see them, with the columns that were released; SummEval with own lexical ones."""
-    makers = {
+    makers: dict[str, Callable[[], bb.Board]] = {
         "wmt20-zh-en": lambda: bb.import_board(
             "billboard", data / "billboard", board="wmt20-zh-en", judgments=data / "wmt-mqm-human-evaluation"
         ),
@@ -122,7 +123,7 @@ def simulate(count: int) -> None:
         world = World(seed)
         judged = world.judged(new=False)
         predicted = {name: predict_held_out(FAMILIES.load(name), judged).predicted for name in TRIED}
-        choice = choose_family(judged, {name: (lambda values=values: values) for name, values in predicted.items()})
+        choice = choose_family(judged, {name: partial(np.asarray, values) for name, values in predicted.items()})
         chosen[choice.name] += 1
         fitted = fit_family(FAMILIES.load(choice.name), judged)
         fresh = [world.judged(new=True) for _ in range(20)]

@@ -35,7 +35,9 @@ WORDS = (
 def lengthy_board(generators: int = 8, documents: int = 30, each: int = 2) -> Board:
     """People who mind length, which no metric sees, and mistakes, which all see."""
     random = np.random.default_rng(5)
-    instances, texts, human = [], [[] for _ in range(generators)], []
+    instances: list[Instance] = []
+    texts: list[list[str]] = [[] for _ in range(generators)]
+    human: list[tuple[str, str, float]] = []
     for number in range(documents * each):
         words = list(random.choice(np.array(WORDS), random.integers(4, 30)))
         document = f"d{number // each}"
@@ -47,7 +49,7 @@ def lengthy_board(generators: int = 8, documents: int = 30, each: int = 2) -> Bo
             texts[generator].append(" ".join(output))
             value = 95 - 20 * np.log(len(words)) - 30 * wrong.mean() + 4 * random.normal()
             human.append((f"i{number}", f"g{generator}", float(np.clip(value, 0, 100))))
-    rows = tuple(row_of(Generator(f"g{k}"), tuple(instances), texts[k]) for k in range(generators))
+    rows = tuple(row_of(Generator(f"g{k}"), tuple(instances), tuple(texts[k])) for k in range(generators))
     columns = JudgmentColumns(("good",))
     for instance, name, value in human:
         columns.add(instance=int(instance[1:]), row=int(name[1:]), values={"good": value}, campaign="all")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -236,7 +237,7 @@ def test_the_small_family_stays_where_truth_is_simple_and_makes_place_where_it_b
     for bent, expected in ((0.0, "lasso"), (1.0, "boosting")):
         judged, _ = simulated(generators=10, documents=60, metrics=4, bent=bent, seed=2)
         alone = {name: predict_held_out(FAMILIES.load(name), judged, k=4).predicted for name in ("lasso", "boosting")}
-        choice = choose_family(judged, {name: (lambda values=values: values) for name, values in alone.items()})
+        choice = choose_family(judged, {name: partial(np.asarray, values) for name, values in alone.items()})
         assert choice.name == expected
         assert choice.reached.keys() == {"lasso", "boosting"}
 
