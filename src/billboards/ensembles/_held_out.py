@@ -28,8 +28,10 @@ Bools = NDArray[np.bool_]
 #: What is unseen: generators, documents, or both at once.
 Scheme = Literal["both", "generators", "documents"]
 SCHEMES: tuple[Scheme, ...] = get_args(Scheme)
-#: Groups of documents and of generators that are held out together; studies may hold out each generator alone.
-DOCUMENT_FOLDS, GENERATOR_FOLDS = 5, 5
+#: Groups of documents that are held out together.
+DOCUMENT_FOLDS = 5
+#: Groups of generators: at least and at most, and between them as many as so many outputs to fit on allow in all.
+FEWEST_FOLDS, MOST_FOLDS, FOLDED_OUTPUTS = 5, 10, 40_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,9 +96,14 @@ class Part:
     seen: Bools
 
 
-def parts_of(judged: Judged, scheme: Scheme, *, seed: int = 0, most_generators: int = GENERATOR_FOLDS) -> list[Part]:
+def generator_folds(outputs: int) -> int:
+    """How many groups of generators are held out in turn: more where that costs little."""
+    return min(max(FOLDED_OUTPUTS // max(outputs, 1), FEWEST_FOLDS), MOST_FOLDS)
+
+
+def parts_of(judged: Judged, scheme: Scheme, *, seed: int = 0, most_generators: int | None = None) -> list[Part]:
     """What is held out together, by scheme."""
-    rows = dealt(judged.generator, most_generators, seed)
+    rows = dealt(judged.generator, most_generators or generator_folds(len(judged.target)), seed)
     columns = dealt(judged.document, DOCUMENT_FOLDS, seed)
     everything = np.ones(len(judged.target), bool)
     parts = []
@@ -136,7 +143,7 @@ def predict_held_out(
     k: int = 3,
     seed: int = 0,
     without_each: bool = False,
-    most_generators: int = GENERATOR_FOLDS,
+    most_generators: int | None = None,
     on_part: Callable[[int, int], None] | None = None,
 ) -> HeldOut:
     """Predictions of each judged output by a fit that has not seen its generator, its document, or both."""
