@@ -91,6 +91,8 @@ def test_a_flexible_family_ranks_where_it_is_significantly_better(ranking: Ranki
     assert set(ensemble.inputs) == set(METRICS)
     assert ensemble.correlation is not None
     assert ensemble.correlation > max(ensemble.tried["lasso"], ensemble.tried["best-subset"]) + 0.1
+    assert ensemble.within is not None
+    assert 0 < ensemble.within < 1
     assert ranking.alternative is not None
     assert ranking.alternative.method == "best-subset"
     assert ranking.newcomers == "leader"

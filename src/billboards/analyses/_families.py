@@ -24,6 +24,7 @@ from billboards.ensembles._inputs import lengths, make_cells, read_filling
 from billboards.ensembles._intervals import Interval, error_quantiles, widened
 from billboards.ensembles._models import read_model
 from billboards.errors import InvalidInput, NotEnoughData, UnknownName
+from billboards.stats.within_items import within_items
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -139,6 +140,16 @@ def held_out_of(learning: Learning, name: str, scheme: Scheme = "both", *, k: in
         learning,
         lambda: predict_held_out(family, learning.judged, scheme, k=k, seed=seed, without_each=alone),
     )
+
+
+def within_of(learning: Learning, held_out: HeldOut) -> float | None:
+    """The correlation of differences between outputs of one instance, on unseen outputs; None where undefined."""
+    rows, instances = (np.unique(place, return_inverse=True)[1] for place in (learning.rows, learning.instances))
+    shape = (int(rows.max()) + 1, int(instances.max()) + 1)
+    predicted, human = np.full(shape, np.nan), np.full(shape, np.nan)
+    predicted[rows, instances], human[rows, instances] = held_out.predicted, learning.judged.target
+    (within,) = within_items(predicted[np.newaxis], human).r
+    return float(within) if np.isfinite(within) else None
 
 
 @dataclass(frozen=True, kw_only=True)

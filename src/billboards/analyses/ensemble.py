@@ -28,11 +28,13 @@ from billboards.analyses._families import (
     Learning,
     choose_for,
     fit_named,
+    held_out_of,
     interval_without,
     learning_of,
     model_document,
     output_lengths,
     predict_cells,
+    within_of,
 )
 from billboards.analyses._probation import trusted_matrix
 from billboards.analyses._view import Floats, JudgedMatrix, View, only_rows
@@ -112,6 +114,8 @@ class Ensemble:
     model: Mapping[str, Any] | None = None
     #: Correlation with people by what was unseen: "both" generators and documents, only "generators", only "documents".
     held_out: Mapping[str, float] = field(default_factory=dict)
+    #: The correlation of differences between outputs of one instance, on unseen generators and documents.
+    within: float | None = None
     #: What other families reach on unseen generators and documents, where they were tried.
     tried: Mapping[str, float] = field(default_factory=dict)
     #: What to add to a score for the interval in which 95% of people's values lie, and the same without single metrics.
@@ -301,10 +305,14 @@ def fit_board_ensemble(
     fitting = only_rows(human, candidates_of.rows)
     if np.ptp(fitting[np.isfinite(fitting)]) == 0:
         raise NotEnoughData("every judgment is the same, so there is nothing to fit an ensemble to")
-    part, tried = part or Slice(), dict[str, float]()
+    part, tried, within = part or Slice(), dict[str, float](), None
     if method == AUTO:
-        choice = None if lam is not None else choose_for(learning_of(board, scores, human, part), k=k)
-        method, tried = ("lasso", tried) if choice is None else (choice.name, choice.reached)
+        method = "lasso"
+        if lam is None:
+            learning = learning_of(board, scores, human, part)
+            choice = choose_for(learning, k=k)
+            method, tried = choice.name, choice.reached
+            within = within_of(learning, held_out_of(learning, method, k=k)) if tried else None
     about = _About(
         board=board.name,
         board_version=board.version,
@@ -314,6 +322,7 @@ def fit_board_ensemble(
         k=k,
         method=method,
         tried=tried,
+        within=within,
         standardised=aggregate in board.aggregates and board.aggregates[aggregate].standardise is not None,
     )
     if method in SMALL:
@@ -335,6 +344,8 @@ class _About:
     k: int
     method: Method
     tried: Mapping[str, float]
+    #: Its agreement within items, where families were tried.
+    within: float | None
     standardised: bool
 
 
@@ -369,6 +380,7 @@ def _fit_small(scores: Scores, human: Floats, chosen: Candidates, about: _About,
         turned=tuple(names[n] for n, c in enumerate(chosen.columns) if not scores.columns[c].higher_is_better),
         standardised=about.standardised,
         held_out={} if both is None else {"both": both},
+        within=about.within,
         tried={name: reached for name, reached in about.tried.items() if name != about.method},
     )
     return FittedEnsemble(ensemble, blocks, names)
@@ -402,6 +414,7 @@ def _fit_flexible(scores: Scores, learning: Learning, about: _About) -> FittedEn
         standardised=about.standardised,
         model=model_document(learning, fit, scores.rows),
         held_out={"both": fit.correlation},
+        within=within_of(learning, held_out_of(learning, about.method, k=about.k)),
         tried={name: reached for name, reached in about.tried.items() if name != about.method},
         interval=fit.interval,
         wider=fit.wider,
@@ -743,6 +756,8 @@ def _ensemble_facts(ensemble: Ensemble) -> tuple[str, ...]:
             f"Correlation on generators and documents it has not seen: {value_text(ensemble.correlation, 3)} "
             f"(n = {ensemble.n:,}).",
         ]
+    if ensemble.within is not None:
+        facts.append(f"Within items, on the same unseen outputs: {value_text(ensemble.within, 3)}.")
     facts += tried_words(ensemble)
     if turned := [name for name in ensemble.weights if name in ensemble.turned]:
         facts.append(f"Lower is better for {listed(turned)}: the score is turned (−) before it is centred and weighed.")

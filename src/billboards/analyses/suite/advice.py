@@ -519,7 +519,7 @@ def _sentences(advice: Advice) -> Iterator[str]:
 
 def _ground(advice: Advice) -> Iterator[str]:
     question = advice.question
-    parts = [f"{advice.boards} boards"]
+    parts = ["1 board" if advice.boards == 1 else f"{advice.boards} boards"]
     if question.task:
         parts.append(f"{advice.same_task} of them on {one_line(question.task)}")
     if question.language:

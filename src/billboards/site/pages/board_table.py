@@ -147,6 +147,7 @@ def _ensemble_column(
         TopCell(""),
         TopCell(value_text(ensemble.correlation, 3), more),
         _overrating_cell(ENSEMBLE, measured, missing),
+        within=TopCell("" if ensemble.within is None else value_text(ensemble.within, 3), more[:1]),
     )
 
 

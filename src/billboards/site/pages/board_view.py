@@ -16,7 +16,7 @@ from starlette.datastructures import QueryParams
 from billboards.analyses._people import PEOPLE
 from billboards.analyses._rank_swaps import can_swap, swap_title
 from billboards.analyses._report import findings, reference_words
-from billboards.analyses.ensemble import ENSEMBLE
+from billboards.analyses.ensemble import ENSEMBLE, unseen_words
 from billboards.analyses.overrating import OverratingReport, overrating_words
 from billboards.analyses.rank import (
     MOST_SWAPS,
@@ -190,7 +190,7 @@ def ranked_by_words(ranking: Ranking, *, asked: bool = False) -> Markup:
         why = f", {chosen}: no metric has a correlation with people"
     elif lead in by_itself and (agreement[lead] >= agreement[best] or _bars_the_best(ranking)):
         others = "" if agreement[lead] >= agreement[best] else " of those that may rank alone"
-        unseen = " on generators it has not seen" if lead == ENSEMBLE else ""
+        unseen = f" on {unseen_words(ensemble)} it has not seen" if lead == ENSEMBLE and ensemble is not None else ""
         why = f", which agrees best with people{others} ({value_text(agreement[lead], 3)}{unseen})"
     else:
         own = "not known" if lead not in agreement else value_text(agreement[lead], 3)

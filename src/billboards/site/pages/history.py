@@ -10,7 +10,7 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from billboards.analyses.ensemble import ENSEMBLE, Ensemble, ensemble_table
+from billboards.analyses.ensemble import ENSEMBLE, Ensemble, ensemble_table, unseen_words
 from billboards.errors import UnknownName
 from billboards.reading import whole_number
 from billboards.show.documents import document_of, dumps
@@ -104,6 +104,8 @@ def _facts(ensemble: Ensemble) -> dict[str, Any]:
         "correlation": value_text(ensemble.correlation, 3),
         "n": ensemble.n,
         "method": ensemble.method,
+        "unseen": unseen_words(ensemble),
+        "within": None if ensemble.within is None else value_text(ensemble.within, 3),
     }
 
 
