@@ -66,7 +66,7 @@ def test_a_campaign_from_the_form_to_its_results(visit: OpenPage, picture: Pictu
     owner.get_by_label("Name").fill("by-form")
     owner.get_by_label("Template").select_option("genie-translation")
     owner.get_by_label("Generators, one a line").fill("g0")
-    owner.get_by_label("Instances").fill("3")
+    owner.get_by_label("Instances", exact=True).fill("3")
     for kind in ("Positive", "Negative"):
         owner.get_by_label(f"{kind} test questions").fill("0")
     owner.get_by_label("Pay for one answer").fill("0.25")

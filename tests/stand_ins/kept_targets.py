@@ -79,7 +79,7 @@ def example(kind: Any) -> Any:
         return tuple(example(one) for one in inside if one is not ...)
     if origin is not None and issubclass(origin, Mapping):
         return {"text": example(inside[1])}
-    return {str: "text", int: 3, float: 0.5, bool: True}[kind]
+    return {str: "text", int: 3, float: 0.5, bool: True, Any: "text"}[kind]
 
 
 def kept(home: Path) -> Iterator[Target]:
