@@ -6,7 +6,7 @@ Everything is about predictions of unseen generators in unseen documents.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,7 +65,6 @@ class EnsembleCard:
     #: The share of people's values inside intervals made for unseen generators and documents.
     covered: float | None
     interval: tuple[float, float] | None = None
-    words: tuple[str, ...] = field(default=())
 
 
 def make_card(

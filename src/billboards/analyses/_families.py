@@ -11,7 +11,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from threading import Lock
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,7 @@ from billboards.ensembles._inputs import lengths, make_cells, read_filling
 from billboards.ensembles._intervals import Interval, error_quantiles, widened
 from billboards.ensembles._models import read_model
 from billboards.errors import InvalidInput, NotEnoughData, UnknownName
+from billboards.options import Named
 from billboards.stats.within_items import within_items
 
 Floats = NDArray[np.float64]
@@ -32,6 +33,11 @@ Made = TypeVar("Made")
 
 #: Asked for instead of a family: the small one, unless another is significantly better.
 AUTO = "auto"
+FAMILY_WORDS = "auto, lasso (the paper's), best-subset, ridge, boosting or stacking; auto: lasso, unless one is better"
+#: The option that names a family, the same for every analysis.
+FamilyOption = Annotated[str, Named(name="ensemble", metavar="FAMILY"), FAMILY_WORDS]
+#: Families that take a few metrics with a weight each, so that a formula says all.
+SMALL = ("lasso", "best-subset")
 #: What `auto` tries, in this order: each must beat the one before.
 TRIED = ("lasso", "best-subset", "ridge", "stacking")
 #: A metric that has scored less than this share of the judged outputs takes no part.
@@ -119,6 +125,11 @@ def family_named(name: str) -> Family:
     if name == AUTO or name not in FAMILIES:
         raise UnknownName("ensemble", name, [AUTO, *FAMILIES])
     return FAMILIES.load(name)
+
+
+def family_where_hidden(name: str, *, hidden: bool) -> str:
+    """The family that may be used: where judgments are hidden, a model of many numbers would tell them."""
+    return TRIED[0] if hidden and name not in SMALL else name
 
 
 def choose_for(learning: Learning, *, k: int, seed: int = 0) -> Choice:

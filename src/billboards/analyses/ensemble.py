@@ -25,6 +25,8 @@ from billboards.analyses._ensemble_card import EnsembleCard, card_tables, make_c
 from billboards.analyses._families import (
     AUTO,
     FEWEST_PRESENT,
+    SMALL,
+    FamilyOption,
     Learning,
     choose_for,
     fit_named,
@@ -68,8 +70,6 @@ if TYPE_CHECKING:
 
 #: A family's name (see `billboards.ensembles`), or "auto": the small one unless another is significantly better.
 Method = str
-#: Families that take a few metrics with a weight each, so that a formula says all.
-SMALL = ("lasso", "best-subset")
 
 
 @dataclass(frozen=True)
@@ -886,11 +886,7 @@ def ensemble(
     lam: Annotated[
         float | None, Ge(0), Named(name="lambda", metavar="X"), "use this lambda (scikit-learn's alpha) instead"
     ] = None,
-    method: Annotated[
-        Method,
-        Named(name="ensemble", metavar="FAMILY"),
-        "auto, lasso (the paper's), best-subset, ridge, boosting or stacking; auto: lasso, unless one is better",
-    ] = "auto",
+    method: FamilyOption = AUTO,
 ) -> EnsembleStudy:
     """Study the ensemble of a few metrics: its weights, itself without each of them, and what each metric adds."""
     matrix = trusted_matrix(view.counted, view.matrix())

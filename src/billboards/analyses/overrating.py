@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from billboards.analyses._analysis import analysis
 from billboards.analyses._entries import named_references
-from billboards.analyses._families import AUTO
+from billboards.analyses._families import AUTO, FamilyOption
 from billboards.analyses._preferences import check_values
 from billboards.analyses._probation import trusted_matrix
 from billboards.analyses._view import View, judged_matrix
@@ -382,11 +382,7 @@ def overrating(
     lam: Annotated[
         float | None, Ge(0), Named(name="lambda", metavar="X"), "use this lambda (scikit-learn's alpha) instead"
     ] = None,
-    method: Annotated[
-        Method,
-        Named(name="ensemble", metavar="FAMILY"),
-        "auto, lasso (the paper's), best-subset, ridge, boosting or stacking; auto: lasso, unless one is better",
-    ] = "auto",
+    method: FamilyOption = AUTO,
 ) -> OverratingReport:
     """Measure how much each metric, and the ensemble, overrates machines over a person, beyond what people say.
 

@@ -29,7 +29,7 @@ from billboards.analyses._disclosed import (
     told_words,
 )
 from billboards.analyses._entries import named_references
-from billboards.analyses._families import AUTO, FEWEST_PRESENT
+from billboards.analyses._families import AUTO, FEWEST_PRESENT, SMALL, FamilyOption, family_where_hidden, instances_in
 from billboards.analyses._labels import relabelled
 from billboards.analyses._people import PEOPLE, PeopleRanking, PeopleStanding, rank_by_people
 from billboards.analyses._preferences import WMT_GROUPING, WMT_STATISTIC, agreement_with_preferences
@@ -39,7 +39,6 @@ from billboards.analyses._view import Floats, JudgedMatrix, View, judged_matrix
 from billboards.analyses._within_items import Leaders, agreement_within, leaders, leaders_words, stand_within
 from billboards.analyses.ensemble import (
     ENSEMBLE,
-    SMALL,
     Ensemble,
     Method,
     ensemble_scores,
@@ -547,7 +546,8 @@ def rank_board(board: Board, store: CellStore | None, options: RankingOptions | 
         metrics, measured.matrix, agreement_within(board, measured.matrix, options, draws=options.draws)
     )
     trusted = _trusted(measured.matrix, metrics)
-    options = replace(options, method=_openly(options, measured.share is not None))
+    hidden = measured.share is not None or bool(options.disclosure)
+    options = replace(options, method=family_where_hidden(options.method, hidden=hidden))
     ensemble = _try_ensemble(board, trusted, options, notes)
     taken = options.method if ensemble is None else ensemble.method
     other: Method = "lasso" if taken == "best-subset" else "best-subset"
@@ -781,7 +781,7 @@ def _rank_everyone(
     if leader.name is None or not behind:
         return None
     # Texts are read only of those that have no place: whoever left outputs out can't be compared.
-    instances = list(board.select(matrix.part)) if matrix.part else range(len(board.instances))
+    instances = instances_in(board, matrix.part)
     written = {k: sum(board.rows[k].texts[i] is not None for i in instances) for k in behind}
     scored = np.isfinite(matrix.scores.values[:, rows]).sum(axis=2).max(initial=0)
     most = max(int(scored), *written.values())
@@ -907,12 +907,6 @@ def _agreement(board: Board, matrix: JudgedMatrix, options: RankingOptions) -> t
 def _with_shares(matrix: JudgedMatrix) -> JudgedMatrix:
     """A matrix that shows, where people compared outputs, the share of its comparisons that each output won."""
     return matrix if matrix.pairs is None else replace(matrix, human=matrix.pairs.share_won(matrix.human.shape))
-
-
-def _openly(options: RankingOptions, private: bool) -> Method:
-    """The family that may be used: where judgments are hidden, a model of many numbers would tell them."""
-    hidden = private or bool(options.disclosure)
-    return "lasso" if hidden and options.method not in SMALL else options.method
 
 
 def _try_ensemble(board: Board, matrix: JudgedMatrix, options: RankingOptions, notes: list[str]) -> Ensemble | None:
@@ -1830,11 +1824,7 @@ def rank(
     lam: Annotated[
         float | None, Ge(0), Named(name="lambda", metavar="X"), "use this lambda (scikit-learn's alpha) instead"
     ] = None,
-    method: Annotated[
-        Method,
-        Named(name="ensemble", metavar="FAMILY"),
-        "auto, lasso (the paper's), best-subset, ridge, boosting or stacking; auto: lasso, unless one is better",
-    ] = "auto",
+    method: FamilyOption = AUTO,
     draws: Annotated[int, Ge(0), Named(metavar="N"), "bootstrap draws for intervals"] = 1000,
     resampled: Annotated[
         Resampled, Named(name="resample"), "what intervals draw again and again: others of which they are about"

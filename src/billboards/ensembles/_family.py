@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -117,8 +117,3 @@ def standardising(inputs: Floats) -> tuple[Floats, Floats]:
     """Mean and spread of each input; an input that does not vary has spread 1."""
     mean, spread = inputs.mean(axis=0), inputs.std(axis=0)
     return mean, np.where(spread > 1e-12 * np.maximum(np.abs(mean), 1e-300), spread, 1.0)
-
-
-def weighted_sum(parts: Sequence[Floats], weights: Floats) -> Floats:
-    """Σ weight · part."""
-    return np.asarray(np.tensordot(weights, np.stack(parts), axes=1))

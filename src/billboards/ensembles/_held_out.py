@@ -20,6 +20,7 @@ from billboards.ensembles._inputs import Filling, expanded, input_directions, le
 from billboards.ensembles._models import Model
 from billboards.errors import NotEnoughData
 from billboards.metrics.kernels.threads import in_parts
+from billboards.stats import correlation
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -128,8 +129,6 @@ class HeldOut:
     raw: Floats
     #: Predictions without each metric (metrics × outputs); empty unless asked for.
     without: Floats
-    #: Which part predicted each output.
-    part: Ints
 
     def correlation(self, judged: Judged) -> float:
         return pearson(self.predicted, judged.target)
@@ -149,7 +148,7 @@ def predict_held_out(
     """Predictions of each judged output by a fit that has not seen its generator, its document, or both."""
     parts = parts_of(judged, scheme, seed=seed, most_generators=most_generators)
     count = len(judged.target)
-    predicted, raw, number = np.full(count, np.nan), np.full(count, np.nan), np.full(count, -1, np.int64)
+    predicted, raw = np.full(count, np.nan), np.full(count, np.nan)
     without = np.full((judged.metrics if without_each else 0, count), np.nan)
     level = float(judged.target.mean())
     done: list[int] = []
@@ -160,7 +159,7 @@ def predict_held_out(
             fitted = fit_family(family, judged.only(part.seen), k=k, seed=seed)
             of_all = fitted.predict(judged.table)
             constant = level - of_all.mean()
-            raw[part.held], number[part.held] = of_all[part.held], place
+            raw[part.held] = of_all[part.held]
             predicted[part.held] = of_all[part.held] + constant
             for metric in range(len(without)):
                 table = judged.table[part.held].copy()
@@ -171,14 +170,9 @@ def predict_held_out(
                 on_part(len(done), len(parts))
 
     in_parts(predict, len(parts), smallest=1)
-    return HeldOut(predicted=predicted, raw=raw, without=without, part=number)
+    return HeldOut(predicted=predicted, raw=raw, without=without)
 
 
-def pearson(one: Floats, other: Floats) -> float:
-    """Pearson's correlation of where both are defined; NaN where it is not defined."""
-    both = np.isfinite(one) & np.isfinite(other)
-    if both.sum() < 2:
-        return float("nan")
-    x, y = one[both] - one[both].mean(), other[both] - other[both].mean()
-    spread = np.sqrt((x @ x) * (y @ y))
-    return float(x @ y / spread) if spread > 0 else float("nan")
+def pearson(predicted: Floats, target: Floats) -> float:
+    """Pearson's correlation of predictions with people; NaN where it is not defined."""
+    return float(correlation.pearson(predicted.reshape(1, 1, -1), target.reshape(1, -1))[0][0])

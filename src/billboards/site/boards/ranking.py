@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from billboards.analyses._disclosed import Disclosure
+from billboards.analyses._families import family_where_hidden
 from billboards.analyses._findings import Findings
 from billboards.analyses._people import PEOPLE
-from billboards.analyses.ensemble import SMALL
 from billboards.analyses.rank import Ranking, RankingOptions, rank_board
 from billboards.board import Board
 from billboards.errors import InvalidInput
@@ -23,8 +23,8 @@ def ranking_options(
     folder = folder_ranks(live)
     return RankingOptions(
         k=own.k,
-        # A model of many numbers would tell judgments that are hidden, so both audiences get a small one.
-        method="lasso" if own.method not in SMALL and hides_judgments(own, live.board) else own.method,
+        # The same for both audiences, so that they see one ranking.
+        method=family_where_hidden(own.method, hidden=hides_judgments(own, live.board)),
         by=own.by,
         draws=own.draws,
         seed=own.seed,
