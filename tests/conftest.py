@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from collections.abc import Generator, Iterator
 from pathlib import Path
@@ -32,6 +33,17 @@ def find_shared_data() -> Path | None:
     root = Path(named) if named else Path(__file__).resolve().parents[2] / "shared"
     data = root / "data"
     return data if data.is_dir() else None
+
+
+@pytest.fixture(autouse=True)
+def signals_mean_what_they_meant() -> Iterator[None]:
+    """No test leaves a handler behind: a peer's pool of processes, forked later, could not be ended."""
+    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
+    yield
+    left = [number.name for number, handler in before.items() if signal.getsignal(number) is not handler]
+    for number, handler in before.items():
+        signal.signal(number, handler)
+    assert not left, f"handlers of {', '.join(left)} were left behind"
 
 
 @pytest.fixture(scope="session")

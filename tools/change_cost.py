@@ -25,8 +25,8 @@ BEFORE = "eb09686"
 #: Where code lies: prose and tests don't count.
 CODE = ("src/", "pyproject.toml")
 ENDINGS = (".py", ".j2", ".js", ".css", ".toml")
-#: Templates of questions and cards of data sets use a kind and don't know it; a board of the catalogue is a change of its
-#: own, and some learned metrics are called hybrid by their authors.
+#: Templates of questions and cards of data sets use a kind and don't know it; a board of the catalogue is a change of
+#: its own, and some learned metrics are called hybrid by their authors.
 DATA = (
     "human/data/",
     "standard_templates/",

@@ -19,6 +19,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 RELATIVE, ABSOLUTE = 1e-9, 1e-12
+#: Of models of annotators: at its top a likelihood is so flat that points a square root of the double's precision apart
+#: have the same one, and which of them a fit ends at hangs on the machine.
+FITTED = 1e-6
 
 #: Values under these keys are times or durations as measured.
 MEASURED = frozenset({"created", "seconds", "per_second", "outputs_per_second", "measured_seconds"})
@@ -131,7 +134,7 @@ def same_value(kept: Any, now: Any, relative: float = RELATIVE) -> bool:
     return type(kept) is type(now) and bool(kept == now)
 
 
-def text_differences(kept: str, now: str, form: str) -> Iterator[str]:
+def text_differences(kept: str, now: str, form: str, *, relative: float = RELATIVE) -> Iterator[str]:
     """Where a text says something else: CSV by cells, tables for people by what has digits, others by lines.
 
     Since 0.2 a CSV stream holds one table, where 0.1 printed all of them: it is compared with the first that was kept,
@@ -139,7 +142,7 @@ def text_differences(kept: str, now: str, form: str) -> Iterator[str]:
     for 15 of the 20 that printed several; of the other 5, only the first table is held.
     """
     if form == "csv":
-        yield from differences(list(_tables(kept))[:1], list(_tables(now)))
+        yield from differences(list(_tables(kept))[:1], list(_tables(now)), relative=relative)
     elif form == "table":
         # Signs of such scores are turned, which CSV and JSON are held to cell by cell.
         yield from differences(_unsigned_numbers(kept), _unsigned_numbers(now))

@@ -18,7 +18,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from frozen_documents import TURNED, differences, normalised, text_differences
+from frozen_documents import FITTED, RELATIVE, TURNED, differences, normalised, text_differences
 
 import billboards as bb
 from billboards.__main__ import main
@@ -146,16 +146,17 @@ def run_differences(kept: dict[str, Any], now: dict[str, Any]) -> Iterator[str]:
     yield from differences(sum(kept.get("counts", ())), sum(now.get("counts", ())), "run.counts")
     if compares_all(kept["argv"]) and form_of(kept["argv"]) != "json":
         return
+    relative = FITTED if "annotators" in kept["argv"] else RELATIVE
     if compares_all(kept["argv"]):
         yield from differences(_without_p(kept["stdout"]), _without_p(now["stdout"]))
     elif isinstance(kept["stdout"], str) and isinstance(now["stdout"], str):
         form = form_of(kept["argv"])
         # An audit's tables have further columns and rows since 0.2; every number of before is still there.
         form = "longer table" if kept["argv"][0] == "audit" and form == "table" else form
-        yield from text_differences(kept["stdout"], now["stdout"], form)
+        yield from text_differences(kept["stdout"], now["stdout"], form, relative=relative)
     else:
         before = _without_verdict(_general_words(kept["stdout"]))
-        yield from differences(before, _general_words(_told_before(now["stdout"])))
+        yield from differences(before, _general_words(_told_before(now["stdout"])), relative=relative)
     for name, contents in kept.get("files", {}).items():
         if name not in now.get("files", {}):
             yield f"{name}: was not written"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from campaign_sites import CampaignSite, campaign_site, field
@@ -104,8 +105,10 @@ def test_the_article_is_not_in_the_source_before_its_stage(ferry: CampaignSite) 
 
 def test_nothing_in_the_source_tells_a_test_question(ferry: CampaignSite) -> None:
     """What the pages of test questions have beside their texts is what all pages have."""
-    # A whole block of 20: 8 labels and 6 test questions of each kind, wherever in it they are.
-    campaign, (link,) = ferry.start("secret-tests", "binary", instances=8, positive=0.3, negative=0.3)
+    # A whole block of 20: 8 labels and 6 test questions of each kind, wherever in it they are; whoever gets all of a
+    # kind wrong stays.
+    patience: dict[str, Any] = {"exclusion": "e-value", "pass_mark": 0.01}
+    campaign, (link,) = ferry.start("secret-tests", "binary", instances=8, positive=0.3, negative=0.3, **patience)
     skeletons = set()
     for _ in range(20):
         page = ferry.pages.get(link).text

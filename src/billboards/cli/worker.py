@@ -41,16 +41,19 @@ def run(arguments: Namespace) -> int:
 
     from billboards.cli.output import note
     from billboards.cli.serve import check_installed
+    from billboards.site.work.processes import stopping_on
     from billboards.site.work.worker import check_gpu, work, working_site
     from billboards.site.work.worklist import anything, everything
 
     check_installed()
     stop = threading.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: stop.set())
     name = f"{arguments.name or socket.gethostname()}-{os.getpid()}"
     _check_site(arguments.data)
-    with options.chosen_cluster(arguments) as cluster, working_site(arguments.data, stop) as site:
+    with (
+        stopping_on(signal.SIGTERM, signal.SIGINT, stop=stop),
+        options.chosen_cluster(arguments) as cluster,
+        working_site(arguments.data, stop) as site,
+    ):
         note(f"worker {name} looks for work in {arguments.data} (Ctrl-C ends it)")
         if arguments.gpu:
             check_gpu(site)

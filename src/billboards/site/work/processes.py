@@ -14,7 +14,8 @@ import sys
 import threading
 import time
 from argparse import ArgumentParser
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
@@ -95,13 +96,23 @@ def _end(children: Sequence[Child]) -> None:
 def run(children: Sequence[Child]) -> None:
     """Supervise until SIGTERM or Ctrl-C."""
     stop = threading.Event()
+    with stopping_on(signal.SIGTERM, signal.SIGINT, stop=stop):
+        supervise(children, stop)
+
+
+@contextmanager
+def stopping_on(*numbers: int, stop: threading.Event) -> Iterator[None]:
+    """Let signals set an event; afterwards they do what they did before."""
 
     def on_signal(_: int, __: FrameType | None) -> None:
         stop.set()
 
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, on_signal)
-    supervise(children, stop)
+    before = {number: signal.signal(number, on_signal) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def add_arguments(parser: ArgumentParser) -> None:

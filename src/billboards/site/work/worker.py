@@ -19,7 +19,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import copy_context
 from pathlib import Path
-from types import FrameType
 
 from billboards.errors import BillboardsError, ClusterFailed, InvalidInput, StoreFailed
 from billboards.site.admin.logs import about, write_logs
@@ -29,6 +28,7 @@ from billboards.site.site import Site, notice_changes, open_site
 from billboards.site.submissions import records as submissions
 from billboards.site.work import leases
 from billboards.site.work.jobs import Engine, run_job
+from billboards.site.work.processes import stopping_on
 from billboards.site.work.worklist import Job, Takes, anything, everything, hand_back, next_job
 
 log = logging.getLogger("billboards.worker")
@@ -180,14 +180,9 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--name", default=f"{socket.gethostname()}-{os.getpid()}")
     parsed = parser.parse_args(arguments)
     stop = threading.Event()
-
-    def on_signal(_: int, __: FrameType | None) -> None:
-        stop.set()
-
-    signal.signal(signal.SIGTERM, on_signal)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     end_with_parent(stop.set)
-    with working_site(parsed.data, stop) as site:
+    with stopping_on(signal.SIGTERM, stop=stop), working_site(parsed.data, stop) as site:
         if parsed.gpu:
             check_gpu(site)
         work(site, f"{parsed.name}-{os.getpid()}", stop, everything if parsed.gpu else anything)
