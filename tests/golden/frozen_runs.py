@@ -156,13 +156,28 @@ def run_differences(kept: dict[str, Any], now: dict[str, Any]) -> Iterator[str]:
         yield from text_differences(kept["stdout"], now["stdout"], form, relative=relative)
     else:
         before = _without_verdict(_general_words(kept["stdout"]))
-        yield from differences(before, _general_words(_told_before(now["stdout"])), relative=relative)
+        after = _general_words(_told_before(now["stdout"]))
+        yield from differences(_without_chance(before, after), after, relative=relative)
     for name, contents in kept.get("files", {}).items():
         if name not in now.get("files", {}):
             yield f"{name}: was not written"
         elif kept["argv"][0] != "new":
             # A skeleton explains every key there is, also those that came later.
             yield from _file_differences(name, contents, now["files"][name])
+
+
+def _without_chance(kept: Any, now: Any) -> Any:
+    """A document without what hangs on the machine (a fit's steps) or on time (what has expired since)."""
+    if isinstance(kept, dict) and isinstance(now, dict):
+        later = {key for key in ("count", "bytes") if "what" in kept and (now.get(key) or 0) > (kept.get(key) or 0)}
+        return {
+            key: _without_chance(item, now.get(key))
+            for key, item in kept.items()
+            if key not in later and not (key == "iterations" and "alphas" in kept)
+        }
+    if isinstance(kept, list) and isinstance(now, list) and len(kept) == len(now):
+        return [_without_chance(old, new) for old, new in zip(kept, now, strict=True)]
+    return kept
 
 
 #: What `check` says of since 0.2: copies in disguise, and outputs in another language.
