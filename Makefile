@@ -6,13 +6,16 @@ BIN := .venv/bin
 # What is compiled, and how: a change installs anew, because an editable install takes Python's changes only.
 KERNELS := setup.py $(wildcard tools/*.py src/billboards/metrics/kernels/*.[ch])
 
+# A test that hangs is ended after a quarter of an hour, says where it was, and fails.
+NO_HANGING := -o faulthandler_timeout=900 -o faulthandler_exit_on_timeout=true --max-worker-restart=1
+
 .PHONY: demo test check kernels studies benchmarks clean
 
 demo: .venv/installed  ## build, score and rank the demo board, and open the site on it (Ctrl-C ends it)
 	$(BIN)/billboards demo
 
 test: .venv/test  ## run the tests
-	$(BIN)/python -m pytest -n auto --dist loadfile
+	$(BIN)/python -m pytest -n auto --dist loadfile $(NO_HANGING)
 
 check: .venv/check  ## style, types, import directions, licences and known weaknesses of what is installed
 	$(BIN)/ruff check .
