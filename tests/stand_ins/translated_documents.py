@@ -26,10 +26,14 @@ LANTERN: tuple[tuple[str, str, str], ...] = (
 )  # fmt: skip
 
 
-def document_board(name: str = "harbour") -> Board:
+DOCUMENTS = {"harbour": ("fiction", HARBOUR), "lantern": ("news", LANTERN)}
+
+
+def document_board(name: str = "harbour", documents: tuple[str, ...] = ("harbour", "lantern")) -> Board:
     """Twelve segments of one document and three of another, by the generators `word` and `plain` and by a person."""
     instances, words, plain = [], [], []
-    for document, domain, segments in (("harbour", "fiction", HARBOUR), ("lantern", "news", LANTERN)):
+    for document in documents:
+        domain, segments = DOCUMENTS[document]
         for k, (source, reference, made) in enumerate(segments, 1):
             instances.append(
                 Instance(

@@ -58,6 +58,13 @@ function answersOf(entry) {
   return answers;
 }
 
+// Where one begins: at the first question without an answer when the page came, in a document at the first of all. Later
+// an untouched list of marks counts as an answer.
+for (const entry of entries) {
+  const open = entry.questions.find((question) => answerOf(question) === undefined);
+  entry.first = entry.inDocument ? entry.questions[0] : (open ?? entry.questions.at(-1));
+}
+
 const isComplete = (entry) => entry.questions.every((question) => answerOf(question) !== undefined);
 
 function identifier() {
@@ -183,7 +190,7 @@ for (const entry of entries) {
     setAnswered(entry, true);
     keep(entry);
     const open = entries.slice(entry.place + 1).find((other) => !other.isAnswered) ?? entries.find((other) => !other.isAnswered);
-    if (open) goTo(open);
+    if (open) begin(open);
     else finish();
   });
 }
@@ -203,24 +210,20 @@ function focus(question, entry = current) {
   (target ?? entry.form.querySelector("button[type=submit]:not([hidden])")).focus({ preventScroll: inDocument });
 }
 
-function goTo(entry) {
-  comeTo(entry);
-  focus(entry.questions.find((question) => answerOf(question) === undefined) ?? entry.questions[0], entry);
-  if (inDocument) entry.item.scrollIntoView({ block: "nearest" });
-}
-
-// In a document the first question comes first, whether it counts as answered without a mark or not.
 function begin(entry) {
   comeTo(entry);
-  focus(entry.inDocument ? entry.questions[0] : (entry.questions.find((question) => answerOf(question) === undefined) ?? entry.questions[0]), entry);
+  focus(entry.first, entry);
   if (inDocument) entry.item.scrollIntoView({ block: "nearest" });
 }
 
 // Keys. The question at hand is the one with focus, else the first without an answer.
 function questionAtHand() {
-  const focused = document.activeElement?.closest?.("fieldset.question");
+  const { activeElement } = document;
+  const focused = activeElement?.closest?.("fieldset.question");
   if (focused) return focused;
   const { questions } = current;
+  if (activeElement?.matches?.("[data-output], [data-source]")) return questions.find((question) => question.begin) ?? questions[0];
+  if (inDocument) return questions[0];
   return questions.find((question) => answerOf(question) === undefined) ?? questions.at(-1);
 }
 

@@ -239,5 +239,5 @@ def _detail(span: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _first(span: Mapping[str, Any]) -> tuple[bool, int, int, str, str]:
-    missing = bool(span.get("missing"))
-    return missing, span["start"], span["end"], span.get("category", ""), span["severity"]
+    in_source = bool(span.get("missing")) and span["start"] != span["end"]
+    return in_source, span["start"], span["end"], span.get("category", ""), span["severity"]
