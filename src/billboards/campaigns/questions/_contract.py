@@ -104,6 +104,15 @@ class Question(BaseModel):
         """What a checked answer says of the output at this place, of so many shown; on the question's range."""
 
     @property
+    def marks_errors(self) -> bool:
+        """Whether an answer marks errors, which a judgment then keeps as its spans."""
+        return False
+
+    def error_weight(self, category: str, severity: str) -> float:
+        """What a marked error takes off, for kinds that mark errors."""
+        return 0.0
+
+    @property
     def reads_source(self) -> bool:
         """Whether its answers speak of the input, so that `check_item` needs it."""
         return False

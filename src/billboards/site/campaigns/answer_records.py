@@ -212,8 +212,8 @@ def held_by(connection: Connection, campaign_id: str, annotator_id: int) -> Assi
         assignments.c.annotator_id == annotator_id,
         assignments.c.state == "open",
     )
-    # Of a document, the first segment that is left.
-    order = (assignments.c.changed.desc(), assignments.c.place)
+    # What was put aside has the earlier end; of a document, the first segment that is left.
+    order = (assignments.c.changed.desc(), assignments.c.expires.desc(), assignments.c.place)
     row = connection.execute(query.order_by(*order)).mappings().first()
     return None if row is None else Assignment(**row)
 

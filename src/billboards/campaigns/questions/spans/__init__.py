@@ -188,16 +188,19 @@ class Spans(Question):
             raise self.refuse(f"{where}: comment must be {most}")
         return " ".join(comment.split())
 
-    def weight(self, category: str | None, severity: str) -> float:
-        """What an error takes off."""
+    @property
+    def marks_errors(self) -> bool:
+        return True
+
+    def error_weight(self, category: str, severity: str) -> float:
         if self.no_translation and category == NO_TRANSLATION:
             return self.no_translation
         usual = {one.name: one.weight for one in self.severities}
-        return self.weights.get(category or "", {}).get(severity, usual[severity])
+        return self.weights.get(category, {}).get(severity, usual[severity])
 
     def worth(self, answer: Any, place: int, outputs: int) -> float:
         marked = [span for span in answer if span["output"] == place]
-        total = sum(self.weight(span.get("category"), span["severity"]) for span in marked)
+        total = sum(self.error_weight(span.get("category", ""), span["severity"]) for span in marked)
         return max(self.range[0], 0.0 - round(total, 9))
 
     def preview(self) -> Iterator[str]:

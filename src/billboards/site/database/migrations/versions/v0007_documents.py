@@ -18,8 +18,6 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    with op.batch_alter_table("assignments") as table:
-        table.drop_column("place")
-        table.drop_column("dealing")
-    with op.batch_alter_table("items") as table:
-        table.drop_column("batch")
+    op.drop_column("assignments", "place")
+    op.drop_column("assignments", "dealing")
+    op.drop_column("items", "batch")
