@@ -36,6 +36,7 @@ QUICK: dict[str, dict[str, Any]] = {
     "trust": {"draws": 20},
     "watch": {"draws": 20},
     "decompose": {"draws": 20},
+    "spans": {"draws": 20},
     "overrating": {"human": "A"},
     "hybrids": {"mixtures": 50, "sample": 10},
     "ratings agreement": {"resamples": 20},

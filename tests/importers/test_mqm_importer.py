@@ -115,16 +115,24 @@ def test_weights_are_those_of_google_s_scoring(category: str, severity: str, wei
 def test_columns_of_later_years_and_a_file_without_a_header_are_read_alike(tmp_path: Path) -> None:
     sound = said(mqm(tsv(tmp_path / "mqm.tsv", *LINES)).board)
     later = HEADER.replace("doc_id", "docSegId").replace("seg_id", "globalSegId") + "\tmetadata"
-    with_metadata = [f'{line}\t{{"note": "a \\"b"}}' for line in LINES]
+    with_metadata = [f'{line}\t{{"timing": "a \\"b"}}' for line in LINES]
     assert said(mqm(tsv(tmp_path / "later.tsv", *with_metadata, header=later)).board) == sound
     assert said(mqm(tsv(tmp_path / "unnamed.tsv", *with_metadata)).board) == sound
     assert said(mqm(tsv(tmp_path / "bare.tsv", *LINES, header=None)).board) == sound
-    crlf = tmp_path / "crlf.tsv"
-    crlf.write_bytes(b"\xef\xbb\xbf" + (tmp_path / "mqm.tsv").read_bytes().replace(b"\n", b"\r\n"))
-    assert said(mqm(crlf).board) == sound
-    packed = tmp_path / "packed.tsv.gz"
-    packed.write_bytes(gzip.compress((tmp_path / "mqm.tsv").read_bytes()))
-    assert said(mqm(packed).board) == sound
+
+
+def test_a_rater_s_note_is_the_comment_on_the_error(tmp_path: Path) -> None:
+    def read(metadata: str) -> dict[tuple[str, str, str | None], Judgment]:
+        lines = [f"{line}\t{metadata}" for line in LINES]
+        return said(mqm(tsv(tmp_path / "noted.tsv", *lines, header=f"{HEADER}\tmetadata")).board)
+
+    noted = read('{"note": "a \\"b"}').values()
+    spans = [span for judgment in noted for span in judgment.details.get("spans", ())]
+    assert spans
+    assert {span["comment"] for span in spans} == {'a "b'}
+    plain = said(mqm(tsv(tmp_path / "mqm.tsv", *LINES)).board)
+    for metadata in ('{"note": 3}', "{", "[1]", '{"note": "  "}'):
+        assert read(metadata) == plain
 
 
 def test_a_file_with_quoted_metadata_is_unquoted(tmp_path: Path) -> None:

@@ -2,9 +2,10 @@
 
     system  doc  doc_id  seg_id  rater  source  target  category  severity
 
-The error stands between <v> and </v> in the target, or in the source where something was left out. A segment without
-errors has one line of severity No-error. Since 2023 the columns are called docSegId and globalSegId, and a tenth holds
-metadata; another layout has twelve columns and the reference. Nothing is quoted.
+The error stands between <v> and </v> in the target, or in the source where something was left out; nothing between
+the two in the target says that something is missing there. A segment without errors has one line of severity No-error.
+Since 2023 the columns are called docSegId and globalSegId, and a tenth holds metadata, a rater's `note` among them;
+another layout has twelve columns and the reference. Nothing is quoted.
 
 A rater's score is minus the sum of the weights that Google's scoring has: 5 for a major error, 25 for a major
 non-translation, 1 for a minor error, 0.1 for a minor one of punctuation, 0 for a neutral one. A critical error counts
@@ -15,6 +16,7 @@ HOTW-test is the result of an attention check: a sentence into which an error wa
 from __future__ import annotations
 
 import csv
+import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -253,7 +255,7 @@ def _first(span: Mapping[str, Any]) -> tuple[bool, bool, int, int, str, str]:
     """Spans in the order of the text, those of the source and those without a place last, however lines are ordered."""
     return (
         "start" not in span,
-        bool(span.get("missing")),
+        bool(span.get("missing")) and span.get("start") != span.get("end"),
         span.get("start", 0),
         span.get("end", 0),
         span["category"],
@@ -264,13 +266,26 @@ def _first(span: Mapping[str, Any]) -> tuple[bool, bool, int, int, str, str]:
 def _span(line: RatedLine, severity: str, text: str) -> dict[str, Any]:
     """An error's place in the output; what was left out is marked in the source."""
     named = {"category": line["category"].strip(), "severity": severity}
+    if comment := _comment(line["metadata"]):
+        named["comment"] = comment
     if places := list(_places(line["target"])):
         if unmarked(line["target"]) != text:
             places = list(_moved(line["target"], text))
-        return named if not places else {**_place(places), **named}
+        missing = {"missing": True} if len(places) == 1 and places[0][0] == places[0][1] else {}
+        return named if not places else {**_place(places), **named, **missing}
     if places := list(_places(line["source"])):
         return {**_place(places), **named, "missing": True}
     return named
+
+
+def _comment(metadata: str) -> str:
+    """A rater's note on an error, among the metadata that some files have; what is no such thing has none."""
+    try:
+        document = json.loads(metadata) if metadata.startswith("{") else {}
+    except ValueError:
+        return ""
+    note = document.get("note", "") if isinstance(document, dict) else ""
+    return note.strip() if isinstance(note, str) else ""
 
 
 def _place(places: Sequence[tuple[int, int]]) -> dict[str, Any]:

@@ -15,9 +15,12 @@ from billboards.errors import InvalidInput, UnknownName
 
 
 def check_answers(
-    template: Template, outputs: Sequence[str], raw: Mapping[str, Any], *, complete: bool
+    template: Template, outputs: Sequence[str], raw: Mapping[str, Any], *, complete: bool, source: str | None = None
 ) -> dict[str, Any]:
-    """The answers as they are kept; everything that is not an answer to this template is refused by name."""
+    """The answers as they are kept; everything that is not an answer to this template is refused by name.
+
+    source: the input that was shown, where the template shows it
+    """
     names = [question.name for question in template.dimensions]
     for name in raw:
         if name not in names:
@@ -26,7 +29,7 @@ def check_answers(
     if complete and missing:
         raise InvalidInput(f"{', '.join(missing)} is not answered yet; answer every question and send again")
     return {
-        question.name: question.check(raw[question.name], outputs)
+        question.name: question.check_item(raw[question.name], outputs, source)
         for question in template.dimensions
         if question.name in raw
     }

@@ -12,14 +12,16 @@ from __future__ import annotations
 import hashlib
 import random
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from dataclasses import dataclass, replace
+from typing import Any, Literal, TypeVar
 
-from billboards.board import Board, Outputs
+from billboards.board import Board, Outputs, digest
 from billboards.campaigns.plan import CampaignPlan
 from billboards.campaigns.templates import Template
 from billboards.errors import InvalidInput
 
+#: Segments that an annotator gets at once; a longer document is dealt in parts.
+LONGEST_DOCUMENT = 40
 Purpose = Literal["label", "test", "qualification"]
 Test = Literal["positive", "negative"]
 
@@ -48,6 +50,8 @@ class Item:
     wanted: int = 1
     #: A part of the campaign that results are told apart by, such as a corner of disagreement.
     part: str | None = None
+    #: What is dealt together, to one annotator and in order: a document with one generator, or one group of them.
+    batch: str | None = None
 
     @property
     def row(self) -> str | None:
@@ -89,8 +93,37 @@ def eligible(board: Board, template: Template) -> list[str]:
 
 
 def sample(board: Board, template: Template, plan: CampaignPlan) -> tuple[str, ...]:
-    """The fixed random subsample of instances."""
+    """The fixed random subsample of instances; of whole documents, as many as have no more instances together."""
+    if template.unit == "document":
+        return _sampled_documents(board, template, plan)
     return tuple(shuffled(eligible(board, template), plan.seed, "sample")[: plan.instances])
+
+
+def _sampled_documents(board: Board, template: Template, plan: CampaignPlan) -> tuple[str, ...]:
+    documents = documents_of(board, eligible(board, template))
+    instances: list[str] = []
+    for name in shuffled(documents, plan.seed, "sample"):
+        if not instances or len(instances) + len(documents[name]) <= plan.instances:
+            instances += documents[name]
+    return tuple(instances)
+
+
+def documents_of(board: Board, instances: Iterable[str]) -> dict[str, list[str]]:
+    """Instances by document, each in the document's order; a long one is cut into parts of about the same length.
+
+    An instance without a document is one by itself.
+    """
+    whole: dict[str, list[str]] = {}
+    for instance in sorted(instances, key=board.position.__getitem__):
+        document = board.instances[board.position[instance]].document
+        whole.setdefault(f"segment {instance}" if document is None else f"document {document}", []).append(instance)
+    parts: dict[str, list[str]] = {}
+    for name, segments in whole.items():
+        count = -(-len(segments) // LONGEST_DOCUMENT)
+        ends = [len(segments) * k // count for k in range(count + 1)]
+        for k in range(count):
+            parts[f"{name}, part {k + 1}" if count > 1 else name] = segments[ends[k] : ends[k + 1]]
+    return parts
 
 
 def reference_of(board: Board, instance: str, k: int = 0) -> Slot | None:
@@ -112,7 +145,9 @@ def plan_items(
     board: Board, template: Template, plan: CampaignPlan, rows: Sequence[Outputs], instances: Sequence[str]
 ) -> list[Item]:
     """The items by which generators are judged, in the order they are to be given out."""
-    if template.compares == "generators":
+    if template.unit == "document":
+        items = list(_documents(board, template, plan, rows, instances))
+    elif template.compares == "generators":
         items = list(_groups(board, template, plan, rows, instances))
     else:
         items = list(_singles(board, template, plan, rows, instances))
@@ -157,24 +192,85 @@ def _groups(
     for instance in instances:
         slots = [slot for row in rows if (slot := output_slot(board, row, instance)) is not None]
         draw = chance(plan.seed, "groups", instance)
-        draw.shuffle(slots)
-        for start in range(0, len(slots), template.outputs):
-            group = slots[start : start + template.outputs]
-            missing = template.outputs - len(group)
-            group += draw.sample(slots[:start], missing) if missing <= start else []
-            if len(group) == template.outputs:
-                order = draw.sample(range(len(group)), len(group))
-                yield Item(instance=instance, slots=tuple(group), order=tuple(order))
+        for group, order in _drawn_groups(slots, template.outputs, draw):
+            yield Item(instance=instance, slots=group, order=order)
+
+
+Drawn = TypeVar("Drawn")
+
+
+def _drawn_groups(
+    everybody: Sequence[Drawn], size: int, draw: random.Random
+) -> Iterable[tuple[tuple[Drawn, ...], tuple[int, ...]]]:
+    """Everybody in some group of this size, and the order in which the group is shown."""
+    drawn = list(everybody)
+    draw.shuffle(drawn)
+    for start in range(0, len(drawn), size):
+        group = drawn[start : start + size]
+        missing = size - len(group)
+        group += draw.sample(drawn[:start], missing) if missing <= start else []
+        if len(group) == size:
+            yield tuple(group), tuple(draw.sample(range(size), size))
+
+
+def _documents(
+    board: Board, template: Template, plan: CampaignPlan, rows: Sequence[Outputs], instances: Sequence[str]
+) -> Iterable[Item]:
+    """Documents in rounds as instances are: each round has every generator, or group of them, on another document.
+
+    A batch is what one annotator gets: the segments of a document in order, by the same generators all through.
+    """
+    documents = list(documents_of(board, instances).items())
+    documents = [documents[k] for k in chance(plan.seed, "documents").sample(range(len(documents)), len(documents))]
+    size = template.outputs if template.compares == "generators" else 1
+    if len(rows) < size:
+        raise InvalidInput(f"template {template.name} compares {size} generators, and there are {len(rows)}; add some")
+    groups = {
+        name: list(_drawn_groups(range(len(rows)), size, chance(plan.seed, "groups", name)))
+        if size > 1
+        else [((k,), (0,)) for k in range(len(rows))]
+        for name, _ in documents
+    }
+    most = max((len(drawn) for drawn in groups.values()), default=0)
+    shift = max(1, len(documents) // max(1, most))
+    for turn in range(len(documents)):
+        for k in chance(plan.seed, "round", turn).sample(range(most), most):
+            name, segments = documents[(turn + k * shift) % len(documents)]
+            if k < len(groups[name]):
+                chosen, order = groups[name][k]
+                yield from _batch(board, template, name, segments, [rows[r] for r in chosen], order, turn + k)
+
+
+def _batch(
+    board: Board,
+    template: Template,
+    name: str,
+    segments: Sequence[str],
+    rows: Sequence[Outputs],
+    order: tuple[int, ...],
+    turn: int,
+) -> Iterable[Item]:
+    """A document by one generator, or by several that are compared; segments that one of them lacks are left out."""
+    batch = digest((name, *(row.name for row in rows)))
+    for instance in segments:
+        slots = [slot for row in rows if (slot := output_slot(board, row, instance)) is not None]
+        if len(slots) < len(rows):
+            continue
+        if template.compares == "reference":
+            other = reference_of(board, instance)
+            assert other is not None, "eligible instances have a reference"
+            yield Item(instance=instance, slots=(slots[0], other), order=(0, 1) if turn % 2 else (1, 0), batch=batch)
+        else:
+            yield Item(instance=instance, slots=tuple(slots), order=order, batch=batch)
 
 
 def _with_labels(items: list[Item], plan: CampaignPlan) -> list[Item]:
-    """Items with the number of labels each gets; those with one more are drawn by the seed."""
+    """Items with the number of labels each gets; those with one more are drawn by the seed, documents as a whole."""
     draw = chance(plan.seed, "overlap", items[0].slots[0].name if items else "")
-    more = set(draw.sample(range(len(items)), round(len(items) * plan.overlap)))
-    return [
-        Item(instance=item.instance, slots=item.slots, order=item.order, wanted=plan.labels + (k in more))
-        for k, item in enumerate(items)
-    ]
+    together = [item.batch or str(k) for k, item in enumerate(items)]
+    units = list(dict.fromkeys(together))
+    more = {units[k] for k in draw.sample(range(len(units)), round(len(units) * plan.overlap))}
+    return [replace(item, wanted=plan.labels + (unit in more)) for item, unit in zip(items, together, strict=True)]
 
 
 def shown_order(order: Sequence[int], label: int) -> tuple[int, ...]:

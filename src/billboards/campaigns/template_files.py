@@ -30,7 +30,7 @@ from pydantic import (
 from billboards.campaigns._mistakes import mistakes
 from billboards.campaigns.answers import check_answers
 from billboards.campaigns.questions import Compares, Question, Text, kind_names, question_kind
-from billboards.campaigns.templates import Direction, Example, Stage, Template, TestRule
+from billboards.campaigns.templates import Direction, Example, Stage, Template, TestRule, Unit
 from billboards.errors import InvalidInput, InvalidTemplate, Problem, UnknownName
 from billboards.reading import Problems, shown, toml_document
 
@@ -127,6 +127,7 @@ class _Head(BaseModel):
     language: Annotated[str, BeforeValidator(str)] = Field(default="en", description="a text in quotes")
     direction: Direction = Field(default="auto", description="one of ltr, rtl, auto")
     compares: Compares = Field(default="none", description="one of none, reference, generators")
+    unit: Unit = Field(default="segment", description="one of segment, document")
     outputs: int = Field(default=None, ge=1, le=10, validate_default=True, description="a whole number from 1 to 10")
     output_names: Annotated[tuple[str, ...], Strict(False)] = Field(
         default=None, validate_default=True, description="a list of names, one for each output that is shown"
@@ -202,6 +203,8 @@ class _Reading:
         tests = self._tests(questions, overall)
         if head is not None:
             self._check_kinds(questions, head)
+            if head.unit == "document" and len(stages) > 1:
+                self.say("unit", "a whole document is shown at once, in one stage; ask everything in one [[stages]]")
         if self.problems.errors or head is None or tests is None:
             return None
         template = Template(
@@ -290,7 +293,7 @@ class _Reading:
                 self.say(f"example {k}: outputs", f"must be a list of {template.outputs} texts")
                 continue
             try:
-                checked = check_answers(template, example.outputs, example.answers, complete=True)
+                checked = check_answers(template, example.outputs, example.answers, complete=True, source=example.input)
             except InvalidInput as error:
                 self.say(f"example {k}: answers", str(error))
                 continue

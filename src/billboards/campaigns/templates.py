@@ -20,6 +20,8 @@ from billboards.campaigns.questions._contract import Words
 from billboards.errors import UnknownName
 
 Direction = Literal["ltr", "rtl", "auto"]
+#: What one annotator gets at once: one item, or all of a document's, in its order.
+Unit = Literal["segment", "document"]
 
 #: What a stage may show.
 SHOWN = ("outputs", "input", "reference", "context", "image")
@@ -95,6 +97,7 @@ class Template:
     language: str = "en"
     direction: Direction = "auto"
     examples: tuple[Example, ...] = ()
+    unit: Unit = "segment"
 
     @cached_property
     def digest(self) -> str:
@@ -104,6 +107,9 @@ class Template:
         for key in ("stages", "examples"):
             document[key] = [part.model_dump() for part in document[key]]
         document["tests"] = self.tests.model_dump()
+        # Templates from before there were documents keep their digest.
+        if self.unit == "segment":
+            del document["unit"]
         return digest((json.dumps(document, sort_keys=True, ensure_ascii=False),))
 
     @property

@@ -15,9 +15,11 @@ Campaigns lie in a site's data folder (--data). Nothing that is paid for is open
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
+from pathlib import Path
 
 from billboards.cli import campaign_templates, options
 from billboards.cli.campaign_planning import add_plan
+from billboards.formats import FORMATS
 
 _STATES = {
     "open": "let annotators begin; from here on answers are paid for",
@@ -45,12 +47,21 @@ def add_arguments(parser: ArgumentParser) -> None:
     _add_named(actions.add_parser("status", help="how it stands: labels, money, annotators"), formats=True)
     results = actions.add_parser("results", help="means with intervals, without and with excluded annotators")
     _add_named(results, formats=True)
+    _add_judgments(actions.add_parser("judgments", help="what counts of the answers, as a file of another tool"))
     _add_named(actions.add_parser("annotators", help="everybody's test questions and standing"), formats=True)
     for name, text in (("exclude", "leave an annotator out"), ("readmit", "let an annotator in again")):
         below = actions.add_parser(name, help=text)
         _add_named(below)
         below.add_argument("annotator", metavar="ANNOTATOR", help="the pseudonym, as `annotators` lists it")
         below.add_argument("--reason", metavar="TEXT", required=True, help="why, for the record")
+
+
+def _add_judgments(parser: ArgumentParser) -> None:
+    _add_named(parser)
+    parser.add_argument(
+        "--format", required=True, choices=tuple(FORMATS), help="mqm has a line for every marked error; csv has all"
+    )
+    parser.add_argument("-o", "--out", type=Path, metavar="FILE", help="the file to write (default: print it)")
 
 
 def _add_data(parser: ArgumentParser, *, formats: bool = False) -> None:

@@ -156,8 +156,11 @@ def status(arguments: Namespace, site: Site, owner: Viewer) -> int:
 
 def results(arguments: Namespace, site: Site, owner: Viewer) -> int:
     """What a campaign has found, without and with the excluded."""
+    from billboards.analyses.spans import error_tables
     from billboards.cli.campaign_tables import meta_table, results_table, watch_tables
     from billboards.cli.output import emit
+    from billboards.show.documents import document_of
+    from billboards.site.campaigns.error_results import campaign_errors
     from billboards.site.campaigns.meta_evaluation import meta_results
     from billboards.site.campaigns.results import both_results
     from billboards.site.campaigns.watching import watch_campaign
@@ -170,16 +173,33 @@ def results(arguments: Namespace, site: Site, owner: Viewer) -> int:
         return 0
     without, with_all = both_results(site, owner, campaign.id)
     watched = watch_campaign(site, owner, campaign.id)
+    errors = campaign_errors(site, owner, campaign.id)
     tables = [results_table(without)]
     tables += [results_table(with_all)] if with_all.estimates != without.estimates else []
     tables += watch_tables(campaign.name, watched) if watched.means else []
+    tables += error_tables(errors) if errors is not None else []
     document = {
         "campaign": campaign.name,
         "without_excluded": [asdict(estimate) for estimate in without.estimates],
         "with_excluded": [asdict(estimate) for estimate in with_all.estimates],
         "watch": asdict(watched),
+        "errors": None if errors is None else document_of(errors),
     }
     emit(arguments, tables, lambda: document)
+    return 0
+
+
+def judgments(arguments: Namespace, site: Site, owner: Viewer) -> int:
+    """What counts of a campaign's answers, as a file of another tool."""
+    from billboards.cli.output import note
+    from billboards.site.campaigns.campaign_files import campaign_file
+
+    text = campaign_file(site, owner, _named(arguments, site).id, arguments.format)
+    if arguments.out is None:
+        print(text, end="")
+    else:
+        arguments.out.write_text(text, encoding="utf-8")
+        note(f"wrote {arguments.out}")
     return 0
 
 
@@ -235,6 +255,7 @@ VERBS = {
     "invite": invite,
     "status": status,
     "results": results,
+    "judgments": judgments,
     "annotators": annotators,
     "exclude": rule,
     "readmit": rule,

@@ -3,11 +3,14 @@
     system  doc  doc_id  seg_id  rater  source  target  category  severity
 
 Columns, weights and oddities of the files of every year: see `billboards.board.mqm_ratings`. On a board whose scale of
-MQM ends at -25 a score below is -25.
+MQM ends at -25 a score below is -25. What is written comes back as it was, comments and spans of the source among it;
+only an error without a category comes back as `Other`.
 """
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -23,7 +26,7 @@ from billboards.board.mqm_ratings import (
     on_scale,
     read_rated_lines,
 )
-from billboards.formats._format import judged_text, judgment_format, single_generator, write_delimited
+from billboards.formats._format import judged_text, judgment_format, single_generator
 from billboards.reading import Problems, refuse_errors, whole_number
 
 
@@ -78,8 +81,16 @@ def _instance(board: Board, line: RatedLine) -> str:
 
 @mqm.writer
 def _write(board: Board, judgments: Iterable[Judgment]) -> str:
-    """A line for every error, and one for each output without."""
-    return write_delimited(COLUMNS, (row for judgment in judgments for row in _rows(board, judgment)), "\t")
+    """A line for every error, and one for each output without; a tenth column where an error has a comment."""
+    rows = [row for judgment in judgments for row in _rows(board, judgment)]
+    columns = (*COLUMNS, "metadata") if any(row["metadata"] for row in rows) else COLUMNS
+    lines = ("\t".join(_cell(row[name]) for name in columns) for row in rows)
+    return "\n".join(("\t".join(columns), *lines, ""))
+
+
+def _cell(text: str) -> str:
+    """A cell on one line; every character keeps its place, since spans are counted in characters."""
+    return re.sub(r"[\t\n\r\v\f\x1c-\x1e\x85\u2028\u2029]", " ", text)
 
 
 def _rows(board: Board, judgment: Judgment) -> Iterator[dict[str, Any]]:
@@ -94,18 +105,25 @@ def _rows(board: Board, judgment: Judgment) -> Iterator[dict[str, Any]]:
         "rater": judgment.annotator or "",
     }
     for span in judgment.details.get("spans") or ({"severity": "no-error", "category": "No-error"},):
-        is_in_source = bool(span.get("missing"))
+        # What is missing is marked in the source; without any extent, it is missing at a place of the output.
+        is_in_source = bool(span.get("missing")) and span.get("start") != span.get("end")
+        comment = span.get("comment")
         yield {
             **common,
             "source": _marked(source, span if is_in_source else {}),
             "target": _marked(target, {} if is_in_source else span),
             "category": span.get("category") or "Other",
             "severity": span["severity"],
+            "metadata": json.dumps({"note": comment}, ensure_ascii=False) if comment else "",
         }
 
 
 def _marked(text: str, span: Mapping[str, Any]) -> str:
+    """A text with what a span marks between <v> and </v>, in each of its parts where it has several."""
     if not {"start", "end"} <= span.keys():
         return text
-    start, end = span["start"], span["end"]
-    return f"{text[:start]}<v>{text[start:end]}</v>{text[end:]}"
+    marked, end = "", 0
+    for start, stop in sorted(span.get("parts") or [(span["start"], span["end"])]):
+        marked += f"{text[end:start]}<v>{text[start:stop]}</v>"
+        end = stop
+    return marked + text[end:]

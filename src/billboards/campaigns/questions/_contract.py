@@ -92,9 +92,30 @@ class Question(BaseModel):
         outputs: the texts that were judged, in the order they were shown
         """
 
+    def check_item(self, raw: Any, outputs: Sequence[str], source: str | None) -> Any:
+        """The same for a kind whose answers speak of the input as well; without a say of its own it is `check`.
+
+        source: the input that was shown, None where there was none
+        """
+        return self.check(raw, outputs)
+
     @abstractmethod
     def worth(self, answer: Any, place: int, outputs: int) -> float:
         """What a checked answer says of the output at this place, of so many shown; on the question's range."""
+
+    @property
+    def marks_errors(self) -> bool:
+        """Whether an answer marks errors, which a judgment then keeps as its spans."""
+        return False
+
+    def error_weight(self, category: str, severity: str) -> float:
+        """What a marked error takes off, for kinds that mark errors."""
+        return 0.0
+
+    @property
+    def reads_source(self) -> bool:
+        """Whether its answers speak of the input, so that `check_item` needs it."""
+        return False
 
     def preview(self) -> Iterable[str]:
         """How it can be answered, in lines of plain text."""

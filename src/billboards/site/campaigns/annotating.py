@@ -16,6 +16,7 @@ from typing import Any
 
 from sqlalchemy import Connection
 
+from billboards.board import Board
 from billboards.campaigns.answers import answer_values, check_answers
 from billboards.errors import InvalidInput, NotAllowed, Refused
 from billboards.reading import shown
@@ -29,6 +30,7 @@ from billboards.site.campaigns.answer_records import Answer, AnswerKind, Assignm
 from billboards.site.campaigns.campaign import Campaign, campaign_with_id
 from billboards.site.campaigns.campaign_records import ItemRow
 from billboards.site.campaigns.rolling import note_finished
+from billboards.site.campaigns.shown_items import campaign_board
 from billboards.site.campaigns.turns import Progress, Turn, count_progress, next_turn
 from billboards.site.campaigns.watching import follow_decisions
 from billboards.site.site import Site
@@ -122,7 +124,7 @@ def save_answer(
     seconds: float,
 ) -> Saved:
     """Keep what was answered so far, and the item for longer."""
-    return _keep(site, participant.campaign.id, participant.annotator, assignment, answer_id, raw, seconds, "draft")
+    return _keep(site, participant, assignment, answer_id, raw, seconds, "draft")
 
 
 def submit_answer(
@@ -134,10 +136,11 @@ def submit_answer(
     *,
     seconds: float,
 ) -> Saved:
-    """Give a complete answer. It counts from the moment this returns."""
-    saved = _keep(
-        site, participant.campaign.id, participant.annotator, assignment, answer_id, raw, seconds, "submitted"
-    )
+    """Give a complete answer. It counts from the moment this returns.
+
+    A segment of a document may be answered again: the later answer supersedes the earlier one.
+    """
+    saved = _keep(site, participant, assignment, answer_id, raw, seconds, "submitted")
     if review_due(site, participant.campaign.id, participant.annotator.id):
         review_campaign(site, participant.campaign.id)
     return saved
@@ -155,19 +158,20 @@ def undo(site: Site, participant: Participant, answer_id: str) -> Turn:
 
 
 def give_back(site: Site, participant: Participant, assignment: str) -> None:
-    """Let somebody else have an item."""
+    """Let somebody else have an item, or all that is left of a document."""
     now = site.clock()
     with site.database.writing() as connection:
         campaign = campaign_with_id(connection, participant.campaign.id)
         held = _held_item(connection, campaign, participant.annotator, assignment)
         if held.state == "open":
-            answers.set_state(connection, held.id, "released", now=now)
+            for other in answers.dealt(connection, held):
+                if other.state == "open":
+                    answers.set_state(connection, other.id, "released", now=now)
 
 
 def _keep(
     site: Site,
-    campaign_id: str,
-    who: Annotator,
+    participant: Participant,
     assignment_id: str,
     answer_id: str,
     raw: Mapping[str, Any],
@@ -175,9 +179,13 @@ def _keep(
     kind: AnswerKind,
 ) -> Saved:
     """Keep an answer in a transaction of its own, once for every id."""
+    campaign_id, who = participant.campaign.id, participant.annotator
     _check_id(answer_id)
     spent = _checked_time(seconds)
     now = site.clock()
+    asked = participant.campaign.template
+    reads_source = asked.shows("input") and any(question.reads_source for question in asked.dimensions)
+    board = campaign_board(site, participant.campaign) if reads_source else None
     with site.database.writing() as connection:
         earlier = answers.answer_with_id(connection, who.id, answer_id)
         if earlier is not None:
@@ -185,13 +193,17 @@ def _keep(
         campaign = campaign_with_id(connection, campaign_id)
         held = _held_item(connection, campaign, who, assignment_id)
         item = campaigns.item(connection, held.item_id)
-        _check_may_answer(connection, campaign, who, held, now)
+        before = _check_may_answer(connection, campaign, who, held, kind, now)
         texts = [str(item.slots[slot]["text"]) for slot in held.shown_order]
-        checked = check_answers(campaign.template, texts, raw, complete=kind == "submitted")
+        source = None if board is None else _source(board, item.instance)
+        checked = check_answers(campaign.template, texts, raw, complete=kind == "submitted", source=source)
         right = _is_right(campaign, item, checked, held) if kind == "submitted" else None
         expires = now + campaign.plan.lease_seconds
         answers.set_state(connection, held.id, "submitted" if kind == "submitted" else "open", now=now, expires=expires)
-        made = _add(connection, campaign, held, answer_id, kind, checked, spent, now, right)
+        for other in answers.dealt(connection, held) if held.dealing is not None else ():
+            if other.state == "open":
+                answers.renew(connection, other.id, expires=expires)
+        made = _add(connection, campaign, held, answer_id, kind, checked, spent, now, right, before)
         if kind == "submitted" and campaign.rolling:
             note_finished(connection, campaign, item.row, now=now)
         if kind == "submitted" and item.purpose == "label":
@@ -230,9 +242,11 @@ def _take_back(connection: Connection, campaign: Campaign, who: Annotator, answe
     if campaigns.item(connection, held.item_id).purpose == "qualification" and standing.state == "active":
         raise Refused("the qualification test is over; its answers stand")
     other = answers.held_by(connection, campaign.id, who.id)
-    if other is not None:
+    if other is not None and (other.dealing is None or other.dealing != held.dealing):
         # What was in hands meanwhile goes back; who gets it again finds what was kept of it.
-        answers.renew(connection, other.id, expires=now)
+        for shelved in answers.dealt(connection, other):
+            if shelved.state == "open":
+                answers.renew(connection, shelved.id, expires=now)
     if campaign.rolling:
         note_finished(connection, campaign, campaigns.item(connection, held.item_id).row, now=now)
     answers.set_state(connection, held.id, "open", now=now, expires=now + campaign.plan.lease_seconds)
@@ -248,17 +262,31 @@ def _held_item(connection: Connection, campaign: Campaign, who: Annotator, assig
     return held
 
 
-def _check_may_answer(connection: Connection, campaign: Campaign, who: Annotator, held: Assignment, now: float) -> None:
-    """Answers are taken while the campaign runs or pauses, from who is not excluded, to what nobody else has got."""
+def _source(board: Board, instance: str) -> str | None:
+    """The input that an annotator was shown."""
+    return board.instances[board.position[instance]].input if instance in board.position else None
+
+
+def _check_may_answer(
+    connection: Connection, campaign: Campaign, who: Annotator, held: Assignment, kind: AnswerKind, now: float
+) -> int | None:
+    """Answers are taken while the campaign runs or pauses, from who is not excluded, to what nobody else has got.
+
+    Returns the answer that this one supersedes: a segment of a document may be answered again.
+    """
     if campaign.state not in ("open", "paused"):
         raise Refused(f"campaign {campaign.name} is {campaign.state}; no more answers are taken")
     standing = annotators.participation(connection, campaign.id, who.id)
     if standing is None or standing.state not in ("active", "qualifying"):
         raise Refused("you no longer take part in this campaign; no more answers are taken")
+    if held.state == "submitted" and held.dealing is not None and kind == "submitted":
+        earlier = answers.last_answer(connection, held.id, "submitted")
+        return None if earlier is None else earlier.id
     if held.state != "open":
         raise Refused("this item has been answered or given back; ask for the next one")
     if held.expires <= now and not answers.is_free(connection, held, now=now):
         raise Refused("this item went to somebody else, since its time was over; ask for the next one")
+    return None
 
 
 def _is_right(campaign: Campaign, item: ItemRow, checked: Mapping[str, Any], held: Assignment) -> bool | None:

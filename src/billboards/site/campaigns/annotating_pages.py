@@ -23,6 +23,7 @@ from billboards.reading import decimal_number, whole_number
 from billboards.site.accounts.access import VISITOR
 from billboards.site.campaigns.annotating import (
     Participant,
+    Saved,
     enter,
     enter_account,
     give_back,
@@ -32,7 +33,7 @@ from billboards.site.campaigns.annotating import (
     undo,
 )
 from billboards.site.campaigns.annotators import PATH
-from billboards.site.campaigns.item_view import answers_of, paragraphs, view_examples, view_item
+from billboards.site.campaigns.item_view import answers_of, paragraphs, view_document, view_examples, view_item
 from billboards.site.campaigns.turns import Turn
 from billboards.site.site import Site
 from billboards.site.web import addresses
@@ -65,20 +66,25 @@ def _page(request: Request, problem: str | None, status: int) -> Response:
     site, participant = _who(request)
     turn = next_item(site, participant)
     campaign = participant.campaign
+    item = None if turn.item is None else view_item(turn.item, reopened=_stage(request))
+    has_begun = turn.progress.done > 0 or (turn.progress.qualified or (0, 0))[0] > 0
     context: dict[str, Any] = {
         "campaign": campaign.name,
         "template": campaign.template,
         "instructions": paragraphs(campaign.template.instructions),
         "examples": view_examples(campaign.template),
         "turn": turn,
-        "item": None if turn.item is None else view_item(turn.item, reopened=_stage(request)),
+        "item": item,
+        "document": view_document(turn.segments),
         "problem": problem,
         "csrf": request.state.asker[1],
         "address": _address(request),
         "query": request.url.query,
         "answer_id": secrets.token_hex(16),
+        "new_id": lambda: secrets.token_hex(16),
         "opened": site.clock(),
-        "is_first": turn.progress.done == 0 and (turn.progress.qualified or (0, 0))[0] == 0,
+        # Instructions are open until something was answered: a later stage goes straight to its question.
+        "is_first": not has_begun and (turn.item is None or not turn.item.answers) and not _stage(request),
         "completion": _completion(site, participant, turn),
     }
     body = Body(render("annotate", context), status=status, headers=HEAD)
@@ -180,15 +186,19 @@ class Draft(BaseModel):
     seconds: float = Field(default=0.0, ge=0)
 
 
-async def keep_draft(request: Request) -> Response:
-    """Keep what the page has so far; answers in JSON, to a script."""
-    raw = await request.body()
-    if len(raw) > MOST_BYTES:
-        raise InvalidInput(f"an answer takes at most {MOST_BYTES:,} bytes")
-    return await run_in_threadpool(_keep_draft, request, raw)
+def keeping(keep: Callable[..., Saved]) -> Endpoint:
+    """An endpoint for the page's script, which sends what it has so far, or a whole answer, in JSON."""
+
+    async def endpoint(request: Request) -> Response:
+        raw = await request.body()
+        if len(raw) > MOST_BYTES:
+            raise InvalidInput(f"an answer takes at most {MOST_BYTES:,} bytes")
+        return await run_in_threadpool(_keep, request, raw, keep)
+
+    return endpoint
 
 
-def _keep_draft(request: Request, raw: bytes) -> Response:
+def _keep(request: Request, raw: bytes, keep: Callable[..., Saved]) -> Response:
     site, participant = _who(request, request.headers.get("x-csrf-token", ""))
     try:
         document = json.loads(raw)
@@ -200,7 +210,7 @@ def _keep_draft(request: Request, raw: bytes) -> Response:
         draft = Draft.model_validate(document)
     except ValidationError as error:
         raise InvalidInput('send {"assignment": …, "answer_id": …, "answers": {…}, "seconds": …}') from error
-    saved = save_answer(site, participant, draft.assignment, draft.answer_id, draft.answers, seconds=draft.seconds)
+    saved = keep(site, participant, draft.assignment, draft.answer_id, draft.answers, seconds=draft.seconds)
     return JSONResponse({"kept": saved.answer_id, "at": saved.at, "expires": saved.expires}, headers=dict(HEAD))
 
 
@@ -212,4 +222,5 @@ for _page_path in PAGES:
     for _name, _act in _FORMS.items():
         _endpoint: Callable[[Request], Awaitable[Response]] = acting(_act)
         router.add_route(f"{_page_path}/{_name}", _endpoint, methods=["POST"], include_in_schema=False)
-    router.add_route(f"{_page_path}/draft", keep_draft, methods=["POST"], include_in_schema=False)
+    for _name, _verb in (("draft", save_answer), ("submit", submit_answer)):
+        router.add_route(f"{_page_path}/{_name}", keeping(_verb), methods=["POST"], include_in_schema=False)

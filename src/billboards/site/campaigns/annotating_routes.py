@@ -7,6 +7,7 @@ next one opens. Nothing here tells a test question from any other item.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 from fastapi import Depends, Query, Request
@@ -27,7 +28,7 @@ from billboards.site.campaigns.annotating import (
     undo,
 )
 from billboards.site.campaigns.shown_items import Shown
-from billboards.site.campaigns.turns import Progress, Turn, TurnState
+from billboards.site.campaigns.turns import Progress, Segment, Turn, TurnState
 from billboards.site.web.api import tagged_router
 
 router = tagged_router("annotating")
@@ -85,6 +86,8 @@ class ItemFacts(BaseModel):
     answers: dict[str, Any] = Field(description="what was kept so far")
     seconds: float
     expires: float
+    segment: int | None = Field(description="its place in a document that is judged as a whole, from 1; else none")
+    segments: int | None
 
 
 class TurnFacts(BaseModel):
@@ -166,12 +169,13 @@ def _turn(turn: Turn) -> TurnFacts:
         message=turn.message,
         again=turn.again,
         progress=turn.progress,
-        item=None if turn.item is None else _item(turn.item),
+        item=None if turn.item is None else _item(turn.item, turn.segments),
     )
 
 
-def _item(shown: Shown) -> ItemFacts:
+def _item(shown: Shown, document: Sequence[Segment]) -> ItemFacts:
     """An item without what later stages show."""
+    own = [segment.shown.assignment for segment in document if segment.state != "context"]
     stage = shown.stage
     visible = shown.visible(stage)
     return ItemFacts(
@@ -187,4 +191,6 @@ def _item(shown: Shown) -> ItemFacts:
         answers=dict(shown.answers),
         seconds=shown.seconds,
         expires=shown.expires,
+        segment=own.index(shown.assignment) + 1 if own else None,
+        segments=len(own) or None,
     )

@@ -36,6 +36,9 @@ class Assignment:
     opened: float
     expires: float
     changed: float
+    #: What was given at one time has one of these, such as a document; its segments stand at places from 0 on.
+    dealing: str | None = None
+    place: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,6 +66,7 @@ class OpenItem:
     id: int
     instance: str
     row: str | None
+    batch: str | None = None
 
 
 def counts_as_label(now: float) -> ColumnElement[bool]:
@@ -99,13 +103,21 @@ def open_items(
 
 def _open(campaign_id: str, annotator_id: int, now: float) -> Select[Any]:
     taken = select(func.count()).where(assignments.c.item_id == items.c.id, counts_as_label(now)).scalar_subquery()
-    query = select(items.c.id, items.c.instance, items.c.row).where(
+    query = select(items.c.id, items.c.instance, items.c.row, items.c.batch).where(
         items.c.campaign_id == campaign_id,
         items.c.purpose == "label",
         items.c.wanted > taken,
         items.c.id.not_in(_mine(campaign_id, annotator_id)),
     )
     return query.order_by(items.c.id)
+
+
+def open_batch(
+    connection: Connection, campaign_id: str, annotator_id: int, batch: str, *, now: float
+) -> list[OpenItem]:
+    """What an annotator may still get of a batch, in its order."""
+    query = _open(campaign_id, annotator_id, now).where(items.c.batch == batch)
+    return [OpenItem(*row) for row in connection.execute(query)]
 
 
 def unseen_items(
@@ -168,9 +180,9 @@ def is_free(connection: Connection, assignment: Assignment, *, now: float) -> bo
 
 def assign(
     connection: Connection, campaign_id: str, item_id: int, annotator_id: int, order: list[int], *, now: float,
-    seconds: float,
+    seconds: float, dealing: str | None = None, place: int | None = None,
 ) -> Assignment:  # fmt: skip
-    """Give an item to an annotator for so long."""
+    """Give an item to an annotator for so long, by itself or at its place in what is dealt together."""
     made = Assignment(
         id=new_id(),
         campaign_id=campaign_id,
@@ -181,6 +193,8 @@ def assign(
         opened=now,
         expires=now + seconds,
         changed=now,
+        dealing=dealing,
+        place=place,
     )
     connection.execute(insert(assignments).values(**vars(made)))
     return made
@@ -198,8 +212,21 @@ def held_by(connection: Connection, campaign_id: str, annotator_id: int) -> Assi
         assignments.c.annotator_id == annotator_id,
         assignments.c.state == "open",
     )
-    row = connection.execute(query.order_by(assignments.c.changed.desc())).mappings().first()
+    # What was put aside has the earlier end; of a document, the first segment that is left.
+    order = (assignments.c.changed.desc(), assignments.c.expires.desc(), assignments.c.place)
+    row = connection.execute(query.order_by(*order)).mappings().first()
     return None if row is None else Assignment(**row)
+
+
+def dealt(connection: Connection, held: Assignment) -> list[Assignment]:
+    """Everything that was given together with an item, in order; what went back to others is left out."""
+    query = select(assignments).where(
+        assignments.c.campaign_id == held.campaign_id,
+        assignments.c.annotator_id == held.annotator_id,
+        assignments.c.dealing == held.dealing if held.dealing is not None else assignments.c.id == held.id,
+        assignments.c.state != "released",
+    )
+    return [Assignment(**row) for row in connection.execute(query.order_by(assignments.c.place)).mappings()]
 
 
 def labels_given(connection: Connection, item_id: int) -> int:

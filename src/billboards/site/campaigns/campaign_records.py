@@ -69,6 +69,7 @@ class ItemRow:
     test: str | None
     wanted: int
     part: str | None
+    batch: str | None
     shown_order: list[int]
     slots: list[dict[str, Any]]
 
@@ -170,6 +171,12 @@ def list_items(connection: Connection, campaign_id: str, purpose: str | None = N
     """A campaign's items in their planned order."""
     query = select(items).where(items.c.campaign_id == campaign_id).order_by(items.c.id)
     query = query if purpose is None else query.where(items.c.purpose == purpose)
+    return tuple(ItemRow(**row) for row in connection.execute(query).mappings())
+
+
+def items_of_batch(connection: Connection, campaign_id: str, batch: str) -> tuple[ItemRow, ...]:
+    """The items that are dealt together, in their order."""
+    query = select(items).where(items.c.campaign_id == campaign_id, items.c.batch == batch).order_by(items.c.id)
     return tuple(ItemRow(**row) for row in connection.execute(query).mappings())
 
 

@@ -7,16 +7,19 @@ is not in its source either. Fields carry the names under which `answers_of` rea
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from billboards.campaigns.questions import FILE, Question
 from billboards.campaigns.templates import Example, Template
 from billboards.site.campaigns.shown_items import Shown
+from billboards.site.campaigns.turns import Segment, SegmentState
 
 #: What a field's name begins with.
 FIELD = "answer:"
+#: The heading of what came before in the same document.
+BEFORE = "Before this"
 #: Languages written from right to left, by the code a board names them with.
 RIGHT_TO_LEFT = frozenset({"ar", "arc", "ckb", "dv", "fa", "he", "ps", "sd", "ug", "ur", "yi"})
 
@@ -53,6 +56,8 @@ class Text:
     text: str
     language: str | None
     direction: str
+    #: Whether it is the input, in which what was left out may be marked.
+    is_source: bool = False
 
 
 @dataclass(frozen=True)
@@ -122,12 +127,61 @@ def view_item(shown: Shown, *, reopened: int | None = None) -> ItemView:
     )
 
 
+@dataclass(frozen=True, kw_only=True)
+class SegmentView:
+    """One segment of a document on the page, at its number from 1 on; one that is others' to judge has no number."""
+
+    number: int | None
+    state: SegmentState
+    item: ItemView
+    sources: tuple[Text, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class DocumentView:
+    """A document on the page: what came before, its segments, and how many of them are answered."""
+
+    before: tuple[Text, ...]
+    segments: tuple[SegmentView, ...]
+    done: int
+    total: int
+    #: The number of the first segment that is left.
+    first: int | None
+
+
+def view_document(segments: Sequence[Segment]) -> DocumentView | None:
+    """The page of a document that is judged as a whole; None where items stand by themselves."""
+    if not segments:
+        return None
+    views: list[SegmentView] = []
+    number = 0
+    for segment in segments:
+        item = view_item(segment.shown)
+        number += segment.state != "context"
+        views.append(
+            SegmentView(
+                number=None if segment.state == "context" else number,
+                state=segment.state,
+                item=item,
+                sources=tuple(text for text in item.texts if text.heading != BEFORE),
+            )
+        )
+    answered = sum(view.state == "answered" for view in views)
+    return DocumentView(
+        before=tuple(text for text in views[0].item.texts if text.heading == BEFORE),
+        segments=tuple(views),
+        done=answered,
+        total=number,
+        first=next((view.number for view in views if view.state == "open"), None),
+    )
+
+
 def _texts(shown: Shown, visible: frozenset[str]) -> list[Text]:
     texts = []
     if "context" in visible and shown.context:
-        texts.append(_text("Before this", "\n".join(shown.context), shown.input_language, shown.template))
+        texts.append(_text(BEFORE, "\n".join(shown.context), shown.input_language, shown.template))
     if "input" in visible and shown.input is not None:
-        texts.append(_text("Input", shown.input, shown.input_language, shown.template))
+        texts.append(replace(_text("Input", shown.input, shown.input_language, shown.template), is_source=True))
     if "reference" in visible:
         texts += [_text("Reference", text, shown.output_language, shown.template) for text in shown.references]
     return texts
@@ -175,7 +229,7 @@ def view_examples(template: Template) -> tuple[ExampleView, ...]:
 
 
 def _example(template: Template, example: Example) -> ExampleView:
-    texts = [("Before this", example.context), ("Input", example.input), ("Reference", example.reference)]
+    texts = [(BEFORE, example.context), ("Input", example.input), ("Reference", example.reference)]
     texts += list(zip(template.names_of(len(example.outputs)), example.outputs, strict=True))
     words = template.answers_in_words(example)
     answers = tuple((template.dimension(name).question, answer) for name, answer in words.items())

@@ -67,6 +67,9 @@ def create_campaign(
         raise InvalidInput(f"{what} can't stop when decided; leave `stop` out")
     if rolling and asked.compares == "generators":
         raise InvalidInput(f"template {asked.name} compares generators with one another, so it can't be rolling")
+    if asked.unit == "document" and (plan.selector is not None or plan.stop == "decided"):
+        what = "a selector, which chooses single instances" if plan.selector else "stopping when decided"
+        raise InvalidInput(f"template {asked.name} asks about whole documents; that does not go with {what}")
     _check_joins(live, asked, joins or {})
     with site.database.reading() as connection:
         check_scales(connection, live, asked)
@@ -135,6 +138,7 @@ def item_document(item: Item) -> dict[str, Any]:
         "test": item.test,
         "wanted": item.wanted,
         "part": item.part,
+        "batch": item.batch,
         "shown_order": list(item.order),
         "slots": [slot_document(slot) for slot in item.slots],
     }

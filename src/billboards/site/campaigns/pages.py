@@ -16,6 +16,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from billboards.analyses.ratings.agreement import annotator_tables
+from billboards.analyses.spans import error_tables
 from billboards.analyses.watch import verdict
 from billboards.errors import BillboardsError, InvalidInput, NotEnoughData, Refused, UnknownName
 from billboards.reading import whole_number
@@ -25,6 +26,8 @@ from billboards.site.campaigns import lifecycle as campaigns
 from billboards.site.campaigns.annotator_records import Ruling
 from billboards.site.campaigns.annotators import Invitation, annotator_lines, rulings
 from billboards.site.campaigns.campaign import Campaign, get_campaign
+from billboards.site.campaigns.campaign_files import campaign_file, written_formats
+from billboards.site.campaigns.error_results import campaign_errors
 from billboards.site.campaigns.forms import sent_lines, sent_number
 from billboards.site.campaigns.lifecycle import list_campaigns, quote_campaign
 from billboards.site.campaigns.meta_evaluation import meta_results
@@ -158,10 +161,11 @@ def show_results(ask: Ask, **context: Any) -> Body:
     if campaign.kind == "meta":
         corners = meta_results(ask.site, ask.viewer, campaign.id)
         return campaign_page(
-            ask, campaign, "results", corners=corners, rows=(), watch=None, helped=(), places=None, **context
+            ask, campaign, "results", corners=corners, rows=(), watch=None, helped=(), places=None, forms=(), **context
         )
     rows = views.result_rows(*both_results(ask.site, ask.viewer, campaign.id))
     watch = watch_campaign(ask.site, ask.viewer, campaign.id)
+    errors = campaign_errors(ask.site, ask.viewer, campaign.id)
     try:
         helped = metric_estimates(ask.site, ask.viewer, campaign.id)
     except (InvalidInput, Refused):
@@ -178,6 +182,8 @@ def show_results(ask: Ask, **context: Any) -> Body:
         watch=watch,
         watched=watch_words(watch),
         verdict=verdict,
+        errors=() if errors is None else error_tables(errors),
+        forms=written_formats(),
         helped=helped,
         places=places,
         **context,
@@ -205,6 +211,15 @@ def send_answers(kind: str) -> Callable[[Ask], Body]:
         return Body(jsonl_bytes(views.answer_records(lines, flat=False)), JSONL, headers=head)
 
     return send
+
+
+def send_judgments(ask: Ask) -> Body:
+    """What counts, as a file of another tool."""
+    campaign, form = own_campaign(ask), ask.params["form"]
+    text = campaign_file(ask.site, ask.viewer, campaign.id, form)
+    ending = {"mqm": "tsv", "label-studio": "json"}.get(form, "csv")
+    head = (("content-disposition", f'attachment; filename="{campaign.board}-{campaign.name}-{form}.{ending}"'),)
+    return Body(text.encode("utf-8", "replace"), CSV, headers=head)
 
 
 def lead_on(request: Request) -> Response:
@@ -416,5 +431,6 @@ router.add_route("/boards/{board}/campaigns", reading(show_list, kept=False), in
 router.add_route("/campaigns/{campaign}", lead_on, methods=["GET"], include_in_schema=False)
 router.add_route(f"{HOME}/preview", reading(show_preview, kept=False), include_in_schema=False)
 router.add_route(f"{HOME}/events", send_campaign, include_in_schema=False)
+router.add_route(f"{HOME}/judgments/{{form}}", reading(send_judgments, kept=False), include_in_schema=False)
 for _kind in ("csv", "jsonl"):
     router.add_route(f"{HOME}/answers.{_kind}", reading(send_answers(_kind), kept=False), include_in_schema=False)

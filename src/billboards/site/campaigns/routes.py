@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal
 from fastapi import Depends, Request, Response
 from pydantic import BaseModel, BeforeValidator, Field
 
+from billboards.analyses.spans import ErrorStudy
 from billboards.campaigns.plan import CampaignPlan, read_plan
 from billboards.campaigns.preview import preview
 from billboards.campaigns.quote import Quote
@@ -35,6 +36,7 @@ from billboards.site.campaigns.annotator_records import Ruling
 from billboards.site.campaigns.annotators import AnnotatorLine, TestCount
 from billboards.site.campaigns.campaign import Campaign, get_campaign
 from billboards.site.campaigns.campaign_records import Kind, State
+from billboards.site.campaigns.error_results import campaign_errors
 from billboards.site.campaigns.results import AnswerLine, Estimated
 from billboards.site.campaigns.status import campaign_status
 from billboards.site.campaigns.watching import CampaignWatch, watch_campaign
@@ -205,6 +207,8 @@ class ResultFacts(BaseModel):
     estimates: list[Estimated]
     #: What stays valid while one watches, and what is decided; without excluded annotators.
     watch: CampaignWatch | None = None
+    #: What marked errors say, without excluded annotators; None where none were marked.
+    errors: ErrorStudy | None = None
 
 
 @router.get("/boards/{board}/campaigns")
@@ -311,6 +315,7 @@ def read_results(request: Request, campaign: str, viewer: Owner, with_excluded: 
         with_excluded=with_excluded,
         estimates=list(results.estimates),
         watch=watch_campaign(site_of(request), viewer, chosen.id) if chosen.kind == "labels" else None,
+        errors=campaign_errors(site_of(request), viewer, chosen.id) if chosen.kind == "labels" else None,
     )
 
 

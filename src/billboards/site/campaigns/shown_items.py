@@ -42,6 +42,7 @@ class Shown:
     seconds: float
     expires: float
     qualifying: bool
+    document: str | None = None
 
     @property
     def stages(self) -> tuple[Stage, ...]:
@@ -60,28 +61,32 @@ class Shown:
         return self.template.visible(stage)
 
 
-def shown_item(site: Site, campaign: Campaign, item: ItemRow, assignment: Assignment, kept: Answer | None) -> Shown:
-    """An item with what was kept of it."""
+def shown_item(
+    site: Site, campaign: Campaign, item: ItemRow, assignment: Assignment | None, kept: Answer | None
+) -> Shown:
+    """An item with what was kept of it; one that is only to be read has no assignment."""
     board = campaign_board(site, campaign)
     if item.instance not in board.position:
         raise Refused(f"instance {item.instance} is no longer on board {campaign.board}; tell the board's owner")
     instance = board.instances[board.position[item.instance]]
     template = campaign.template
     reference = reference_of(board, item.instance)
+    order = item.shown_order if assignment is None else assignment.shown_order
     return Shown(
-        assignment=assignment.id,
+        assignment="" if assignment is None else assignment.id,
         template=template,
         input=instance.input if template.shows("input") else None,
         image=instance.image if template.shows("image") else None,
         context=_context(board, instance) if template.shows("context") else (),
         references=(reference.text,) if template.shows("reference") and reference is not None else (),
-        outputs=tuple(str(item.slots[slot]["text"]) for slot in assignment.shown_order),
+        outputs=tuple(str(item.slots[slot]["text"]) for slot in order),
         output_names=template.output_names,
         input_language=board.input_language,
         output_language=board.output_language,
         answers={} if kept is None else kept.answers,
         seconds=0.0 if kept is None else kept.seconds,
-        expires=assignment.expires,
+        expires=0.0 if assignment is None else assignment.expires,
+        document=instance.document,
         qualifying=item.purpose == "qualification",
     )
 

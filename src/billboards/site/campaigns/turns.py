@@ -2,11 +2,13 @@
 
 Everything is decided in one writing transaction, so that two annotators never get the last label of an item. An
 annotator who has an item gets it again; one who is being qualified gets the questions of the test, then everything
-else in blocks with test questions at places that nobody can expect.
+else in blocks with test questions at places that nobody can expect. Where a template asks about whole documents, a
+document's segments are given at once, with one dealing, and held, renewed and given back together.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from statistics import median
 from typing import Literal
@@ -22,11 +24,13 @@ from billboards.site.campaigns import answer_counts
 from billboards.site.campaigns import answer_records as answers
 from billboards.site.campaigns import campaign_records as campaigns
 from billboards.site.campaigns.annotator_records import Annotator
-from billboards.site.campaigns.answer_records import Assignment, OpenItem
+from billboards.site.campaigns.answer_records import Answer, Assignment, OpenItem
 from billboards.site.campaigns.campaign import Campaign, campaign_with_id
+from billboards.site.campaigns.campaign_records import ItemRow
 from billboards.site.campaigns.shown_items import Shown, shown_item
 from billboards.site.campaigns.watching import dropped_rows
 from billboards.site.database import trail
+from billboards.site.database.ids import new_id
 from billboards.site.site import Site
 
 TurnState = Literal["item", "waiting", "done", "paused", "draft", "closed", "window", "budget", "failed", "excluded"]
@@ -62,14 +66,33 @@ class Progress:
     median_seconds: float | None
 
 
+#: Of a document's segments: to be judged, judged already, or judged by others and there to be read.
+SegmentState = Literal["open", "answered", "context"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Segment:
+    """One segment of a document that is judged as a whole."""
+
+    item_id: int
+    batch: str | None
+    state: SegmentState
+    shown: Shown
+
+
 @dataclass(frozen=True)
 class Turn:
-    """What an annotator gets: an item, or a sentence that says why there is none and when to look again."""
+    """What an annotator gets: an item, or a sentence that says why there is none and when to look again.
+
+    Where documents are judged as a whole, `segments` are those of the document in order, and the item is the first of
+    them that is left.
+    """
 
     state: TurnState
     progress: Progress
     item: Shown | None = None
     again: float | None = None
+    segments: tuple[Segment, ...] = ()
 
     @property
     def message(self) -> str:
@@ -86,9 +109,48 @@ def next_turn(site: Site, campaign_id: str, who: Annotator) -> Turn:
         if not isinstance(decision, Assignment):
             state, again = decision
             return Turn(state, progress, None, again)
-        item = campaigns.item(connection, decision.item_id)
-        kept = answers.last_answer(connection, decision.id)
-    return Turn("item", progress, shown_item(site, campaign, item, decision, kept))
+        dealt = _dealt(connection, decision)
+    shown = {assignment.id: shown_item(site, campaign, item, assignment, kept) for item, assignment, kept in dealt}
+    if decision.dealing is None:
+        return Turn("item", progress, shown[decision.id])
+    first = next(assignment for _, assignment, _ in dealt if assignment.state == "open")
+    segments = [
+        Segment(item_id=item.id, batch=item.batch, state=_SEGMENT_STATES[assignment.state], shown=shown[assignment.id])
+        for item, assignment, _ in dealt
+    ]
+    return Turn(
+        "item", progress, shown[first.id], None, tuple(_with_context(site, campaign, decision.campaign_id, segments))
+    )
+
+
+_SEGMENT_STATES: dict[str, SegmentState] = {"open": "open", "submitted": "answered"}
+
+
+def _dealt(connection: Connection, held: Assignment) -> list[tuple[ItemRow, Assignment, Answer | None]]:
+    """What an annotator holds, with all that was given at the same time: items, and what was kept of each."""
+    return [
+        (campaigns.item(connection, assignment.item_id), assignment, answers.last_answer(connection, assignment.id))
+        for assignment in answers.dealt(connection, held)
+        if assignment.state in _SEGMENT_STATES
+    ]
+
+
+def _with_context(site: Site, campaign: Campaign, campaign_id: str, segments: Sequence[Segment]) -> Iterator[Segment]:
+    """A document's segments with those among them that are others' to judge, to be read."""
+    batch = next((segment.batch for segment in segments if segment.batch is not None), None)
+    own = {segment.item_id for segment in segments}
+    with site.database.reading() as connection:
+        rows = [] if batch is None else campaigns.items_of_batch(connection, campaign_id, batch)
+    others = [
+        Segment(item_id=item.id, batch=batch, state="context", shown=shown_item(site, campaign, item, None, None))
+        for item in rows
+        if item.id not in own
+    ]
+    for segment in segments:
+        while segment.batch is not None and others and others[0].item_id < segment.item_id:
+            yield others.pop(0)
+        yield segment
+    yield from others
 
 
 _Nothing = tuple[TurnState, float | None]
@@ -120,27 +182,34 @@ def _decide(connection: Connection, campaign: Campaign, who: Annotator, now: flo
 def _held(connection: Connection, campaign: Campaign, who: Annotator, now: float) -> Assignment | None:
     """What an annotator has in hands, for longer; what went to somebody else meanwhile is let go."""
     while (held := answers.held_by(connection, campaign.id, who.id)) is not None:
-        if held.expires > now or answers.is_free(connection, held, now=now):
-            answers.renew(connection, held.id, expires=now + campaign.plan.lease_seconds)
-            return answers.assignment(connection, held.id)
-        answers.set_state(connection, held.id, "released", now=now)
+        for other in answers.dealt(connection, held):
+            if other.state != "open":
+                continue
+            if other.expires > now or answers.is_free(connection, other, now=now):
+                answers.renew(connection, other.id, expires=now + campaign.plan.lease_seconds)
+            else:
+                answers.set_state(connection, other.id, "released", now=now)
+        current = answers.assignment(connection, held.id)
+        if current is not None and current.state == "open":
+            return current
     return None
 
 
-def can_pay(connection: Connection, campaign: Campaign, now: float) -> bool:
-    """Whether the budget has room for one more answer beside those given and those under way."""
+def can_pay(connection: Connection, campaign: Campaign, now: float, *, more: int = 1) -> bool:
+    """Whether the budget has room for one more answer, or so many, beside those given and those under way."""
     plan = campaign.plan
     if plan.budget is None or not plan.price:
         return True
     count = sum(answer_counts.answered(connection, campaign.id).values())
-    return (count + answer_counts.in_hands(connection, campaign.id, now=now) + 1) * plan.price <= plan.budget + 1e-9
+    return (count + answer_counts.in_hands(connection, campaign.id, now=now) + more) * plan.price <= plan.budget + 1e-9
 
 
 def _qualify(connection: Connection, campaign: Campaign, who: Annotator, now: float) -> Assignment | _Nothing:
     """The next question of the qualification test; after the last one, its outcome."""
     left = answers.unseen_items(connection, campaign.id, who.id, "qualification")
     if left:
-        return _assign(connection, campaign, who, left[0].id, now)
+        alone = (new_id(), 0) if campaign.template.unit == "document" else (None, None)
+        return _assign(connection, campaign, who, left[0].id, now, alone)
     right, wrong = answer_counts.qualification_counts(connection, campaign.id, who.id)
     passed = right >= campaign.plan.pass_mark * (right + wrong)
     reason = f"{right} of {right + wrong} questions right; {campaign.plan.pass_mark:.0%} are needed"
@@ -170,8 +239,48 @@ def _give(connection: Connection, campaign: Campaign, who: Annotator, now: float
     if chosen is None:
         busy = answer_counts.in_hands(connection, campaign.id, now=now) > 0
         return ("waiting", LOOK_AGAIN) if busy else ("done", None)
+    batch = next(item.batch for item in waiting if item.id == chosen.id)
+    if batch is not None:
+        return _deal(connection, campaign, who, batch, now)
     test = _test(connection, campaign, who, seen)
     return _assign(connection, campaign, who, chosen.id if test is None else test.id, now)
+
+
+def _deal(connection: Connection, campaign: Campaign, who: Annotator, batch: str, now: float) -> Assignment | _Nothing:
+    """A document's segments in order, all at once, with the test questions that are due among them.
+
+    A test question shows one of the document's sources once more, as far as there is such a question.
+    """
+    segments = answers.open_batch(connection, campaign.id, who.id, batch, now=now)
+    instances = {segment.instance for segment in segments}
+    counts = answer_counts.answered(connection, campaign.id, annotator_id=who.id)
+    count = counts.get("label", 0) + counts.get("test", 0)
+    chosen: list[int] = []
+    for segment in segments:
+        while (test := _due(connection, campaign, who, count, instances, chosen)) is not None:
+            chosen.append(test.id)
+            count += 1
+        chosen.append(segment.id)
+        count += 1
+    if not can_pay(connection, campaign, now, more=len(chosen)):
+        return "budget", None
+    dealing = new_id()
+    made = [_assign(connection, campaign, who, item, now, (dealing, place)) for place, item in enumerate(chosen)]
+    return made[0]
+
+
+def _due(
+    connection: Connection, campaign: Campaign, who: Annotator, count: int, instances: set[str], taken: Sequence[int]
+) -> OpenItem | None:
+    """The test question that is due after so many answers, on one of these instances if there is one."""
+    kind = next_test(campaign.plan, who.pseudonym, count)
+    if kind is None:
+        return None
+    unseen = [
+        item for item in answers.unseen_items(connection, campaign.id, who.id, "test", kind) if item.id not in taken
+    ]
+    near = [item for item in unseen if item.instance in instances] or unseen
+    return chance(campaign.plan.seed, "test", who.pseudonym, count).choice(near) if near else None
 
 
 def _waiting(connection: Connection, campaign: Campaign, who: Annotator, now: float) -> list[OpenItem]:
@@ -197,12 +306,30 @@ def _test(connection: Connection, campaign: Campaign, who: Annotator, seen: set[
     return chance(campaign.plan.seed, "test", who.pseudonym, count).choice(fresh) if fresh else None
 
 
-def _assign(connection: Connection, campaign: Campaign, who: Annotator, item_id: int, now: float) -> Assignment:
+def _assign(
+    connection: Connection,
+    campaign: Campaign,
+    who: Annotator,
+    item_id: int,
+    now: float,
+    dealt: tuple[str | None, int | None] = (None, None),
+) -> Assignment:
     item = campaigns.item(connection, item_id)
     # Test questions have their order from the plan, which is balanced; labels of one item take turns.
     turn = answers.labels_given(connection, item_id) if item.purpose == "label" else 0
     order = list(shown_order(item.shown_order, turn))
-    return answers.assign(connection, campaign.id, item_id, who.id, order, now=now, seconds=campaign.plan.lease_seconds)
+    dealing, place = dealt
+    return answers.assign(
+        connection,
+        campaign.id,
+        item_id,
+        who.id,
+        order,
+        now=now,
+        seconds=campaign.plan.lease_seconds,
+        dealing=dealing,
+        place=place,
+    )
 
 
 def count_progress(connection: Connection, campaign: Campaign, annotator_id: int) -> Progress:

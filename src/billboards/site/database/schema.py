@@ -39,7 +39,7 @@ metadata = MetaData(
 )
 
 #: The migration that brings a database to these tables.
-REVISION = "0004"
+REVISION = "0007"
 
 boards = Table(
     "boards",
@@ -312,6 +312,8 @@ items = Table(
     Column("test", String(20)),
     Column("wanted", Integer, nullable=False),
     Column("part", String(200)),
+    #: What is dealt together to one annotator, a document; in the order of the items.
+    Column("batch", String(64)),
     Column("shown_order", JSON, nullable=False),
     Column("slots", JSON, nullable=False),
     Index("ix_items_campaign_id_purpose_id", "campaign_id", "purpose", "id"),
@@ -364,6 +366,9 @@ assignments = Table(
     Column("opened", Float, nullable=False),
     Column("expires", Float, nullable=False),
     Column("changed", Float, nullable=False),
+    #: What was given at one time, as a document, and the place in it.
+    Column("dealing", String(32)),
+    Column("place", Integer),
     Index("ix_assignments_item_id", "item_id"),
     Index("ix_assignments_campaign_id_annotator_id_state", "campaign_id", "annotator_id", "state"),
 )
