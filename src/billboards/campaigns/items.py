@@ -21,7 +21,7 @@ from billboards.campaigns.templates import Template
 from billboards.errors import InvalidInput
 
 Purpose = Literal["label", "test", "qualification"]
-Test = Literal["positive", "negative"]
+Test = Literal["positive", "negative", "attention"]
 
 
 @dataclass(frozen=True)
