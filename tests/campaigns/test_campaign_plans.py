@@ -214,7 +214,8 @@ def test_the_presets_buy_the_papers_standard_errors() -> None:
     assert paid.cost == pytest.approx(889 * 0.5 * 4 / 3)
     assert paid.fees == pytest.approx(889 * 0.5 / 3)
     assert paid.hourly == pytest.approx(10.0)
-    assert [warning.split(" ")[0] for warning in paid.warnings] == ["the", "an", "the", "of"]
+    assert [warning.split(" ")[0] for warning in paid.warnings] == ["the", "an", "the"]
+    assert "of people who answer at random test questions would find" in paid.advice[0]
 
 
 def test_weekday_mornings_in_a_time_zone() -> None:

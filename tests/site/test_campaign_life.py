@@ -51,8 +51,9 @@ def test_every_generator_is_judged_on_the_same_instances_and_a_quote_says_what_t
     assert found.cost_per_generator == pytest.approx(6.0)
     assert found.hourly == pytest.approx(30.0)
     assert found.worst_se == pytest.approx(0.5 / 3)
-    (warning,) = found.warnings
-    assert "with about 3 questions each; ask more early" in warning
+    assert found.warnings == ()
+    (advice,) = found.advice
+    assert "with about 3 questions each; ask more early" in advice
 
 
 def test_a_quote_says_how_many_test_questions_people_get_and_counts_the_qualification(port: Harbour) -> None:

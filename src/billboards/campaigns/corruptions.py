@@ -99,6 +99,8 @@ def _omissions(text: str) -> Iterator[str]:
         for k, clause in enumerate(clauses):
             if _LEAST_LEFT_OUT <= len(clause.strip()) / len(text) <= _MOST_LEFT_OUT:
                 rest = "".join(clauses[:k] + clauses[k + 1 :]).strip()
+                if k == len(clauses) - 1 and rest[-1:] in ",;:":
+                    rest = rest[:-1] + (text.rstrip()[-1] if text.rstrip()[-1] in ".!?" else "")
                 yield rest[:1].upper() + rest[1:] if text[:1].isupper() else rest
         return
     words = text.split()

@@ -49,6 +49,8 @@ class Quote:
     recall_random: float
     recall_half_random: float
     warnings: tuple[str, ...] = ()
+    #: What would find more of those who answer at random, where few are found.
+    advice: tuple[str, ...] = ()
 
 
 def count_answers(labels: int, plan: CampaignPlan) -> tuple[int, int]:
@@ -125,13 +127,22 @@ def quote(
         questions_per_person=(tests + qualifying) / people,
         recall_random=recall.random,
         recall_half_random=recall.half_random,
-        warnings=tuple(_warnings(plan, instances, cost, hourly, recall)),
+        warnings=tuple(_warnings(plan, instances, cost, hourly)),
+        advice=tuple(_advice(plan, recall)),
     )
 
 
-def _warnings(
-    plan: CampaignPlan, instances: int, cost: float, hourly: float | None, recall: ExpectedRecall
-) -> list[str]:
+def _advice(plan: CampaignPlan, recall: ExpectedRecall) -> list[str]:
+    """What to do where test questions would find too few; where there are none, a warning says so."""
+    if not plan.positive or not plan.negative or recall.random >= LEAST_RECALL:
+        return []
+    return [
+        f"of people who answer at random test questions would find {recall.random:.0%}, with about "
+        f"{recall.questions:.0f} questions each; ask more early (early), or more of fewer people (annotators)"
+    ]
+
+
+def _warnings(plan: CampaignPlan, instances: int, cost: float, hourly: float | None) -> list[str]:
     warnings = []
     if plan.selector not in (None, "random") and plan.aim == "means":
         warnings.append("instances are drawn with unequal chances: weigh labels by them (billboards estimate --drawn)")
@@ -149,9 +160,4 @@ def _warnings(
         )
     if not plan.positive or not plan.negative:
         warnings.append("without test questions of both kinds nobody can tell who answers at random")
-    elif recall.random < LEAST_RECALL:
-        warnings.append(
-            f"of people who answer at random test questions would find {recall.random:.0%}, with about "
-            f"{recall.questions:.0f} questions each; ask more early (early), or more of fewer people (annotators)"
-        )
     return warnings

@@ -47,7 +47,7 @@ def quote_table(name: str, quote: Quote) -> Table:
         ("found if answering at random", f"{quote.recall_random:.0%}"),
         ("found if half at random", f"{quote.recall_half_random:.0%}"),
     ]
-    return _facts(f"{name}: quote", facts, [f"careful: {warning}" for warning in quote.warnings])
+    return _facts(f"{name}: quote", facts, [f"careful: {warning}" for warning in (*quote.warnings, *quote.advice)])
 
 
 def campaigns_table(campaigns: Sequence[Campaign]) -> Table:

@@ -107,14 +107,16 @@ class AnnotatorEvidence:
 
     @property
     def reason(self) -> str:
-        """The evidence in words, the strongest sign first."""
-        parts = sorted(self.signs.items(), key=lambda sign: -sign[1])
-        each = ", ".join(f"{name} {e_value_words(e)}" for name, e in parts)
+        """The evidence in words, with the signs that speak against the person, the strongest first."""
+        against = [(name, self.signs[name]) for name in SIGN_NAMES if self.signs.get(name, 0.0) > 1]
+        each = ", ".join(f"{name} {e_value_words(e)}" for name, e in sorted(against, key=lambda sign: -sign[1]))
         return f"evidence {e_value_words(self.total)} of answers without reading{f': {each}' if each else ''}"
 
 
 def e_value_words(e: float) -> str:
     """An e-value with as many digits as say something."""
+    if e < 0.001:
+        return "<0.001"
     return "above a million" if e > 1e6 else f"{e:,.0f}" if e >= 100 else f"{e:.1f}" if e >= 10 else f"{e:.2g}"
 
 

@@ -120,8 +120,8 @@ def quote_in_words(quote: StudyQuote) -> tuple[str, ...]:
     if quote.questions and quote.recall_random is not None and quote.recall_half_random is not None:
         lines.append(
             f"about {quote.questions:.0f} of {quote.items_per_place} answers in a place are to test questions: they "
-            f"find {quote.recall_random:.0%} of those who answer at random, {quote.recall_half_random:.0%} of those who "
-            "do so half of the time; larger places need fewer in all"
+            f"find {quote.recall_random:.0%} of those who answer at random, {quote.recall_half_random:.0%} of those "
+            "who do so half of the time; larger places need fewer in all"
         )
     if quote.hourly < quote.fees.advised_hourly:
         lines.append(f"below the {money(quote.fees.advised_hourly, currency)} an hour that {quote.platform} advises")
