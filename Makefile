@@ -49,6 +49,7 @@ studies: benchmarks  ## everything that takes long
 	$(BIN)/python benchmarks/ensembles.py --simulate 200
 	$(BIN)/python benchmarks/annotators.py
 	$(BIN)/python benchmarks/annotators_study.py
+	$(BIN)/python benchmarks/annotator_signs.py
 	$(BIN)/python benchmarks/human_ratings.py
 	$(BIN)/python benchmarks/selection.py
 	$(BIN)/python benchmarks/peeking.py

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -14,6 +15,7 @@ from billboards.campaigns.plan import LONG, SENTENCE, CampaignPlan, read_plan, s
 from billboards.campaigns.quote import quote
 from billboards.campaigns.template_files import open_template
 from billboards.errors import InvalidInput, UnknownName
+from billboards.stats.annotator_recall import is_open
 
 MT = open_template("genie-translation")
 SUMMARIES = open_template("genie-summarisation")
@@ -83,13 +85,13 @@ def test_overlap_gives_a_share_of_items_one_label_more() -> None:
     assert Counter(item.wanted for item in items) == {2: 81, 3: 9}
 
 
-def test_positive_questions_show_the_reference_and_negative_ones_another_instances() -> None:
+def test_positive_questions_show_what_the_reference_says_and_negative_ones_another_instances() -> None:
     here = board()
     tests = plan_tests(here, MT, SENTENCE, [one.id for one in here.instances])
     positive = [item for item in tests if item.test == "positive"]
     negative = [item for item in tests if item.test == "negative"]
     assert len(positive) == len(negative) == 30
-    assert all(item.slots[0].text == f"text {item.instance[1:]}" for item in positive)
+    assert all(item.slots[0].text == f"text {item.instance[1:]}." for item in positive), "not letter for letter"
     assert all(item.slots[0].instance != item.instance for item in negative)
     assert len({item.slots[0].instance for item in negative}) == 30, "a permutation: each reference once"
 
@@ -133,6 +135,60 @@ def test_each_twenty_items_have_one_question_of_each_kind_at_places_nobody_knows
     ]
 
 
+def test_test_questions_come_early_until_it_is_plain_that_somebody_reads() -> None:
+    for block in range(10):
+        first = [next_test(SENTENCE, "a-1", 20 * block + place, is_open=True) for place in range(20)]
+        assert Counter(first) == {None: 8, "positive": 6, "negative": 6}
+        later = [next_test(SENTENCE, "a-1", 20 * block + place) for place in range(20)]
+        assert all(test in (None, early) for test, early in zip(later, first, strict=True)), "a part of them"
+    plain = [next_test(replace(SENTENCE, early=0), "a-1", place, is_open=True) for place in range(20)]
+    assert Counter(plain) == {None: 18, "positive": 1, "negative": 1}
+    none = CampaignPlan(positive=0.0, negative=0.0)
+    assert {next_test(none, "a-1", place, is_open=True) for place in range(20)} == {None}
+
+
+def test_it_is_plain_after_a_dozen_right_answers_and_a_wrong_one_opens_it_again() -> None:
+    assert [right for right in range(20) if is_open(right, 0)] == list(range(11))
+    assert is_open(11, 1)
+    assert is_open(17, 1)
+    assert not is_open(20, 1)
+
+
+def test_positive_questions_take_another_reference_where_there_is_one() -> None:
+    tested = tuple(
+        Instance(f"i{k}", references=(Reference("Ada", f"text {k}"), Reference("Ben", f"words {k}")), input="an input")
+        for k in range(4)
+    )
+    here = Board(name="b", instances=tested, rows=(row_of(Generator("g"), tested, tuple("abcd")),))
+    for template, expected in ((MT, "words"), (open_template("direct-assessment"), "text")):
+        tests = plan_tests(here, template, SENTENCE, [one.id for one in tested])
+        assert template.shows("reference") == (expected == "words")
+        texts = [(item.slots[0].text, item.instance) for item in tests if item.test == "positive"]
+        assert all(text == f"{expected} {instance[1:]}" for text, instance in texts)
+
+
+def test_attention_questions_spoil_the_text_of_the_positive_one() -> None:
+    words = ("Anna met the captain at pier 12, and the ferry was late.", "In May they left Oslo. The storm had ended.")
+    tested = tuple(Instance(f"i{k}", references=(Reference("Ada", words[k]),), input="an input") for k in range(2))
+    here = Board(name="b", instances=tested, rows=(row_of(Generator("g"), tested, ("x", "y")),), output_language="en")
+    names = [one.id for one in tested]
+    tests = plan_tests(here, open_template("direct-assessment"), CampaignPlan(attention=0.05), names)
+    for name, text in zip(names, words, strict=True):
+        (spoilt,) = (item.slots[0].text for item in tests if (item.instance, item.test) == (name, "attention"))
+        assert spoilt != text
+    pairs = plan_tests(here, open_template("pairwise"), CampaignPlan(attention=0.05), names)
+    assert [len(item.slots) for item in pairs if item.test == "attention"] == [2, 2]
+    with pytest.raises(InvalidInput, match="attention questions follow positive ones"):
+        read_plan({"attention": 0.05, "positive": 0.0})
+
+
+def test_a_cap_asks_for_more_people() -> None:
+    plan = CampaignPlan(annotators=3, early=0)
+    assert quote(plan, items=90, generators=1, instances=90).annotators == 3
+    capped = quote(replace(plan, most_answers=20), items=90, generators=1, instances=90)
+    assert (capped.annotators, capped.answers_per_person) == (5, 20)
+
+
 def test_a_new_instance_comes_before_balance_and_balance_before_the_planned_order() -> None:
     items = [
         Candidate(k, instance, row, k) for k, (instance, row) in enumerate((("i1", "g0"), ("i2", "g0"), ("i3", "g1")))
@@ -145,17 +201,21 @@ def test_a_new_instance_comes_before_balance_and_balance_before_the_planned_orde
 
 
 def test_the_presets_buy_the_papers_standard_errors() -> None:
-    short = quote(SENTENCE, items=800, generators=1, instances=800)
+    short = quote(replace(SENTENCE, early=0), items=800, generators=1, instances=800)
     long = quote(LONG, items=300, generators=1, instances=300)
     assert f"{100 * short.worst_se:.2f} {100 * long.worst_se:.2f}" == "1.77 2.89"
     assert (short.answers, short.test_answers) == (889, 89)
     paid = quote(
-        CampaignPlan(pay=0.5, fee=1 / 3, budget=500.0, seconds_per_item=180), items=800, generators=2, instances=400
+        CampaignPlan(pay=0.5, fee=1 / 3, budget=500.0, seconds_per_item=180, early=0),
+        items=800,
+        generators=2,
+        instances=400,
     )
     assert paid.cost == pytest.approx(889 * 0.5 * 4 / 3)
     assert paid.fees == pytest.approx(889 * 0.5 / 3)
     assert paid.hourly == pytest.approx(10.0)
     assert [warning.split(" ")[0] for warning in paid.warnings] == ["the", "an", "the"]
+    assert "of people who answer at random test questions would find" in paid.advice[0]
 
 
 def test_weekday_mornings_in_a_time_zone() -> None:

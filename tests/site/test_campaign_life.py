@@ -37,7 +37,7 @@ def port(make_harbour: MakeHarbour) -> Harbour:
 
 
 def test_every_generator_is_judged_on_the_same_instances_and_a_quote_says_what_that_costs(port: Harbour) -> None:
-    plan = CampaignPlan(instances=9, pay=0.5, fee=0.2, budget=100.0, seconds_per_item=60)
+    plan = CampaignPlan(instances=9, pay=0.5, fee=0.2, budget=100.0, seconds_per_item=60, early=0, annotators=1)
     made = create_campaign(port.site, port.owner, "ferry", "first", "genie-translation", plan=plan)
     assert (made.state, made.generators) == ("draft", ("g0", "g1", "g2"))
     with port.site.database.reading() as connection:
@@ -52,6 +52,22 @@ def test_every_generator_is_judged_on_the_same_instances_and_a_quote_says_what_t
     assert found.hourly == pytest.approx(30.0)
     assert found.worst_se == pytest.approx(0.5 / 3)
     assert found.warnings == ()
+    (advice,) = found.advice
+    assert "with about 3 questions each; ask more early" in advice
+
+
+def test_a_quote_says_how_many_test_questions_people_get_and_counts_the_qualification(port: Harbour) -> None:
+    plan = CampaignPlan(instances=12, qualification=4, annotators=2)
+    made = create_campaign(port.site, port.owner, "ferry", "first", "genie-translation", plan=plan)
+    found = quote_campaign(port.site, port.owner, made.id)
+    assert (found.labels, found.annotators) == (36, 2)
+    # 18 labels each: about eleven questions of the first twenty answers and half of the rest, and four to be let in.
+    assert 15 <= found.questions_per_person <= 19
+    assert found.answers == found.labels + found.test_answers == round(2 * found.answers_per_person)
+    alone = quote_campaign(port.site, port.owner, made.id, annotators=1)
+    assert found.test_answers > alone.test_answers, "everybody is tested anew"
+    assert 0.9 < found.recall_random <= alone.recall_random
+    assert 0.4 < found.recall_half_random < found.recall_random
 
 
 def test_a_campaign_runs_pauses_goes_on_and_closes_for_good(port: Harbour) -> None:

@@ -88,7 +88,8 @@ def test_a_plan_that_can_not_be_is_shown_again_with_what_is_wrong(
 
 
 def test_money_is_spent_only_with_a_tick_beside_the_price(ferry: CampaignSite) -> None:
-    home = planned(ferry, "paid", instances="4", pay="0.5", seconds_per_item="60", generators="g0").headers["location"]
+    fields = {"instances": "4", "pay": "0.5", "seconds_per_item": "60", "generators": "g0", "early": "0"}
+    home = planned(ferry, "paid", **fields).headers["location"]
     assert "2.50 USD" in ferry.read(home), "four labels and a test question at 0.50"
     refused = ferry.pages.post(f"{home}/open", "owner", data={})
     assert (refused.status_code, "tick the box" in refused.text) == (422, True)
@@ -313,7 +314,9 @@ def test_a_program_plans_opens_invites_annotates_and_reads_the_results(ferry: Ca
     (line,) = api(ferry, "GET", f"{home}/annotators").json()
     assert [line.pop(kind) for kind in ("positive", "negative")] == [nothing, nothing]
     facts = {"annotator": link["annotator"], "state": "active", "answers": 1, "median_seconds": 5.0, "reason": ""}
+    evidence = line.pop("evidence")
     assert line == facts
+    assert (evidence["signs"], evidence["total"]) == ({}, pytest.approx(1.0)), "one answer is no sign of anything"
     ruled = api(ferry, "POST", f"{home}/annotators/{link['annotator']}/exclude", json={"reason": "a machine"}).json()
     assert (ruled["verdict"], ruled["reason"]) == ("excluded", "a machine")
     assert api(ferry, "POST", f"{home}/close", json={}).json()["state"] == "closed"

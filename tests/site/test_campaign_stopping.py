@@ -178,7 +178,7 @@ def test_plans_say_what_stop_and_exclusion_may_be() -> None:
     assert read_plan({"stop": "decided", "stop_level": 0.1, "exclusion": "e-value"}).stop_level == 0.1
     with pytest.raises(InvalidInput, match="stop must be never or decided; found 'soon'"):
         read_plan({"stop": "soon"})
-    with pytest.raises(InvalidInput, match="exclusion must be model or e-value"):
+    with pytest.raises(InvalidInput, match="exclusion must be signs or model or e-value"):
         read_plan({"exclusion": "none"})
     with pytest.raises(InvalidInput, match="needs instances in random order"):
         read_plan({"stop": "decided", "selector": "consistency"})

@@ -139,6 +139,23 @@ def test_kappa_is_scikit_learns(weights: Weights) -> None:
     assert cohen_kappa(first, second, weights=weights) == pytest.approx(expected, abs=1e-12)
 
 
+@pytest.mark.parametrize("weights", ["linear", "quadratic"])
+def test_a_weighted_kappa_counts_the_scales_steps_also_those_that_nobody_gave(weights: Weights) -> None:
+    from sklearn.metrics import cohen_kappa_score
+
+    random = np.random.default_rng(4)
+    first = random.choice([0, 5, 10, 90, 100], 40)
+    second = np.where(random.random(40) < 0.6, first, random.choice([0, 20, 60, 100], 40))
+    scale = list(range(101))
+    expected = cohen_kappa_score(first, second, labels=scale, weights=weights)
+    assert cohen_kappa(first, second, weights=weights, on_scale=True) == pytest.approx(expected, abs=1e-12)
+    among_those_given = cohen_kappa_score(first, second, weights=weights)
+    assert abs(expected - among_those_given) > 0.005
+    assert cohen_kappa(first, second, weights=weights) == pytest.approx(among_those_given, abs=1e-12)
+    (pair,) = pairwise_kappas(np.stack([first, second], 1).astype(float), weights=weights, on_scale=True)
+    assert pair.kappa == pytest.approx(expected, abs=1e-12)
+
+
 def test_pairwise_kappas_are_those_of_the_units_that_two_people_share() -> None:
     found = {(one.first, one.second): one for one in pairwise_kappas(FOUR_OBSERVERS, weights="linear", at_least=8)}
     # A and C share eight units, A and D nine, C and D ten.

@@ -23,7 +23,7 @@ from billboards.errors import InvalidInput
 #: Segments that an annotator gets at once; a longer document is dealt in parts.
 LONGEST_DOCUMENT = 40
 Purpose = Literal["label", "test", "qualification"]
-Test = Literal["positive", "negative"]
+Test = Literal["positive", "negative", "attention"]
 
 
 @dataclass(frozen=True)

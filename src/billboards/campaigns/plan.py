@@ -1,8 +1,8 @@
 """What is decided about a campaign before it opens: how much is asked, of whom, when, and at what price (GENIE, §6).
 
 The defaults are GENIE's: one label per instance on a fixed random subsample, and one test question of each kind in
-twenty. `SENTENCE` and `LONG` are its presets of 800 and 300 instances. A plan is kept as a document, and every value
-in it is checked.
+twenty; more of them come early, until it is plain whether somebody reads. `SENTENCE` and `LONG` are its presets of 800
+and 300 instances. A plan is kept as a document, and every value in it is checked.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ Seconds = Annotated[float | None, Field(strict=True, ge=0, le=10**11)]
 Hour = Annotated[float | None, Field(strict=True, ge=0, le=24)]
 #: When no more is asked: once all is answered, or about a generator once it is told apart from all others.
 Stop = Literal["never", "decided"]
-#: What excludes annotators: the annotator model, or accumulated evidence that they fall short of the pass mark.
-Exclusion = Literal["model", "e-value"]
+#: What excludes annotators: all signs together, the annotator model, or evidence that they fall short of the pass mark.
+Exclusion = Literal["signs", "model", "e-value"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,7 +71,15 @@ class CampaignPlan:
     stop: Stop = "never"
     #: The share of false ones among all decisions between generators.
     stop_level: Annotated[float, Field(strict=True, ge=0.0001, le=0.5)] = 0.05
-    exclusion: Exclusion = "model"
+    exclusion: Exclusion = "signs"
+    #: Test questions that show a text and, later, the same with a small fault put in.
+    attention: Annotated[float, Field(strict=True, ge=0, le=0.5)] = 0.0
+    #: Test questions in each twenty of a person's items while it is open whether the person reads; 0: as many as later.
+    early: Annotated[int, Field(strict=True, ge=0, le=18)] = 12
+    #: The most answers that one person gives, test questions among them.
+    most_answers: Annotated[int | None, Field(strict=True, ge=1, le=10**6)] = None
+    #: How many people are expected; the quote divides the work among them.
+    annotators: Annotated[int | None, Field(strict=True, ge=1, le=10**5)] = None
 
     @property
     def price(self) -> float:
@@ -79,9 +87,14 @@ class CampaignPlan:
         return self.pay * (1 + self.fee)
 
     @property
-    def block_tests(self) -> tuple[int, int]:
-        """How many positive and negative test questions each block has."""
-        return round(self.positive * BLOCK), round(self.negative * BLOCK)
+    def block_tests(self) -> tuple[int, int, int]:
+        """How many positive, negative and attention questions each block has."""
+        return round(self.positive * BLOCK), round(self.negative * BLOCK), round(self.attention * BLOCK)
+
+    @property
+    def early_tests(self) -> int:
+        """How many test questions a block has while it is open whether somebody reads."""
+        return max(self.early, sum(self.block_tests)) if sum(self.block_tests) else 0
 
     def document(self) -> dict[str, Any]:
         """The plan as it is kept and sent."""
@@ -149,14 +162,16 @@ def _mistake(key: str, kind: str, document: Mapping[str, Any]) -> InvalidInput:
 
 
 def _check_tests(plan: CampaignPlan) -> None:
-    for key in ("positive", "negative"):
+    for key in ("positive", "negative", "attention"):
         share = getattr(plan, key)
         if abs(share * BLOCK - round(share * BLOCK)) > 1e-9:
             raise InvalidInput(
                 f"{key} must be so many in {BLOCK}: 0, 0.05, 0.1, …; found {share:g} (test questions come in blocks)"
             )
     if sum(plan.block_tests) >= BLOCK:
-        raise InvalidInput("positive and negative test questions leave no room for anything else; ask fewer")
+        raise InvalidInput("test questions leave no room for anything else; ask fewer")
+    if plan.attention and not plan.positive:
+        raise InvalidInput("attention questions follow positive ones, whose text they spoil; ask positive ones too")
 
 
 def _check_window(plan: CampaignPlan) -> None:

@@ -29,6 +29,24 @@ def add_plan(parser: ArgumentParser) -> None:
         "--negative", type=options.non_negative, metavar="X", help="of negative ones (default 0.05 each)"
     )
     parser.add_argument(
+        "--attention",
+        type=options.non_negative,
+        metavar="X",
+        help="of texts shown again with a small fault (default 0)",
+    )
+    parser.add_argument(
+        "--early",
+        type=options.none_or_more,
+        metavar="N",
+        help="test questions in each twenty while it is open whether somebody reads (default 12; 0: as many as later)",
+    )
+    parser.add_argument(
+        "--most-answers", type=options.positive, metavar="N", help="the most answers of one person (default no limit)"
+    )
+    parser.add_argument(
+        "--annotators", type=options.positive, metavar="N", help="people who are expected, for the quote (default 20)"
+    )
+    parser.add_argument(
         "--qualification", type=options.positive, metavar="N", help="begin with a test of N questions (default none)"
     )
     parser.add_argument("--pass-mark", type=options.non_negative, metavar="X", help="share to be right (default 0.8)")
@@ -62,8 +80,8 @@ def add_plan(parser: ArgumentParser) -> None:
     )
     parser.add_argument(
         "--exclusion",
-        choices=("model", "e-value"),
-        help="exclude who is noisy by the annotator model (default), or short of the pass mark by e-value",
+        choices=("signs", "model", "e-value"),
+        help="exclude by all signs together (default), by the annotator model alone, or who is short of the pass mark",
     )
     options.add_seed(parser)
 
@@ -93,7 +111,7 @@ def chosen_plan(arguments: Namespace) -> CampaignPlan:
     plan: dict[str, Any] = PRESETS[arguments.preset].document()
     asked = ("instances", "labels", "overlap", "positive", "negative", "qualification", "pass_mark")
     paid = ("pay", "fee", "currency", "hourly", "budget", "opens", "closes", "zone", "seed", "selector", "aim")
-    stops = ("stop", "stop_level", "exclusion")
+    stops = ("stop", "stop_level", "exclusion", "attention", "early", "most_answers", "annotators")
     plan |= {word: getattr(arguments, word) for word in (*asked, *paid, *stops) if getattr(arguments, word) is not None}
     plan |= {} if arguments.minutes is None else {"lease_seconds": 60 * arguments.minutes}
     plan |= {} if arguments.seconds is None else {"seconds_per_item": arguments.seconds}

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from billboards.show.table import Table, TableColumn
+from billboards.stats.annotator_signs import ENOUGH, SIGN_NAMES, e_value_words
 
 if TYPE_CHECKING:
     from billboards.campaigns.quote import Quote
@@ -41,8 +42,12 @@ def quote_table(name: str, quote: Quote) -> Table:
         ("of that, fees", _money(quote.fees, quote.currency)),
         ("worst-case standard error", f"{100 * quote.worst_se:.2f} of 100"),
         ("an hour is paid", _money(quote.hourly, quote.currency)),
+        ("people who share it", quote.annotators),
+        ("answers of each", f"{quote.answers_per_person:.0f}, {quote.questions_per_person:.0f} to test questions"),
+        ("found if answering at random", f"{quote.recall_random:.0%}"),
+        ("found if half at random", f"{quote.recall_half_random:.0%}"),
     ]
-    return _facts(f"{name}: quote", facts, [f"careful: {warning}" for warning in quote.warnings])
+    return _facts(f"{name}: quote", facts, [f"careful: {warning}" for warning in (*quote.warnings, *quote.advice)])
 
 
 def campaigns_table(campaigns: Sequence[Campaign]) -> Table:
@@ -171,7 +176,12 @@ def annotators_table(name: str, lines: Sequence[AnnotatorLine]) -> Table:
         TableColumn("seconds", "median s", digits=0, priority=2),
         TableColumn("positive", "positive right", "left"),
         TableColumn("negative", "negative right", "left"),
-        TableColumn("noisy", "P(noisy)", digits=3),
+        TableColumn("noisy", "P(noisy)", digits=3, priority=1),
+        *(
+            TableColumn(sign, sign, "right", priority=2 if sign in ("questions", "speed", "agreement") else 4)
+            for sign in SIGN_NAMES
+        ),
+        TableColumn("evidence", "evidence", "right"),
         TableColumn("reason", "why", "left", priority=3),
     )
     rows = tuple(
@@ -183,11 +193,23 @@ def annotators_table(name: str, lines: Sequence[AnnotatorLine]) -> Table:
             "positive": f"{line.positive.right} of {line.positive.right + line.positive.wrong}",
             "negative": f"{line.negative.right} of {line.negative.right + line.negative.wrong}",
             "noisy": max((p for p in (line.positive.noisy, line.negative.noisy) if p is not None), default=None),
+            **_signs(line),
             "reason": line.reason,
         }
         for line in lines
     )
-    return Table(f"{name}: annotators", columns, rows)
+    notes = (
+        f"Evidence is an e-value of answers without reading: each sign's, and all together; {ENOUGH:.0f} is enough.",
+    )
+    return Table(f"{name}: annotators", columns, rows, notes)
+
+
+def _signs(line: AnnotatorLine) -> dict[str, str | None]:
+    """Each sign's evidence against an annotator, and all of it."""
+    if line.evidence is None:
+        return {}
+    signs = {sign: line.evidence.signs.get(sign) for sign in SIGN_NAMES} | {"evidence": line.evidence.total}
+    return {sign: None if e is None else e_value_words(e) for sign, e in signs.items()}
 
 
 def links_table(name: str, base: str, links: Sequence[Invitation]) -> Table:

@@ -109,25 +109,27 @@ def percentile_interval(draws: Floats) -> tuple[float, float]:
     return float(low), float(high)
 
 
-def cohen_kappa(first: ArrayLike, second: ArrayLike, *, weights: Weights = "plain") -> float:
+def cohen_kappa(first: ArrayLike, second: ArrayLike, *, weights: Weights = "plain", on_scale: bool = False) -> float:
     """Kappa of two annotators' ratings of the same units; units that one of them has not rated are left out.
 
-    Weighted kappas count how many steps apart two values lie in the sorted list of those that occur.
+    Weighted kappas count how many steps apart two values lie in the sorted list of those that occur; `on_scale`, how
+    far apart they lie on the scale, whether or not anybody gave the values in between.
     """
     mine, other = np.asarray(first, float), np.asarray(second, float)
     if mine.shape != other.shape or mine.ndim != 1:
         raise InvalidInput(f"kappa needs two ratings of each unit; the shapes are {mine.shape} and {other.shape}")
     both = np.isfinite(mine) & np.isfinite(other)
-    codes = np.unique(np.concatenate((mine[both], other[both])), return_inverse=True)[1]
-    return _kappa(codes[: both.sum()], codes[both.sum() :], weights)
+    return _kappa(mine[both], other[both], weights, on_scale)
 
 
 def pairwise_kappas(
-    ratings: Ratings | ArrayLike, *, weights: Weights = "plain", at_least: int = 10
+    ratings: Ratings | ArrayLike, *, weights: Weights = "plain", at_least: int = 10, on_scale: bool = False
 ) -> tuple[PairKappa, ...]:
-    """Kappa of every two annotators who share at least so many units, by their numbers."""
+    """Kappa of every two annotators who share at least so many units, by their numbers.
+
+    Weighted kappas count steps among the values that the two gave; `on_scale`, distances on the scale.
+    """
     table = ratings if isinstance(ratings, Ratings) else ratings_in_table(ratings)
-    codes = np.unique(table.value, return_inverse=True)[1]
     left, other = within_unit_pairs(table)
     named = (table.annotator[left] != UNKNOWN) & (table.annotator[other] != UNKNOWN)
     left, other = left[named], other[named]
@@ -141,7 +143,7 @@ def pairwise_kappas(
         PairKappa(
             int(table.annotator[left[k[0]]]),
             int(table.annotator[other[k[0]]]),
-            _kappa(codes[left[k]], codes[other[k]], weights),
+            _kappa(table.value[left[k]], table.value[other[k]], weights, on_scale),
             len(k),
         )
         for k in groups
@@ -215,14 +217,15 @@ def _sums(group: Ints, amounts: Floats, groups: int) -> Floats:
     return np.asarray(np.bincount(group, amounts, groups), float)
 
 
-def _kappa(first: Ints, second: Ints, weights: Weights) -> float:
-    """1 - observed over expected disagreement of two lists of codes."""
+def _kappa(first: Floats, second: Floats, weights: Weights, on_scale: bool) -> float:
+    """1 - observed over expected disagreement of two lists of values."""
     if weights not in WEIGHTS:
         raise InvalidInput(f"the weights of kappa are one of {', '.join(WEIGHTS)}, not {weights!r}")
-    labels, codes = np.unique(np.concatenate((first, second)), return_inverse=True)
+    values, codes = np.unique(np.concatenate((first, second)), return_inverse=True)
     left, other = codes[: len(first)], codes[len(first) :]
-    steps = np.abs(np.subtract.outer(np.arange(len(labels)), np.arange(len(labels)))).astype(float)
-    cost = {"plain": (steps > 0).astype(float), "linear": steps, "quadratic": steps**2}[weights]
-    marginals = [np.bincount(codes, minlength=len(labels)) / max(len(first), 1) for codes in (left, other)]
+    places = values if on_scale else np.arange(len(values), dtype=float)
+    apart = np.abs(np.subtract.outer(places, places))
+    cost = {"plain": (apart > 0).astype(float), "linear": apart, "quadratic": apart**2}[weights]
+    marginals = [np.bincount(codes, minlength=len(values)) / max(len(first), 1) for codes in (left, other)]
     expected = float(marginals[0] @ cost @ marginals[1])
     return float(1 - cost[left, other].mean() / expected) if expected > 0 else float("nan")

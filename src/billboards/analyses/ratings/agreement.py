@@ -108,7 +108,7 @@ def study_annotators(
     """Agreement on each dimension, in all and by population."""
     dimensions, populations, pairs, missing = [], [], [], {}
     for columns in sources:
-        kappas = pairwise_kappas(columns.ratings, weights=weights, at_least=AT_LEAST)
+        kappas = pairwise_kappas(columns.ratings, weights=weights, at_least=AT_LEAST, on_scale=True)
         dimensions.append(_measured(columns, "all", kappas, level, resamples, seed))
         pairs += [_pair(columns, kappa) for kappa in kappas]
         if by is not None:
@@ -116,7 +116,7 @@ def study_annotators(
             if not parts:
                 missing[columns.dimension.name] = f"no rating says its {by}"
             for name, part in parts:
-                some = pairwise_kappas(part.ratings, weights=weights, at_least=AT_LEAST)
+                some = pairwise_kappas(part.ratings, weights=weights, at_least=AT_LEAST, on_scale=True)
                 populations.append(_measured(part, name, some, level, resamples, seed))
     return AnnotatorAgreementStudy(
         sources[0].source,

@@ -27,6 +27,10 @@ class StudyQuote:
     fees: Fees
     generators: int
     instances: int
+    #: Test questions in a place, and the chance that they find somebody who answers all or half of it at random.
+    questions: float | None = None
+    recall_random: float | None = None
+    recall_half_random: float | None = None
 
     @property
     def rewards(self) -> int:
@@ -64,8 +68,14 @@ def quote_study(
     items_per_place: int = 20,
     seconds_per_item: float = 30.0,
     hourly: int,
+    questions: float | None = None,
+    recall_random: float | None = None,
+    recall_half_random: float | None = None,
 ) -> StudyQuote:
-    """The price of so many answers, test questions among them, on `instances` of each generator."""
+    """The price of so many answers, test questions among them, on `instances` of each generator.
+
+    `questions` are the test questions in a place; the recalls say how likely they find who answers at random.
+    """
     for name, value in (("answers", answers), ("generators", generators), ("instances", instances)):
         if value < 1:
             raise InvalidInput(f"a quote needs at least one of {name}, not {value}")
@@ -89,6 +99,9 @@ def quote_study(
         fees=fees,
         generators=generators,
         instances=instances,
+        questions=questions,
+        recall_random=recall_random,
+        recall_half_random=recall_half_random,
     )
 
 
@@ -104,6 +117,12 @@ def quote_in_words(quote: StudyQuote) -> tuple[str, ...]:
         f"worst-case standard error of a generator's mean: {quote.worst_standard_error:.4f}"
         f" (n = {quote.instances:,}, scale 0-1)",
     ]
+    if quote.questions and quote.recall_random is not None and quote.recall_half_random is not None:
+        lines.append(
+            f"about {quote.questions:.0f} of {quote.items_per_place} answers in a place are to test questions: they "
+            f"find {quote.recall_random:.0%} of those who answer at random, {quote.recall_half_random:.0%} of those "
+            "who do so half of the time; larger places need fewer in all"
+        )
     if quote.hourly < quote.fees.advised_hourly:
         lines.append(f"below the {money(quote.fees.advised_hourly, currency)} an hour that {quote.platform} advises")
     return tuple(lines)

@@ -18,10 +18,12 @@ from sqlalchemy import Connection
 
 from billboards.board import Board
 from billboards.campaigns.answers import answer_values, check_answers
+from billboards.campaigns.templates import Template
 from billboards.errors import InvalidInput, NotAllowed, Refused
 from billboards.reading import shown
 from billboards.site.accounts.access import Viewer, require
 from billboards.site.campaigns import annotator_records as annotators
+from billboards.site.campaigns import answer_counts
 from billboards.site.campaigns import answer_records as answers
 from billboards.site.campaigns import campaign_records as campaigns
 from billboards.site.campaigns.annotator_records import Annotator, Participation, Standing
@@ -197,7 +199,7 @@ def _keep(
         texts = [str(item.slots[slot]["text"]) for slot in held.shown_order]
         source = None if board is None else _source(board, item.instance)
         checked = check_answers(campaign.template, texts, raw, complete=kind == "submitted", source=source)
-        right = _is_right(campaign, item, checked, held) if kind == "submitted" else None
+        right = _is_right(connection, campaign, item, checked, held) if kind == "submitted" else None
         expires = now + campaign.plan.lease_seconds
         answers.set_state(connection, held.id, "submitted" if kind == "submitted" else "open", now=now, expires=expires)
         for other in answers.dealt(connection, held) if held.dealing is not None else ():
@@ -289,13 +291,32 @@ def _check_may_answer(
     return None
 
 
-def _is_right(campaign: Campaign, item: ItemRow, checked: Mapping[str, Any], held: Assignment) -> bool | None:
-    """Whether a test question was answered right."""
+def _is_right(
+    connection: Connection, campaign: Campaign, item: ItemRow, checked: Mapping[str, Any], held: Assignment
+) -> bool | None:
+    """Whether a test question was answered right; None where there is nothing to lay an answer beside."""
     if item.test is None:
         return None
-    rule = campaign.template.tests
-    value = answer_values(campaign.template, checked, held.shown_order)[0][rule.dimension]
-    return rule.is_right(item.test, campaign.template.dimension(rule.dimension).share(value))
+    template, rule = campaign.template, campaign.template.tests
+    values = answer_values(template, checked, held.shown_order)
+    share = template.dimension(rule.dimension).share(values[0][rule.dimension])
+    if item.test != "attention":
+        return rule.is_right(item.test, share)
+    if template.outputs > 1:
+        return _below(template, rule.dimension, values[0], values[1]) if 1 in values else share < 0.5
+    earlier = answer_counts.answer_to(
+        connection, campaign.id, held.annotator_id, instance=item.instance, test="positive"
+    )
+    if earlier is None:
+        return None
+    answered, order = earlier
+    return _below(template, rule.dimension, values[0], answer_values(template, answered, order)[0])
+
+
+def _below(template: Template, dimension: str, spoilt: Mapping[str, float], good: Mapping[str, float]) -> bool:
+    """Whether a spoilt text was found worse than the good one."""
+    question = template.dimension(dimension)
+    return question.share(spoilt[dimension]) < question.share(good[dimension])
 
 
 def _saved(connection: Connection, answer: Answer, *, repeated: bool = False) -> Saved:

@@ -4,13 +4,13 @@ Personal links are made for names the owner knows; a shared one lets a crowd pla
 platform gives them. The annotator model excludes by itself; a person may exclude and readmit, and disputes are a
 person's to decide. Whoever decides gives a reason, and it stays on record. After each test question the model looks at
 everybody again (GENIE, §5): all annotators of a task are judged together, over the test questions of every campaign of
-that task. A plan may go by evidence instead: who has an e-value of 100 against reaching the pass mark is excluded,
-which happens to one in a hundred at most of those who do reach it, however often one looks.
+that task. A plan goes by all signs together, by the paper's model alone, or by an e-value of 100 against reaching the
+pass mark, which happens to one in a hundred at most of those who do reach it, however often one looks.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from math import exp
 from statistics import median
@@ -26,9 +26,11 @@ from billboards.site.campaigns import answer_records as answers
 from billboards.site.campaigns import campaign_records as campaigns
 from billboards.site.campaigns.annotator_records import Annotator, Participation, Ruling, Standing
 from billboards.site.campaigns.campaign import Campaign, campaign_of, campaign_with_id
+from billboards.site.campaigns.signs import MOST_ANSWERS, weigh_signs
 from billboards.site.campaigns.watching import follow_decisions
 from billboards.site.database import trail
 from billboards.site.site import Site
+from billboards.stats.annotator_signs import ENOUGH, AnnotatorEvidence
 from billboards.stats.annotators import (
     AnnotatorModel,
     AnnotatorReport,
@@ -39,9 +41,10 @@ from billboards.stats.annotators import (
 from billboards.stats.sequences import log_evidence_of_error
 
 MODEL = "annotator model"
+#: What excludes annotators where the plan goes by all signs.
+SIGNS = "annotator signs"
 #: What excludes annotators where the plan goes by evidence, and how large an e-value must be: 1% are excluded wrongly.
 EVIDENCE = "annotator e-value"
-ENOUGH = 100.0
 #: What is larger than the exponential of this is told as that.
 LARGEST_LOG = 34.5
 KINDS = ("positive", "negative")
@@ -93,6 +96,8 @@ class AnnotatorLine:
     negative: TestCount
     joined: float
     reason: str
+    #: What all signs say together, and each of them; None before anything was answered.
+    evidence: AnnotatorEvidence | None = None
 
 
 def invite(
@@ -223,6 +228,7 @@ def annotator_lines(site: Site, viewer: Viewer, campaign_id: str) -> tuple[Annot
         }
         report = judge_task(connection, campaign)
         weighed = weigh_annotators(connection, campaign) if campaign.plan.exclusion == "e-value" else {}
+        signs = judge_signs(connection, campaign)
         counts = {person: answer_counts.answered(connection, campaign_id, annotator_id=person) for person in people}
         spent = {person: answer_counts.seconds_spent(connection, campaign_id, annotator_id=person) for person in people}
     verdicts = {} if report is None else {verdict.annotator: verdict for verdict in report.verdicts}
@@ -231,7 +237,7 @@ def annotator_lines(site: Site, viewer: Viewer, campaign_id: str) -> tuple[Annot
         who = people[standing.annotator_id]
         verdict, ruling = verdicts.get(who.pseudonym), ruled.get(who.pseudonym)
         evidence = weighed.get(who.pseudonym)
-        standing_reason = evidence.reason if evidence is not None else "" if verdict is None else verdict.reason
+        standing_reason = _standing_reason(campaign, evidence, verdict, signs.get(who.pseudonym))
         return AnnotatorLine(
             pseudonym=who.pseudonym,
             name=who.name,
@@ -242,9 +248,24 @@ def annotator_lines(site: Site, viewer: Viewer, campaign_id: str) -> tuple[Annot
             negative=_count(verdict, "negative"),
             joined=standing.joined,
             reason=standing_reason if ruling is None else ruling.reason,
+            evidence=signs.get(who.pseudonym),
         )
 
     return tuple(map(line, standings))
+
+
+def _standing_reason(
+    campaign: Campaign,
+    evidence: Evidence | None,
+    verdict: AnnotatorVerdict | None,
+    signs: AnnotatorEvidence | None,
+) -> str:
+    """Why somebody stands as they do, by the plan's rule."""
+    if evidence is not None:
+        return evidence.reason
+    if campaign.plan.exclusion == "signs":
+        return "" if signs is None or not signs.signs else signs.reason
+    return "" if verdict is None else verdict.reason
 
 
 def _count(verdict: AnnotatorVerdict | None, kind: str) -> TestCount:
@@ -311,7 +332,13 @@ class _Charge:
 
 
 def _charges(connection: Connection, campaign: Campaign) -> dict[str, _Charge]:
-    """Who is to be excluded by the plan's rule: noisy by the annotator model, or short of the pass mark by evidence."""
+    """Who is to be excluded by the plan's rule: by all signs, by the annotator model, or short of the pass mark."""
+    if campaign.plan.exclusion == "signs":
+        return {
+            name: _Charge(actor=SIGNS, reason=evidence.reason, detail={"enough": ENOUGH, **asdict(evidence)})
+            for name, evidence in judge_signs(connection, campaign).items()
+            if evidence.careless
+        }
     if campaign.plan.exclusion == "e-value":
         return {
             name: _Charge(actor=EVIDENCE, reason=evidence.reason, detail=asdict(evidence))
@@ -358,8 +385,17 @@ def weigh_annotators(connection: Connection, campaign: Campaign) -> dict[str, Ev
     return weighed
 
 
+def judge_signs(connection: Connection, campaign: Campaign) -> dict[str, AnnotatorEvidence]:
+    """What all signs say against everybody who answered in a campaign or its task, by pseudonym."""
+    pseudonyms, counts = _task_counts(connection, campaign, purposes=("test", "qualification"))
+    here = annotators.in_campaign(connection, campaign.id)
+    people = pseudonyms | {annotator_id: who.pseudonym for annotator_id, who in here.items()}
+    given = answer_counts.given_answers(connection, campaign.id, most=MOST_ANSWERS)
+    return weigh_signs(people, counts, campaign.template, given)
+
+
 def _task_counts(
-    connection: Connection, campaign: Campaign
+    connection: Connection, campaign: Campaign, *, purposes: Collection[str] = ("test",)
 ) -> tuple[dict[int, str], dict[tuple[int, str], tuple[int, int]]]:
     """Everybody who answered test questions of a campaign's task, with how many of each kind were right and wrong."""
     same = [
@@ -367,7 +403,7 @@ def _task_counts(
         for row in campaigns.find(connection)
         if row.id == campaign.id or campaign_of(row).template.task == campaign.template.task
     ]
-    counts = answer_counts.counts_of_tests(connection, same)
+    counts = answer_counts.counts_of_tests(connection, same, purposes=purposes)
     pseudonyms = {
         annotator_id: annotators.annotator(connection, annotator_id).pseudonym for annotator_id, _ in sorted(counts)
     }

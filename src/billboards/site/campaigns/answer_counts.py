@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from sqlalchemy import Connection, Subquery, func, select
 
@@ -24,10 +25,11 @@ class CurrentAnswer:
     purpose: str
 
 
-def _latest(campaign_ids: Collection[str]) -> Subquery:
-    """The last submission of each assignment."""
+def _latest(campaign_ids: Collection[str], annotator_id: int | None = None) -> Subquery:
+    """The last submission of each assignment, of everybody or of one annotator."""
     query = select(func.max(answers.c.id).label("id"), answers.c.assignment_id)
     query = query.where(answers.c.campaign_id.in_(list(campaign_ids)), answers.c.kind == "submitted")
+    query = query if annotator_id is None else query.where(answers.c.annotator_id == annotator_id)
     return query.group_by(answers.c.assignment_id).subquery()
 
 
@@ -96,7 +98,9 @@ def history(connection: Connection, campaign_id: str) -> Iterator[tuple[Answer, 
         yield answer, Assignment(**{column.name: row[f"held_{column.name}"] for column in assignments.c})
 
 
-def counts_of_tests(connection: Connection, campaign_ids: Collection[str]) -> dict[tuple[int, str], tuple[int, int]]:
+def counts_of_tests(
+    connection: Connection, campaign_ids: Collection[str], *, purposes: Collection[str] = ("test",)
+) -> dict[tuple[int, str], tuple[int, int]]:
     """How many test questions of each kind annotators answered right and wrong: (annotator, kind) → (right, wrong)."""
     last = _latest(campaign_ids)
     query = (
@@ -106,7 +110,8 @@ def counts_of_tests(connection: Connection, campaign_ids: Collection[str]) -> di
         .join(items, items.c.id == assignments.c.item_id)
         .where(
             answers.c.campaign_id.in_(list(campaign_ids)),
-            items.c.purpose == "test",
+            items.c.purpose.in_(list(purposes)),
+            answers.c.is_right.is_not(None),
             assignments.c.state.in_(ANSWERED),
         )
         .group_by(answers.c.annotator_id, items.c.test, answers.c.is_right)
@@ -131,9 +136,11 @@ def last_tests(connection: Connection, campaign_id: str, *, annotator_id: int | 
     return {int(annotator): int(last) for annotator, last in connection.execute(query)}
 
 
-def qualification_counts(connection: Connection, campaign_id: str, annotator_id: int) -> tuple[int, int]:
-    """How many questions of the qualification test an annotator answered right and wrong."""
-    last = _latest([campaign_id])
+def own_tests(
+    connection: Connection, campaign_id: str, annotator_id: int, *, purposes: Collection[str] = ("test",)
+) -> tuple[int, int]:
+    """How many questions with a known answer an annotator answered right and wrong, by default the test questions."""
+    last = _latest([campaign_id], annotator_id)
     query = (
         select(answers.c.is_right, func.count())
         .join(last, last.c.id == answers.c.id)
@@ -142,7 +149,8 @@ def qualification_counts(connection: Connection, campaign_id: str, annotator_id:
         .where(
             answers.c.campaign_id == campaign_id,
             answers.c.annotator_id == annotator_id,
-            items.c.purpose == "qualification",
+            answers.c.is_right.is_not(None),
+            items.c.purpose.in_(list(purposes)),
             assignments.c.state.in_(ANSWERED),
         )
         .group_by(answers.c.is_right)
@@ -202,6 +210,80 @@ def labels_by_row(
         done, total = progress.get(name, (0, 0))
         progress[name] = (done + min(count, wanted), total + wanted)
     return progress
+
+
+@dataclass(frozen=True, slots=True)
+class GivenAnswer:
+    """An answer that somebody gave, with what signs are read from; `slots` are the texts of its item."""
+
+    annotator_id: int
+    item_id: int
+    purpose: str
+    answers: Mapping[str, Any]
+    shown_order: list[int]
+    slots: list[dict[str, Any]]
+    seconds: float
+
+
+def given_answers(connection: Connection, campaign_id: str, *, most: int) -> list[GivenAnswer]:
+    """The answers of a campaign to labels and test questions, whatever was decided about them since, in order.
+
+    `most` is how many of the latest are read.
+    """
+    last = _latest([campaign_id])
+    query = (
+        select(
+            answers.c.annotator_id,
+            assignments.c.item_id,
+            items.c.purpose,
+            answers.c.answers,
+            assignments.c.shown_order,
+            items.c.slots,
+            answers.c.seconds,
+        )
+        .join(last, last.c.id == answers.c.id)
+        .join(assignments, assignments.c.id == answers.c.assignment_id)
+        .join(items, items.c.id == assignments.c.item_id)
+        .where(assignments.c.state.in_(("submitted", "void")), items.c.purpose != "qualification")
+    )
+    rows = connection.execute(query.order_by(answers.c.id.desc()).limit(most)).all()
+    return [GivenAnswer(*row) for row in reversed(rows)]
+
+
+def answer_to(
+    connection: Connection, campaign_id: str, annotator_id: int, *, instance: str, test: str
+) -> tuple[Mapping[str, Any], list[int]] | None:
+    """What an annotator answered to a test question of a kind on an instance, and in which order it was shown."""
+    last = _latest([campaign_id], annotator_id)
+    query = (
+        select(answers.c.answers, assignments.c.shown_order)
+        .join(last, last.c.id == answers.c.id)
+        .join(assignments, assignments.c.id == answers.c.assignment_id)
+        .join(items, items.c.id == assignments.c.item_id)
+        .where(
+            answers.c.campaign_id == campaign_id,
+            answers.c.annotator_id == annotator_id,
+            items.c.instance == instance,
+            items.c.test == test,
+            items.c.purpose == "test",
+            assignments.c.state.in_(ANSWERED),
+        )
+    )
+    row = connection.execute(query.limit(1)).one_or_none()
+    return None if row is None else (row[0], row[1])
+
+
+def answered_instances(connection: Connection, campaign_id: str, annotator_id: int, test: str) -> set[str]:
+    """The instances on which an annotator has answered a test question of a kind."""
+    query = select(items.c.instance).join(assignments, assignments.c.item_id == items.c.id)
+    query = query.where(
+        assignments.c.campaign_id == campaign_id,
+        assignments.c.annotator_id == annotator_id,
+        assignments.c.state.in_(ANSWERED),
+        items.c.purpose == "test",
+        items.c.test == test,
+    )
+    return set(connection.execute(query).scalars())
 
 
 def seconds_spent(connection: Connection, campaign_id: str, *, annotator_id: int | None = None) -> list[float]:

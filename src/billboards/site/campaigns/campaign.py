@@ -15,6 +15,9 @@ from billboards.site.campaigns import campaign_records as campaigns
 from billboards.site.campaigns.campaign_records import CampaignRow, Kind, State
 from billboards.site.site import Site
 
+#: Campaigns that were planned before there were these settings go on as they were begun.
+FIRST_PLANS = {"early": 0, "exclusion": "model"}
+
 
 @dataclass(frozen=True, kw_only=True)
 class Campaign:
@@ -52,7 +55,7 @@ def campaign_of(row: CampaignRow) -> Campaign:
         kind=row.kind,
         state=row.state,
         template=kept_template(row.template, row.name),
-        plan=read_plan(row.plan),
+        plan=read_plan({**FIRST_PLANS, **row.plan}),
         generators=tuple(row.generators),
         instances=tuple(row.instances),
         rolling=row.rolling,

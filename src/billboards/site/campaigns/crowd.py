@@ -16,6 +16,7 @@ from typing import Literal
 from billboards.campaigns.crowd.base import CrowdPlatform, Screener, Study, StudyNow, Work, WorkState
 from billboards.campaigns.crowd.publication import next_weekday_at_ten
 from billboards.campaigns.crowd.quote import StudyQuote, money, quote_in_words, quote_study
+from billboards.campaigns.quote import people_for
 from billboards.errors import InvalidInput, PlatformFailed, Refused
 from billboards.site.accounts.access import Viewer, require
 from billboards.site.campaigns import annotator_records as annotators
@@ -79,7 +80,10 @@ def draft_study(
         raise InvalidInput("people from a platform must find this site: set base_url in site.toml")
     with site.database.reading() as connection:
         campaign = campaign_with_id(connection, campaign_id)
-    asked = quote_campaign(site, viewer, campaign_id)
+    plain = quote_campaign(site, viewer, campaign_id)
+    # On a platform each place is somebody else's.
+    people = people_for(plain.labels, campaign.plan, items_per_place)
+    asked = quote_campaign(site, viewer, campaign_id, annotators=people)
     seconds = seconds_per_item or campaign.plan.seconds_per_item or 30.0
     quote = quote_study(
         platform.name,
@@ -90,6 +94,9 @@ def draft_study(
         items_per_place=items_per_place,
         seconds_per_item=seconds,
         hourly=hourly,
+        questions=asked.questions_per_person,
+        recall_random=asked.recall_random,
+        recall_half_random=asked.recall_half_random,
     )
     token = shared_link(site, viewer, campaign_id, platform.name)
     address = f"{site.settings.base_url.rstrip('/')}{PATH}{token}{WHO.get(platform.name, '')}"

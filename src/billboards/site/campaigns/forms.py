@@ -21,6 +21,10 @@ NAMES = {
     "overlap": "Overlap",
     "positive": "Positive test questions",
     "negative": "Negative test questions",
+    "attention": "Texts shown again with a small fault",
+    "early": "Test questions in twenty at first",
+    "most_answers": "Most answers of one person",
+    "annotators": "People expected",
     "qualification": "Questions of the qualification test",
     "pass_mark": "Pass mark",
     "lease_seconds": "Minutes to keep an item",
@@ -36,8 +40,8 @@ NAMES = {
     "seed": "Seed",
     "stop_level": "False decisions",
 }
-_WHOLE = ("instances", "labels", "qualification", "seed")
-_PERCENT = ("overlap", "positive", "negative", "pass_mark", "fee", "stop_level")
+_WHOLE = ("instances", "labels", "early", "most_answers", "annotators", "qualification", "seed")
+_PERCENT = ("overlap", "positive", "negative", "attention", "pass_mark", "fee", "stop_level")
 _TIMES = ("opens", "closes")
 
 

@@ -29,6 +29,7 @@ from billboards.site.accounts.access import Viewer, require
 from billboards.site.boards.live import LiveBoard, live_board
 from billboards.site.campaigns import answer_counts
 from billboards.site.campaigns import campaign_records as campaigns
+from billboards.site.campaigns.annotator_records import in_campaign
 from billboards.site.campaigns.campaign import Campaign, campaign_of, campaign_with_id
 from billboards.site.campaigns.campaign_records import Kind, State
 from billboards.site.campaigns.judgments import check_scales
@@ -166,13 +167,18 @@ def _check_joins(board: Board, template: Template, joins: Mapping[str, str]) -> 
 
 
 def quote_campaign(site: Site, viewer: Viewer, campaign_id: str, *, annotators: int = 0) -> Quote:
-    """What a campaign costs in all, and the standard error that buys."""
+    """What a campaign costs in all, the standard error that buys, and who would be found to answer at random.
+
+    `annotators` is how many people share the work; without it, as many as the plan expects or as take part.
+    """
     require(viewer, "administer")
     with site.database.reading() as connection:
         campaign = campaign_with_id(connection, campaign_id)
         wanted = answer_counts.labels_by_row(connection, campaign_id)
         items = answer_counts.count_items(connection, campaign_id)
+        tests = answer_counts.count_items(connection, campaign_id, "test")
         seconds = answer_counts.seconds_spent(connection, campaign_id)
+        people = annotators or campaign.plan.annotators or len(in_campaign(connection, campaign_id))
     labels = sum(total for _, total in wanted.values())
     return quote(
         campaign.plan,
@@ -180,7 +186,8 @@ def quote_campaign(site: Site, viewer: Viewer, campaign_id: str, *, annotators: 
         labels=labels,
         generators=len(campaign.generators),
         instances=len(campaign.instances),
-        annotators=annotators,
+        annotators=people,
+        test_items=tests,
         seconds_per_item=median(seconds) if seconds else None,
     )
 

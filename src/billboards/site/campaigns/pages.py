@@ -51,6 +51,7 @@ from billboards.site.web import addresses
 from billboards.site.web.asking import Ask, changing, reading, viewer_of
 from billboards.site.web.rendering import Body
 from billboards.site.web.streams import send_campaign
+from billboards.stats.annotator_signs import ENOUGH, e_value_words
 
 router = APIRouter()
 HOME = "/boards/{board}/campaigns/{campaign}"
@@ -151,6 +152,9 @@ def show_annotators(ask: Ask, **context: Any) -> Body:
         decided=cut(decided[::-1], views.MOST_ROWS),
         ruled={ruling.name for ruling in decided},
         words=views.test_words,
+        sign_words=views.sign_words,
+        e_words=e_value_words,
+        enough=ENOUGH,
         **context,
     )
 

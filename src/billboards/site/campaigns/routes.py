@@ -41,6 +41,7 @@ from billboards.site.campaigns.results import AnswerLine, Estimated
 from billboards.site.campaigns.status import campaign_status
 from billboards.site.campaigns.watching import CampaignWatch, watch_campaign
 from billboards.site.web.api import MOST, Cursor, Limit, Page, list_at, page_at, tagged_router
+from billboards.stats.annotator_signs import AnnotatorEvidence
 
 router = tagged_router("campaigns")
 OWNERS = [Depends(Permission("administer"))]
@@ -197,6 +198,9 @@ class AnnotatorFacts(BaseModel):
     positive: TestCount
     negative: TestCount
     reason: str
+    evidence: AnnotatorEvidence | None = Field(
+        default=None, description="the e-value of each sign that the person does not read, and of all together"
+    )
 
 
 class ResultFacts(BaseModel):

@@ -2,7 +2,8 @@
 
 Everything is decided in one writing transaction, so that two annotators never get the last label of an item. An
 annotator who has an item gets it again; one who is being qualified gets the questions of the test, then everything
-else in blocks with test questions at places that nobody can expect. Where a template asks about whole documents, a
+else in blocks with test questions at places that nobody can expect, more of them as long as it is open whether they
+read. Nobody gives more answers than the plan lets one person give. Where a template asks about whole documents, a
 document's segments are given at once, with one dealing, and held, renewed and given back together.
 """
 
@@ -32,8 +33,11 @@ from billboards.site.campaigns.watching import dropped_rows
 from billboards.site.database import trail
 from billboards.site.database.ids import new_id
 from billboards.site.site import Site
+from billboards.stats.annotator_recall import is_open
 
-TurnState = Literal["item", "waiting", "done", "paused", "draft", "closed", "window", "budget", "failed", "excluded"]
+TurnState = Literal[
+    "item", "waiting", "done", "enough", "paused", "draft", "closed", "window", "budget", "failed", "excluded"
+]
 #: Seconds until it is worth looking again whether somebody has given an item back.
 LOOK_AGAIN = 30.0
 #: How far down the planned order an annotator's next item is looked for; many rounds of all generators.
@@ -43,6 +47,7 @@ MESSAGES: dict[TurnState, str] = {
     "item": "",
     "waiting": "Other annotators are at what is left. Keep this page open: something may come back.",
     "done": "There is nothing left for you to judge. Thank you!",
+    "enough": "You have given as many answers as one person gives in this campaign. Thank you!",
     "paused": "This campaign is paused. Your answers are kept; come back later.",
     "draft": "This campaign has not begun yet.",
     "closed": "This campaign is over. Thank you!",
@@ -210,7 +215,7 @@ def _qualify(connection: Connection, campaign: Campaign, who: Annotator, now: fl
     if left:
         alone = (new_id(), 0) if campaign.template.unit == "document" else (None, None)
         return _assign(connection, campaign, who, left[0].id, now, alone)
-    right, wrong = answer_counts.qualification_counts(connection, campaign.id, who.id)
+    right, wrong = answer_counts.own_tests(connection, campaign.id, who.id, purposes=("qualification",))
     passed = right >= campaign.plan.pass_mark * (right + wrong)
     reason = f"{right} of {right + wrong} questions right; {campaign.plan.pass_mark:.0%} are needed"
     verdict = "passed" if passed else "failed"
@@ -232,6 +237,10 @@ def _qualify(connection: Connection, campaign: Campaign, who: Annotator, now: fl
 
 def _give(connection: Connection, campaign: Campaign, who: Annotator, now: float) -> Assignment | _Nothing:
     """The next item to label, or a test question in its place."""
+    counts = answer_counts.answered(connection, campaign.id, annotator_id=who.id)
+    count = counts.get("label", 0) + counts.get("test", 0)
+    if campaign.plan.most_answers is not None and count >= campaign.plan.most_answers:
+        return "enough", None
     seen, judged = answers.seen(connection, campaign.id, who.id)
     waiting = _waiting(connection, campaign, who, now)
     candidates = (Candidate(item.id, item.instance, item.row or "", item.id) for item in waiting)
@@ -242,7 +251,7 @@ def _give(connection: Connection, campaign: Campaign, who: Annotator, now: float
     batch = next(item.batch for item in waiting if item.id == chosen.id)
     if batch is not None:
         return _deal(connection, campaign, who, batch, now)
-    test = _test(connection, campaign, who, seen)
+    test = _test(connection, campaign, who, seen, count)
     return _assign(connection, campaign, who, chosen.id if test is None else test.id, now)
 
 
@@ -273,12 +282,14 @@ def _due(
     connection: Connection, campaign: Campaign, who: Annotator, count: int, instances: set[str], taken: Sequence[int]
 ) -> OpenItem | None:
     """The test question that is due after so many answers, on one of these instances if there is one."""
-    kind = next_test(campaign.plan, who.pseudonym, count)
+    right, wrong = answer_counts.own_tests(connection, campaign.id, who.id, purposes=("test", "qualification"))
+    kind = next_test(campaign.plan, who.pseudonym, count, is_open=is_open(right, wrong))
     if kind is None:
         return None
-    unseen = [
-        item for item in answers.unseen_items(connection, campaign.id, who.id, "test", kind) if item.id not in taken
-    ]
+    spoilt = _attention(connection, campaign, who) if kind == "attention" else []
+    plain = "positive" if kind == "attention" else kind
+    listed = spoilt or answers.unseen_items(connection, campaign.id, who.id, "test", plain)
+    unseen = [item for item in listed if item.id not in taken]
     near = [item for item in unseen if item.instance in instances] or unseen
     return chance(campaign.plan.seed, "test", who.pseudonym, count).choice(near) if near else None
 
@@ -294,16 +305,30 @@ def _waiting(connection: Connection, campaign: Campaign, who: Annotator, now: fl
     )
 
 
-def _test(connection: Connection, campaign: Campaign, who: Annotator, seen: set[str]) -> OpenItem | None:
-    """The test question that is due, on an instance the annotator has not met if there is one left."""
-    counts = answer_counts.answered(connection, campaign.id, annotator_id=who.id)
-    count = counts.get("label", 0) + counts.get("test", 0)
-    kind = next_test(campaign.plan, who.pseudonym, count)
+def _test(connection: Connection, campaign: Campaign, who: Annotator, seen: set[str], count: int) -> OpenItem | None:
+    """The test question that is due after so many answers, on an instance the annotator has not met if one is left."""
+    right, wrong = answer_counts.own_tests(connection, campaign.id, who.id, purposes=("test", "qualification"))
+    kind = next_test(campaign.plan, who.pseudonym, count, is_open=is_open(right, wrong))
     if kind is None:
         return None
+    draw = chance(campaign.plan.seed, "test", who.pseudonym, count)
+    if kind == "attention":
+        spoilt = _attention(connection, campaign, who)
+        if spoilt:
+            return draw.choice(spoilt)
+        kind = "positive"
     unseen = answers.unseen_items(connection, campaign.id, who.id, "test", kind)
     fresh = [item for item in unseen if item.instance not in seen] or unseen
-    return chance(campaign.plan.seed, "test", who.pseudonym, count).choice(fresh) if fresh else None
+    return draw.choice(fresh) if fresh else None
+
+
+def _attention(connection: Connection, campaign: Campaign, who: Annotator) -> list[OpenItem]:
+    """Spoilt texts whose good ones the annotator has judged; where both stand on one page, all that are left."""
+    unseen = answers.unseen_items(connection, campaign.id, who.id, "test", "attention")
+    if campaign.template.outputs > 1:
+        return unseen
+    judged = answer_counts.answered_instances(connection, campaign.id, who.id, "positive")
+    return [item for item in unseen if item.instance in judged]
 
 
 def _assign(

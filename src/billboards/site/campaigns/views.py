@@ -20,6 +20,7 @@ from billboards.site.campaigns.results import AnswerLine, Estimated, Results
 from billboards.site.campaigns.shown_items import Shown
 from billboards.site.campaigns.status import Status
 from billboards.site.web.rendering import stamp
+from billboards.stats.annotator_signs import SIGN_NAMES, AnnotatorEvidence, e_value_words
 
 #: What a state looks like: the classes of its tag.
 TAGS = {"open": "good", "paused": "busy", "draft": "", "closed": "", "active": "good", "qualifying": "busy"}
@@ -91,6 +92,13 @@ def quote_facts(quote: Quote) -> tuple[tuple[str, str], ...]:
         ("fees in it", money(quote.fees, quote.currency)),
         ("an hour is paid", money(quote.hourly, quote.currency)),
         ("standard error at worst", f"{100 * quote.worst_se:.2f} of 100"),
+        ("people who share it", f"{quote.annotators:,}"),
+        (
+            "answers of each",
+            f"about {quote.answers_per_person:.0f}, {quote.questions_per_person:.0f} to test questions",
+        ),
+        ("found if answering at random", f"{quote.recall_random:.0%}"),
+        ("found if half at random", f"{quote.recall_half_random:.0%}"),
     ]
     paid = {"cost", "per generator", "fees in it", "an hour is paid"}
     return tuple(fact for fact in facts if quote.cost or fact[0] not in paid)
@@ -152,6 +160,13 @@ def test_words(count: TestCount) -> str:
     if count.accuracy is None or count.low is None or count.high is None or count.noisy is None:
         return words
     return f"{words}; accuracy {count.accuracy:.2f} [{count.low:.2f}, {count.high:.2f}], P(noisy) {count.noisy:.3f}"
+
+
+def sign_words(evidence: AnnotatorEvidence | None) -> tuple[tuple[str, str], ...]:
+    """Each sign's evidence against an annotator, in the order of the signs; those beyond make up none of the total."""
+    if evidence is None:
+        return ()
+    return tuple((name, e_value_words(evidence.signs[name])) for name in SIGN_NAMES if name in evidence.signs)
 
 
 def answer_records(lines: Iterable[AnswerLine], *, flat: bool) -> Iterator[dict[str, Any]]:
