@@ -61,9 +61,7 @@ def coverage(annotators: int, severity: float, campaigns: int) -> Mapping[str, t
     return shares
 
 
-def assignments(
-    design: str, annotators: int, campaigns: int, rng: np.random.Generator
-) -> tuple[Ints, Ints, Ints]:
+def assignments(design: str, annotators: int, campaigns: int, rng: np.random.Generator) -> tuple[Ints, Ints, Ints]:
     """Who judges what: campaign, instance and annotator of each judgment."""
     labels = {"two per output": 2, "all on each": annotators}.get(design, 1)
     campaign = np.repeat(np.arange(campaigns), INSTANCES * labels)

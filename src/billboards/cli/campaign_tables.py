@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from billboards.campaigns.quote import Quote
     from billboards.site.campaigns.annotators import AnnotatorLine, Invitation
     from billboards.site.campaigns.campaign import Campaign
+    from billboards.site.campaigns.lifecycle import SourceChange
     from billboards.site.campaigns.meta_evaluation import Corner
     from billboards.site.campaigns.results import Results
     from billboards.site.campaigns.status import Status
@@ -43,6 +44,20 @@ def quote_table(name: str, quote: Quote) -> Table:
         ("an hour is paid", _money(quote.hourly, quote.currency)),
     ]
     return _facts(f"{name}: quote", facts, [f"careful: {warning}" for warning in quote.warnings])
+
+
+def effect_table(effect: SourceChange) -> Table:
+    """What ranks the board before and after, and what each source covers."""
+    columns = (
+        TableColumn("when", "", "left"),
+        TableColumn("source", "judgments of", "left", kind="name"),
+        TableColumn("generators", "generators"),
+        TableColumn("outputs", "outputs"),
+        TableColumn("judgments", "judgments"),
+    )
+    told = (("ranks now", effect.before), ("ranks then", effect.after), ("this campaign", effect.own))
+    rows = tuple({"when": when, **asdict(source), "source": source.source or "nothing"} for when, source in told)
+    return Table(f"{effect.campaign}: what ranks the board", columns, rows, (f"{effect.why}.",))
 
 
 def campaigns_table(campaigns: Sequence[Campaign]) -> Table:

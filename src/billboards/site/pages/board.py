@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from fastapi import APIRouter
@@ -129,6 +130,15 @@ def _moved(look: Look) -> dict[str, Any] | None:
     }
 
 
+def source_words(event: Mapping[str, Any]) -> str:
+    """What was decided about a board's judgments, in a few words."""
+    if event["event"] == "chosen":
+        source = event["source"]
+        return "the owner chose what ranks by the rule" if source is None else f"the owner chose {source} to rank"
+    campaign = "a campaign" if event["campaign"] is None else f"campaign {event['campaign']}"
+    return f"{campaign} closed" if event["event"] == "closed" else f"{campaign} was withdrawn"
+
+
 def cause_words(snapshot: Snapshot) -> str:
     """Why a ranking was made, in a few words."""
     words = {"added": "came in", "removed": "went", "changed": "sent a new version"}
@@ -136,6 +146,7 @@ def cause_words(snapshot: Snapshot) -> str:
     causes = [
         f"{listed([entry['name'] for entry in cause[key]])} {verb}" for key, verb in words.items() if cause.get(key)
     ]
+    causes += [source_words(event) for event in cause.get("judgments", ())]
     return "; ".join(causes) or ("the first ranking" if cause.get("first") else "the board or its settings changed")
 
 
