@@ -318,7 +318,7 @@ def test_a_program_plans_opens_invites_annotates_and_reads_the_results(ferry: Ca
     assert (ruled["verdict"], ruled["reason"]) == ("excluded", "a machine")
     unasked = api(ferry, "POST", f"{home}/close", json={})
     assert unasked.status_code == 409
-    assert "no answer of it counts, so nothing changes; send confirm to close campaign" in unasked.json()["message"]
+    assert "no answer of it counts, so nothing changes; send confirm to close campaign" in unasked.text
     assert api(ferry, "GET", f"{home}/coverage").json()["own"]["judgments"] == 0
     assert api(ferry, "POST", f"{home}/close", json={"confirm": True}).json()["state"] == "closed"
     assert api(ferry, "POST", f"{door}/next", None).json()["state"] in ("excluded", "closed")

@@ -123,16 +123,25 @@ def results_table(results: Results) -> Table:
         TableColumn("dimension", "dimension", "left"),
         TableColumn("name", "generator", "left", kind="name"),
         TableColumn("mean", "mean", digits=1),
-        TableColumn("interval", "95%, looked at once", digits=1, kind="interval"),
+        TableColumn("crossed", "95%, looked at once", digits=1, kind="interval"),
+        TableColumn("rank", "rank", priority=1),
+        TableColumn("cluster", "cluster", priority=2),
+        # What version 0.1 told, for programs that read it: over instances alone.
+        TableColumn("interval", "95%, instances alone", digits=1, kind="interval", visible=False),
         TableColumn("worst_se", "worst-case SE", digits=2, priority=1),
         TableColumn("instances", "instances", priority=2),
         TableColumn("labels", "labels", priority=3),
+        TableColumn("annotators", "annotators", priority=3),
     )
     rows = tuple(
         {
             "dimension": estimate.dimension,
             "name": estimate.generator,
+            "rank": estimate.rank,
             "mean": estimate.mean,
+            "crossed": estimate.interval,
+            "cluster": estimate.cluster,
+            "annotators": estimate.annotators,
             "interval": (estimate.low, estimate.high),
             "worst_se": estimate.worst_se,
             "instances": estimate.instances,
@@ -141,7 +150,8 @@ def results_table(results: Results) -> Table:
         for estimate in results.estimates
     )
     whose = "with" if results.with_excluded else "without"
-    notes = () if rows else ("No answer counts yet; `billboards campaign status` says how far it is.",)
+    over = "Intervals are over instances and annotators; generators of one cluster share a rank."
+    notes = (over,) if rows else ("No answer counts yet; `billboards campaign status` says how far it is.",)
     return Table(f"{results.campaign.name}: results {whose} excluded annotators", columns, rows, notes)
 
 

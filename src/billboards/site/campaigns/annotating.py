@@ -21,6 +21,7 @@ from billboards.errors import InvalidInput, NotAllowed, Refused
 from billboards.reading import shown
 from billboards.site.accounts.access import Viewer, require
 from billboards.site.campaigns import annotator_records as annotators
+from billboards.site.campaigns import answer_counts
 from billboards.site.campaigns import answer_records as answers
 from billboards.site.campaigns import campaign_records as campaigns
 from billboards.site.campaigns.annotator_records import Annotator, Participation, Standing
@@ -28,6 +29,7 @@ from billboards.site.campaigns.annotators import review_campaign, review_due
 from billboards.site.campaigns.answer_records import Answer, AnswerKind, Assignment
 from billboards.site.campaigns.campaign import Campaign, campaign_with_id
 from billboards.site.campaigns.campaign_records import ItemRow
+from billboards.site.campaigns.judged_submissions import announce_judged
 from billboards.site.campaigns.rolling import note_finished
 from billboards.site.campaigns.turns import Progress, Turn, count_progress, next_turn
 from billboards.site.campaigns.watching import follow_decisions
@@ -194,9 +196,18 @@ def _keep(
         made = _add(connection, campaign, held, answer_id, kind, checked, spent, now, right)
         if kind == "submitted" and campaign.rolling:
             note_finished(connection, campaign, item.row, now=now)
+            _tell_submitter(connection, campaign, item, now)
         if kind == "submitted" and item.purpose == "label":
             follow_decisions(connection, campaign, now=now, instance=item.instance)
         return _saved(connection, made)
+
+
+def _tell_submitter(connection: Connection, campaign: Campaign, item: ItemRow, now: float) -> None:
+    """In a rolling campaign people's judging of a generator ends when everything asked about it is answered."""
+    if item.row is not None and item.purpose == "label":
+        done, wanted = answer_counts.labels_by_row(connection, campaign.id, row=item.row)[item.row]
+        if done >= wanted:
+            announce_judged(connection, campaign, now=now, row=item.row)
 
 
 def _add(

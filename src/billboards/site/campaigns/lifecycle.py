@@ -35,6 +35,7 @@ from billboards.site.campaigns import answer_counts
 from billboards.site.campaigns import campaign_records as campaigns
 from billboards.site.campaigns.campaign import BY_RULE, Campaign, campaign_of, campaign_with_id
 from billboards.site.campaigns.campaign_records import Kind, State
+from billboards.site.campaigns.judged_submissions import announce_judged
 from billboards.site.campaigns.judgments import (
     check_scales,
     judgments_of,
@@ -311,6 +312,7 @@ def close_campaign(
             details: dict[str, Any] = {**after.details, "closing": document_of(effect)}
             details |= {"ranking": "chosen"} if ranks is not None else {}
             campaigns.decide(connection, campaign_id, ranks=decided, details=details)
+            announce_judged(connection, campaign, now=now)
         return campaign_with_id(connection, campaign_id)
 
 

@@ -17,6 +17,7 @@ from billboards.site.boards import snapshots
 from billboards.site.boards.masked import Look
 from billboards.site.boards.refresh import basis
 from billboards.site.boards.snapshots import Snapshot
+from billboards.site.campaigns.protocol import list_protocols
 from billboards.site.pages import badges
 from billboards.site.pages.board_view import (
     card_lines,
@@ -53,6 +54,10 @@ def show_board(ask: Ask) -> Body:
         "card": look.board.card,
         "facts": fact_lines(look.board, ranking),
         "card_lines": card_lines(look.board),
+        "protocols": [
+            (campaign.name, addresses.board(look.name, "campaigns", campaign.id, "protocol"))
+            for campaign in list_protocols(look)
+        ],
         "pending": _pending(ask, look),
         "moved": None if chosen else _moved(look),
         "filters": filter_selects(look.board, chosen, look.ranking) if look.judged else [],
@@ -167,6 +172,7 @@ def show_ranking(ask: Ask) -> Body:
         "card": look.board.card,
         "facts": [],
         "card_lines": [],
+        "protocols": [],
         "pending": [],
         "moved": None,
         "filters": [],
