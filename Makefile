@@ -43,6 +43,7 @@ benchmarks: .venv/test  ## print our figures beside the peers'
 
 studies: benchmarks  ## everything that takes long
 	$(BIN)/python benchmarks/stats_coverage.py
+	$(BIN)/python benchmarks/people_coverage.py
 	$(BIN)/python benchmarks/agreement_parts.py
 	$(BIN)/python benchmarks/ensembles.py
 	$(BIN)/python benchmarks/ensembles.py --peer

@@ -84,12 +84,36 @@ def _half(pieces: list[tuple[str, str | None, float, float]], people: set[str | 
     of_both = _clustered([((instance, annotator), None, w, u) for instance, annotator, w, u in pieces], parts=False)
     assert of_annotators is not None
     assert of_both is not None
-    beside = max(of_instances[0] - of_both[0], 0.0)
+    grown, even = _beside(pieces)
+    beside = grown * max(of_instances[0] - of_both[0], 0.0)
     total = of_annotators[0] + beside
+    floor = (1 - even / 3) * half
     if total == 0:
-        return half
-    df = total**2 / (of_annotators[0] ** 2 / of_annotators[1] + beside**2 / of_instances[1])
-    return max(half, _student(total, df))
+        return floor
+    df = total**2 / (of_annotators[0] * total / of_annotators[1] + beside**2 / of_instances[1])
+    return max(floor, _student(total, df))
+
+
+def _beside(pieces: list[tuple[str, str | None, float, float]]) -> tuple[float, float]:
+    """How much of the instances' variance the annotators' part lacks, from matrices; and the annotators' evenness."""
+    instances, annotators = sorted({p[0] for p in pieces}), sorted({str(p[1]) for p in pieces})
+    table = np.zeros((len(annotators), len(instances)))
+    for instance, annotator, weight, _ in pieces:
+        table[annotators.index(str(annotator)), instances.index(instance)] += weight
+    by_annotator, by_instance = table.sum(axis=1), table.sum(axis=0)
+    # How a unit of each instance's effect, of each cell's, and of each annotator's moves the annotators' sums.
+    of_instances = table - np.outer(by_annotator, by_instance)
+    of_cells = 0.0
+    for a, i in zip(*np.nonzero(table), strict=True):
+        moved = -by_annotator * table[a, i]
+        moved[a] += table[a, i]
+        of_cells += float((moved**2).sum())
+    of_annotators = np.diag(by_annotator) - np.outer(by_annotator, by_annotator)
+    scale = float((by_annotator**2).sum()) / float((of_annotators**2).sum())
+    held = float((table**2).sum()) + scale * (float((of_instances**2).sum()) - of_cells)
+    apart = float((by_instance**2).sum() - (table**2).sum())
+    even = 1 / (len(annotators) * float((by_annotator**2).sum()))
+    return (max((float((by_instance**2).sum()) - held) / apart, 0.0) if apart > 1e-9 else 0.0), even
 
 
 def _clustered(pieces: list[tuple[object, object, float, float]], *, parts: bool) -> tuple[float, float] | None:

@@ -242,7 +242,7 @@ class Driver:
                 self.waiting.put(None)
             for client in clients:
                 client.join()
-            self._ask("POST", f"/campaigns/{self.laid.campaign}/close", json={})
+            self._ask("POST", f"/campaigns/{self.laid.campaign}/close", json={"confirm": True})
             self._wait(self._is_done)
         finally:
             self.site.end()

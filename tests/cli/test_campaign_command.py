@@ -65,7 +65,11 @@ def test_a_campaign_from_plan_to_results(capsys: pytest.CaptureFixture[str], dat
     _, out, _ = run(capsys, "status", "first", "--json", *site)
     status = json.loads(out)
     assert (status["done"], status["wanted"], status["campaign"]["state"]) == (6, 6, "open")
-    assert run(capsys, "close", "first", "--reason", "all done", *site)[0] == 0
+    code, told, noted = run(capsys, "close", "first", *site)
+    assert code == 1
+    assert "nothing else ranks the board" in told
+    assert "nothing was done: say --confirm to close first for good" in noted
+    assert run(capsys, "close", "first", "--confirm", "--reason", "all done", *site)[0] == 0
     _, out, _ = run(capsys, "results", "first", "--csv", *site)
     assert "adequacy,g0,100.0" in out
     _, out, _ = run(capsys, "annotators", "first", "--json", *site)

@@ -298,7 +298,7 @@ def test_new_judgments_measure_everybody_again_and_the_drop_of_a_look_up_is_show
     open_campaign(harbour.site, harbour.owner, made.id)
     (ann,) = people(harbour, made, by_reference)
     ann.answer_all()
-    close_campaign(harbour.site, harbour.owner, made.id)
+    close_campaign(harbour.site, harbour.owner, made.id, ranks=True)
     work_until_done(harbour.site)
     entry = standing(harbour, "oracle", "metrics")
     assert float(str(entry["before"])) > 0.9

@@ -148,7 +148,7 @@ def test_owners_decide_which_judgments_rank(make_harbour: MakeHarbour) -> None:
     campaign = small_campaign(harbour, instances=3, positive=0.0, negative=0.0)
     people(harbour, campaign, by_reference)[0].answer_all()
     assert live_board(harbour.site, "ferry").board.ranks == "overall"
-    close_campaign(harbour.site, harbour.owner, campaign.id)
+    close_campaign(harbour.site, harbour.owner, campaign.id, ranks=True)
     assert live_board(harbour.site, "ferry").board.ranks == "genie-translation"
     change_settings(harbour.site, harbour.owner, "ferry", {"ranks": "overall"})
     assert live_board(harbour.site, "ferry").board.ranks == "overall"

@@ -202,7 +202,7 @@ def test_a_closed_campaign_tells_the_boards_places_with_and_without_the_excluded
     home = ferry.home(campaign)
     ferry.pages.work()
     assert "?places=yes" not in ferry.read(f"{home}/results"), "an open campaign ranks nothing yet"
-    ferry.pages.post(f"{home}/close", "owner", data={"confirm": "yes"})
+    ferry.pages.post(f"{home}/close", "owner", data={"confirm": "yes", "ranks": "yes"})
     assert f"{home}/results?places=yes" in ferry.read(f"{home}/results")
     places = re.findall(r"<td class=\"left\">(generator|metric)</td>", ferry.read(f"{home}/results?places=yes"))
     assert (places.count("generator"), places.count("metric")) == (3, 3)
@@ -319,7 +319,11 @@ def test_a_program_plans_opens_invites_annotates_and_reads_the_results(ferry: Ca
     assert (evidence["signs"], evidence["total"]) == ({}, pytest.approx(1.0)), "one answer is no sign of anything"
     ruled = api(ferry, "POST", f"{home}/annotators/{link['annotator']}/exclude", json={"reason": "a machine"}).json()
     assert (ruled["verdict"], ruled["reason"]) == ("excluded", "a machine")
-    assert api(ferry, "POST", f"{home}/close", json={}).json()["state"] == "closed"
+    unasked = api(ferry, "POST", f"{home}/close", json={})
+    assert unasked.status_code == 409
+    assert "no answer of it counts, so nothing changes; send confirm to close campaign" in unasked.text
+    assert api(ferry, "GET", f"{home}/coverage").json()["own"]["judgments"] == 0
+    assert api(ferry, "POST", f"{home}/close", json={"confirm": True}).json()["state"] == "closed"
     assert api(ferry, "POST", f"{door}/next", None).json()["state"] in ("excluded", "closed")
 
 

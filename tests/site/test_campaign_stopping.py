@@ -111,7 +111,7 @@ def test_without_the_option_everything_is_asked_and_pairs_are_watched_all_the_sa
     all_answer(persons)
     status = campaign_status(port.site, port.owner, campaign.id)
     assert (status.done, status.wanted, status.saved) == (48, 48, 0)
-    assert get_campaign(port.site, "first").details == {}
+    assert get_campaign(port.site, "first").details == {"ranking": "rule"}
     watch = watched(port, "first")
     assert (watch.stops, watch.saved, watch.dropped) == (False, 0, {})
     assert (watch.instances, watch.planned, watch.decided) == (16, 16, 3)

@@ -85,7 +85,7 @@ def busy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PageSite]:
     open_campaign(site.site, site.owner, made.id)
     for person in people(harbour, made, by_reference):
         person.answer_all()
-    close_campaign(site.site, site.owner, made.id)
+    close_campaign(site.site, site.owner, made.id, ranks=True)
     site.work()
     yield site
     site.site.close()

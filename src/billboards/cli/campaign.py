@@ -6,10 +6,11 @@ billboards campaign quote first
 billboards campaign open first --confirm
 billboards campaign invite first ann@example.org ben@example.org
 billboards campaign status first
-billboards campaign close first
+billboards campaign close first --confirm
 billboards campaign results first
 
-Campaigns lie in a site's data folder (--data). Nothing that is paid for is opened without --confirm.
+Campaigns lie in a site's data folder (--data). Nothing that is paid for is opened without --confirm, and none closed or
+withdrawn: without it `close` and `withdraw` tell what ranks the board before and after.
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ _STATES = {
     "open": "let annotators begin; from here on answers are paid for",
     "pause": "give out nothing more until it is resumed",
     "resume": "go on with a paused campaign",
-    "close": "end it for good; its judgments then stand on the board",
+    "close": "end it for good; its judgments then stand on the board, beside those that are there",
+    "withdraw": "take a closed campaign's judgments from the board; nothing is deleted",
 }
 
 
@@ -42,6 +44,11 @@ def add_arguments(parser: ArgumentParser) -> None:
         below.add_argument("--reason", metavar="TEXT", help="why, for the record")
         if name in ("open", "resume"):
             _add_confirm(below)
+        if name in ("close", "withdraw"):
+            below.add_argument("--confirm", action="store_true", help="yes, change the board as it was told")
+            options.add_format(below)
+        if name == "close":
+            _add_ranks(below)
     _add_top_up(actions.add_parser("top-up", help="add money, generators or labels"))
     _add_invite(actions.add_parser("invite", help="personal links for annotators, shown once"))
     _add_named(actions.add_parser("status", help="how it stands: labels, money, annotators"), formats=True)
@@ -81,6 +88,18 @@ def _add_confirm(parser: ArgumentParser) -> None:
     parser.add_argument("--confirm", action="store_true", help="yes, spend money")
 
 
+def _add_ranks(parser: ArgumentParser) -> None:
+    ranks = parser.add_mutually_exclusive_group()
+    ranks.add_argument(
+        "--rank",
+        dest="ranks",
+        action="store_true",
+        default=None,
+        help="rank the board by it when it closes (default: only where nothing else ranks)",
+    )
+    ranks.add_argument("--no-rank", dest="ranks", action="store_false", help="never rank the board by it")
+
+
 def _add_new(parser: ArgumentParser) -> None:
     parser.add_argument("board", metavar="BOARD", help="the board's name on the site")
     parser.add_argument("campaign", metavar="CAMPAIGN", help="a name of your choice")
@@ -94,7 +113,7 @@ def _add_new(parser: ArgumentParser) -> None:
         help="whom to judge; may be repeated (default: every machine generator)",
     )
     parser.add_argument("--rolling", action="store_true", help="generators that are accepted later join by themselves")
-    parser.add_argument("--no-rank", action="store_true", help="don't rank the board by it when it closes")
+    _add_ranks(parser)
     add_plan(parser)
     _add_data(parser, formats=True)
 

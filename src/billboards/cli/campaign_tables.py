@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from billboards.campaigns.quote import Quote
     from billboards.site.campaigns.annotators import AnnotatorLine, Invitation
     from billboards.site.campaigns.campaign import Campaign
+    from billboards.site.campaigns.lifecycle import SourceChange
     from billboards.site.campaigns.meta_evaluation import Corner
     from billboards.site.campaigns.results import Results
     from billboards.site.campaigns.status import Status
@@ -48,6 +49,20 @@ def quote_table(name: str, quote: Quote) -> Table:
         ("found if half at random", f"{quote.recall_half_random:.0%}"),
     ]
     return _facts(f"{name}: quote", facts, [f"careful: {warning}" for warning in (*quote.warnings, *quote.advice)])
+
+
+def effect_table(effect: SourceChange) -> Table:
+    """What ranks the board before and after, and what each source covers."""
+    columns = (
+        TableColumn("when", "", "left"),
+        TableColumn("source", "judgments of", "left", kind="name"),
+        TableColumn("generators", "generators"),
+        TableColumn("outputs", "outputs"),
+        TableColumn("judgments", "judgments"),
+    )
+    told = (("ranks now", effect.before), ("ranks then", effect.after), ("this campaign", effect.own))
+    rows = tuple({"when": when, **asdict(source), "source": source.source or "nothing"} for when, source in told)
+    return Table(f"{effect.campaign}: what ranks the board", columns, rows, (f"{effect.why}.",))
 
 
 def campaigns_table(campaigns: Sequence[Campaign]) -> Table:
@@ -113,16 +128,25 @@ def results_table(results: Results) -> Table:
         TableColumn("dimension", "dimension", "left"),
         TableColumn("name", "generator", "left", kind="name"),
         TableColumn("mean", "mean", digits=1),
-        TableColumn("interval", "95%, looked at once", digits=1, kind="interval"),
+        TableColumn("crossed", "95%, looked at once", digits=1, kind="interval"),
+        TableColumn("rank", "rank", priority=1),
+        TableColumn("cluster", "cluster", priority=2),
+        # What version 0.1 told, for programs that read it: over instances alone.
+        TableColumn("interval", "95%, instances alone", digits=1, kind="interval", visible=False),
         TableColumn("worst_se", "worst-case SE", digits=2, priority=1),
         TableColumn("instances", "instances", priority=2),
         TableColumn("labels", "labels", priority=3),
+        TableColumn("annotators", "annotators", priority=3),
     )
     rows = tuple(
         {
             "dimension": estimate.dimension,
             "name": estimate.generator,
+            "rank": estimate.rank,
             "mean": estimate.mean,
+            "crossed": estimate.interval,
+            "cluster": estimate.cluster,
+            "annotators": estimate.annotators,
             "interval": (estimate.low, estimate.high),
             "worst_se": estimate.worst_se,
             "instances": estimate.instances,
@@ -131,7 +155,8 @@ def results_table(results: Results) -> Table:
         for estimate in results.estimates
     )
     whose = "with" if results.with_excluded else "without"
-    notes = () if rows else ("No answer counts yet; `billboards campaign status` says how far it is.",)
+    over = "Intervals are over instances and annotators; generators of one cluster share a rank."
+    notes = (over,) if rows else ("No answer counts yet; `billboards campaign status` says how far it is.",)
     return Table(f"{results.campaign.name}: results {whose} excluded annotators", columns, rows, notes)
 
 

@@ -12,6 +12,7 @@ from billboards.cli.options import with_site
 if TYPE_CHECKING:
     from billboards.site.accounts.access import Viewer
     from billboards.site.campaigns.campaign import Campaign
+    from billboards.site.campaigns.lifecycle import SourceChange
     from billboards.site.site import Site
 
 
@@ -29,7 +30,7 @@ def new(arguments: Namespace, site: Site, owner: Viewer) -> int:
         generators=arguments.generator,
         plan=chosen_plan(arguments),
         rolling=arguments.rolling,
-        ranks=not arguments.no_rank,
+        ranks=arguments.ranks,
     )
     note(f"planned as a draft; nothing is asked before {_opening(arguments, made)}")
     return _show_quote(arguments, site, owner, made)
@@ -86,7 +87,7 @@ def _show_quote(arguments: Namespace, site: Site, owner: Viewer, campaign: Campa
 
 
 def advance(arguments: Namespace, site: Site, owner: Viewer) -> int:
-    """Open, pause, resume or close a campaign; nothing that is paid for without a yes."""
+    """Open, pause or resume a campaign; nothing that is paid for without a yes."""
     from billboards.cli.output import note
     from billboards.site.campaigns import lifecycle as campaigns
 
@@ -96,11 +97,50 @@ def advance(arguments: Namespace, site: Site, owner: Viewer) -> int:
         most = quote.cost if campaign.plan.budget is None else min(quote.cost, campaign.plan.budget)
         note(f"this may cost {most:,.2f} {quote.currency}; nothing was done: say --confirm to spend it")
         return 1
-    verbs = {"open": campaigns.open_campaign, "pause": campaigns.pause_campaign}
-    verbs |= {"resume": campaigns.resume_campaign, "close": campaigns.close_campaign}
+    verbs = {"open": campaigns.open_campaign, "pause": campaigns.pause_campaign, "resume": campaigns.resume_campaign}
     done = verbs[arguments.action](site, owner, campaign.id, reason=arguments.reason)
     note(f"{done.name} is {done.state}")
     return 0
+
+
+def close(arguments: Namespace, site: Site, owner: Viewer) -> int:
+    """End a campaign, after telling what that does to the board; a draft, which does nothing to it, at once."""
+    from billboards.cli.output import note
+    from billboards.site.campaigns import lifecycle as campaigns
+
+    campaign = _named(arguments, site)
+    if campaign.state in ("open", "paused"):
+        effect = campaigns.closing_effect(site, owner, campaign.id, ranks=arguments.ranks)
+        _show_effect(arguments, effect)
+        if not arguments.confirm:
+            note(f"nothing was done: say --confirm to close {campaign.name} for good")
+            return 1
+    done = campaigns.close_campaign(site, owner, campaign.id, reason=arguments.reason, ranks=arguments.ranks)
+    note(f"{done.name} is {done.state}")
+    return 0
+
+
+def withdraw(arguments: Namespace, site: Site, owner: Viewer) -> int:
+    """Take a closed campaign's judgments from the board, after telling what that does."""
+    from billboards.cli.output import note
+    from billboards.site.campaigns import lifecycle as campaigns
+
+    campaign = _named(arguments, site)
+    if campaign.state == "closed" and campaign.withdrawn is None:
+        _show_effect(arguments, campaigns.withdrawing_effect(site, owner, campaign.id))
+        if not arguments.confirm:
+            note(f"nothing was done: say --confirm to withdraw {campaign.name}")
+            return 1
+    done = campaigns.withdraw_campaign(site, owner, campaign.id, reason=arguments.reason)
+    note(f"{done.name} is withdrawn; its answers are kept")
+    return 0
+
+
+def _show_effect(arguments: Namespace, effect: SourceChange) -> None:
+    from billboards.cli.campaign_tables import effect_table
+    from billboards.cli.output import emit
+
+    emit(arguments, [effect_table(effect)], lambda: asdict(effect))
 
 
 def top_up(arguments: Namespace, site: Site, owner: Viewer) -> int:
@@ -240,7 +280,7 @@ def _named(arguments: Namespace, site: Site) -> Campaign:
 def _document(campaign: Campaign) -> dict[str, Any]:
     """A campaign for programs: what was decided, without the texts of its template."""
     words = ("id", "board", "name", "kind", "state", "generators", "rolling", "ranks", "joins", "reason")
-    times = ("created", "changed", "opened", "closed")
+    times = ("created", "changed", "opened", "closed", "withdrawn")
     facts: dict[str, Any] = {word: getattr(campaign, word) for word in (*words, *times)}
     return {**facts, "template": campaign.template.signature, "plan": campaign.plan.document()}
 
@@ -250,7 +290,9 @@ VERBS = {
     "meta": meta,
     "list": list_all,
     "quote": quote,
-    **dict.fromkeys(("open", "pause", "resume", "close"), advance),
+    **dict.fromkeys(("open", "pause", "resume"), advance),
+    "close": close,
+    "withdraw": withdraw,
     "top-up": top_up,
     "invite": invite,
     "status": status,

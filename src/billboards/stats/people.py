@@ -4,9 +4,10 @@ A generator's mean is over the instances on which it was judged, each with the m
 would have given another mean, and so would other annotators: some are severe. The variance of the mean is that of all
 pairs of judgments that share an instance or an annotator (two-way clusters; Cameron, Gelbach and Miller 2011), each
 part corrected for the few clusters it comes from, and the interval is Student's with the degrees of freedom of the
-parts (Bell and McCaffrey 2002, joined by Satterthwaite). Drawing annotators again (a crossed bootstrap) is too narrow
-where they are few: with three it covers 80% of the time, this interval 93 to 96%. Where annotators are not known, or
-there is only one, only instances count.
+parts (Bell and McCaffrey 2002, joined as Satterthwaite does, with fewer where both parts matter). Drawing annotators
+again (a crossed bootstrap) is too narrow where they are few: with three it covers 80% of the time, this interval 93 to
+97%, whether annotators differ or not (`benchmarks/people_coverage.py`). Where annotators are not known, or there is
+only one, only instances count.
 """
 
 from __future__ import annotations
@@ -143,6 +144,39 @@ class _Spread:
         ones = np.where(several, 1.0, np.nan)
         return variance, np.divide(first**2, second, out=ones, where=several & (second > 0))
 
+    def beside(self, instance: Ints, annotator: Ints, both: Ints) -> tuple[Floats, Floats]:
+        """By how much the variance of instances beside annotators must grow, and how evenly annotators are used.
+
+        The variance of instances less that of `both` holds (Σw² of instances - Σw² of both) times the variance of their
+        effects. Wanted is all that the annotators' part does not hold: everything where each annotator judges each
+        instance, since then what instances share is no difference between annotators. 0 where no instance has two
+        annotators. Evenness is 1 where all annotators weigh the same.
+        """
+        of_annotator, annotator_owner = self._clusters(annotator)
+        of_instance, instance_owner = self._clusters(instance)
+        of_both, owner = self._clusters(both)
+        weight, annotator_weight, instance_weight = (
+            np.bincount(place, self.weight) for place in (of_both, of_annotator, of_instance)
+        )
+        first, second = np.zeros(len(owner)), np.zeros(len(owner))
+        first[of_both], second[of_both] = annotator_weight[of_annotator], instance_weight[of_instance]
+
+        def total(owners: Ints, of_cluster: Floats) -> Floats:
+            return np.bincount(owners, of_cluster, self.generators).astype(np.float64)
+
+        annotators, instances = total(annotator_owner, annotator_weight**2), total(instance_owner, instance_weight**2)
+        cells = total(owner, weight**2)
+        trace = annotators - 2 * total(annotator_owner, annotator_weight**3) + annotators**2
+        # What instances' effects add to the annotators' sum of squares, less what independent parts would add.
+        shared = annotators * (instances - cells) - 2 * total(owner, weight * first * (second - weight))
+        held = cells + np.divide(annotators * shared, trace, out=np.zeros_like(trace), where=trace > 0)
+        apart = instances - cells
+        several = apart > 1e-9 * instances
+        grown = np.divide(instances - held, apart, out=np.zeros_like(apart), where=several)
+        counts = np.bincount(annotator_owner, minlength=self.generators)
+        even = np.divide(1.0, annotators * counts, out=np.ones_like(annotators), where=counts > 0)
+        return np.maximum(grown, 0.0), even
+
     def _clusters(self, code: Ints) -> tuple[Ints, Ints]:
         """The cluster of each judgment, a code of a generator, numbered from 0; and the generator of each cluster."""
         pairs, place = np.unique(self.generator * (int(code.max(initial=0)) + 1) + code, return_inverse=True)
@@ -160,7 +194,11 @@ class _Spread:
 
 
 def _half_widths(spread: _Spread, instance: Ints, annotator: Ints, people: Ints) -> tuple[Floats, Bools]:
-    """Half of each 95% interval, and whether annotators count in it; never narrower than by instances alone."""
+    """Half of each 95% interval, and whether annotators count in it.
+
+    Few annotators may agree by chance, so that their part looks like nothing: an interval has at least two thirds of
+    the width that instances alone give it, and more where most judgments come from some of the annotators.
+    """
     of_instances, freedom = spread.variance(instance)
     half = _student(of_instances, freedom)
     crossed = (people > 1) & np.isfinite(of_instances)
@@ -169,12 +207,15 @@ def _half_widths(spread: _Spread, instance: Ints, annotator: Ints, people: Ints)
     codes = np.maximum(annotator, 0)
     both = instance * (int(codes.max()) + 1) + codes
     of_annotators, annotators_freedom = spread.variance(codes, both)
+    beside, even = spread.beside(instance, codes, both)
     # Judgments that share both stand in both parts, and count once.
-    of_others = np.maximum(of_instances - spread.variance(both)[0], 0.0)
+    of_others = beside * np.maximum(of_instances - spread.variance(both)[0], 0.0)
     total = of_annotators + of_others
-    terms = of_annotators**2 / annotators_freedom + of_others**2 / freedom
+    # Satterthwaite's formula has a square of the first part; times the total there are fewer degrees of freedom, as
+    # it takes where that part is known from two or three annotators and happens to be small.
+    terms = of_annotators * total / annotators_freedom + of_others**2 / freedom
     joined = np.divide(total**2, terms, out=np.ones_like(total), where=terms > 0)
-    return np.where(crossed, np.fmax(half, _student(total, joined)), half), crossed
+    return np.where(crossed, np.fmax((1 - even / 3) * half, _student(total, joined)), half), crossed
 
 
 def _student(variance: Floats, freedom: Floats) -> Floats:

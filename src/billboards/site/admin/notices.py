@@ -129,8 +129,9 @@ def _message(site: Site, settings: MailSettings, delivery: Delivery) -> EmailMes
     message = EmailMessage()
     message["From"], message["To"] = settings.sender, delivery.target.removeprefix("mailto:")
     name = " ".join(str(payload["name"]).split())
-    message["Subject"] = f"[{payload['board']}] {name} is {payload['state']}"
-    lines = [f"{payload['kind']} {name}, version {payload['version']}, on board {payload['board']}: {payload['state']}"]
+    says = payload.get("says", payload["state"])
+    message["Subject"] = f"[{payload['board']}] {name} is {says}"
+    lines = [f"{payload['kind']} {name}, version {payload['version']}, on board {payload['board']}: {says}"]
     lines += [f"Reason: {payload['reason']}"] if payload["reason"] else []
     lines += ["The platform was at fault; this did not cost any quota."] if payload["platform"] else []
     lines.append(f"At {moment(payload['changed'])}.")

@@ -48,6 +48,8 @@ class LiveBoard:
     name: str
     audience: Audience
     board: Board
+    #: The same without what campaigns said.
+    without_campaigns: Board
     #: Cells of finished metrics only.
     cells: SqlCells
     generation: int
@@ -227,6 +229,7 @@ def _build(
         name=registered.name,
         audience=audience,
         board=judged,
+        without_campaigns=board,
         cells=site.cells(registered.name).only(signatures).called(renamed),
         generation=registered.generation,
         settings=settings,

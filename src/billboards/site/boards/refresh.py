@@ -13,6 +13,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
+from sqlalchemy import Connection
+
 from billboards.analyses._disclosed import disclosed_audit, disclosed_overrating, without_people
 from billboards.analyses._findings import Findings
 from billboards.analyses.audit.columns import audit_columns
@@ -29,6 +31,8 @@ from billboards.site.boards.live import LiveBoard, board_metrics, live_board
 from billboards.site.boards.ranking import rank_by_owner, ranking_options
 from billboards.site.boards.snapshots import Audience, Snapshot
 from billboards.site.cache import Shelf
+from billboards.site.campaigns import campaign_records as campaigns
+from billboards.site.database import trail
 from billboards.site.site import Site
 from billboards.site.submissions.consistency import BARS, inconsistency
 from billboards.site.submissions.doubts import copied_metrics, generator_doubts, kept_out
@@ -87,7 +91,7 @@ def refresh(site: Site, name: str, audience: Audience, lease: Lease) -> Snapshot
             audience,
             document,
             basis=basis(live),
-            cause=_cause(live, before, document),
+            cause=_cause(live, before, document) | _sources_changed(connection, live, last),
             moves=_moves(before, document),
             ensemble=None if ranking.ensemble is None else ranking.ensemble.signature,
             now=now,
@@ -197,6 +201,30 @@ def _cause(live: LiveBoard, before: Mapping[str, Any] | None, after: Mapping[str
             submission = entries[name].id if name in entries else None
             cause[kind].append({"side": side, "name": name, "submission": submission})
     return cause
+
+
+def _sources_changed(connection: Connection, live: LiveBoard, last: Snapshot | None) -> dict[str, Any]:
+    """What was decided about judgments since the last ranking: campaigns closed or withdrawn, the owner's choice.
+
+    Where everybody is kept from the judgments, a campaign has no name.
+    """
+    if last is None:
+        return {}
+    events = []
+    kept = snapshots.kept_at(connection, last)
+    named = live.audience == "owners" or not live.settings.hidden_judgments
+    for entry in trail.since(connection, live.name, kept, ("campaign.closed", "campaign.withdrawn")):
+        if entry.detail.get("from") != "draft":
+            event = entry.action.removeprefix("campaign.")
+            events.append(
+                {"event": event, "campaign": campaigns.get(connection, entry.subject).name if named else None}
+            )
+    chosen = trail.since(connection, live.name, 0, ("board.settings",))
+    ranks = [(entry.id, dict(entry.detail.get("settings") or {}).get("ranks")) for entry in chosen]
+    earlier = [source for number, source in ranks if number <= kept]
+    if ranks and ranks[-1][1] != (earlier[-1] if earlier else None):
+        events.append({"event": "chosen", "source": ranks[-1][1]})
+    return {"judgments": events} if events else {}
 
 
 def _moves(before: Mapping[str, Any] | None, after: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -85,6 +85,14 @@ def keep(
     return Snapshot(**head)
 
 
+def kept_at(connection: Connection, kept: Snapshot) -> int:
+    """The line of the audit trail that says that a snapshot was kept; 0 where it is gone."""
+    for entry in trail.entries(connection, board=kept.board, subject=kept.id):
+        if (entry.detail.get("number"), entry.detail.get("audience")) == (kept.number, kept.audience):
+            return entry.id
+    return 0
+
+
 def rebase(connection: Connection, kept: Snapshot, basis: str, *, now: float) -> None:
     """Note that a snapshot says what the board says now, too, although it rests on something else."""
     where = _is(kept.board, kept.audience, kept.number)

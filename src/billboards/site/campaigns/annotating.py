@@ -31,6 +31,7 @@ from billboards.site.campaigns.annotators import review_campaign, review_due
 from billboards.site.campaigns.answer_records import Answer, AnswerKind, Assignment
 from billboards.site.campaigns.campaign import Campaign, campaign_with_id
 from billboards.site.campaigns.campaign_records import ItemRow
+from billboards.site.campaigns.judged_submissions import announce_judged
 from billboards.site.campaigns.rolling import note_finished
 from billboards.site.campaigns.shown_items import campaign_board
 from billboards.site.campaigns.turns import Progress, Turn, count_progress, next_turn
@@ -208,9 +209,18 @@ def _keep(
         made = _add(connection, campaign, held, answer_id, kind, checked, spent, now, right, before)
         if kind == "submitted" and campaign.rolling:
             note_finished(connection, campaign, item.row, now=now)
+            _tell_submitter(connection, campaign, item, now)
         if kind == "submitted" and item.purpose == "label":
             follow_decisions(connection, campaign, now=now, instance=item.instance)
         return _saved(connection, made)
+
+
+def _tell_submitter(connection: Connection, campaign: Campaign, item: ItemRow, now: float) -> None:
+    """In a rolling campaign people's judging of a generator ends when everything asked about it is answered."""
+    if item.row is not None and item.purpose == "label":
+        done, wanted = answer_counts.labels_by_row(connection, campaign.id, row=item.row)[item.row]
+        if done >= wanted:
+            announce_judged(connection, campaign, now=now, row=item.row)
 
 
 def _add(

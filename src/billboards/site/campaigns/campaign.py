@@ -17,6 +17,8 @@ from billboards.site.site import Site
 
 #: Campaigns that were planned before there were these settings go on as they were begun.
 FIRST_PLANS = {"early": 0, "exclusion": "model"}
+#: What a campaign's details say under `ranking` where its owner left it to the rule whether it ranks.
+BY_RULE = "rule"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,7 +36,7 @@ class Campaign:
     instances: tuple[str, ...] = field(repr=False)
     #: Whether every generator that is accepted on the board joins by itself.
     rolling: bool
-    #: Whether its judgments rank the board once it is closed.
+    #: Whether its judgments rank the board once it is closed; see `is_chosen`.
     ranks: bool
     #: Dimensions of the board that its answers are laid on as well, on the scale of 0-100: template's → board's.
     joins: dict[str, str]
@@ -44,6 +46,17 @@ class Campaign:
     changed: float
     opened: float | None
     closed: float | None
+
+    @property
+    def is_chosen(self) -> bool:
+        """Whether its owner said if it ranks; else the rule does when it closes. Before 0.2 there was no such rule."""
+        return self.details.get("ranking") != BY_RULE
+
+    @property
+    def withdrawn(self) -> float | None:
+        """Since when its judgments are withdrawn from the board; None where they are not."""
+        taken = self.details.get("withdrawn")
+        return None if taken is None else float(taken["at"])
 
 
 def campaign_of(row: CampaignRow) -> Campaign:

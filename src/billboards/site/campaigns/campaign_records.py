@@ -129,6 +129,12 @@ def change(
     return get(connection, campaign_id)
 
 
+def decide(connection: Connection, campaign_id: str, *, ranks: bool, details: Mapping[str, Any]) -> None:
+    """Keep whether a campaign that has closed ranks its board, and what was told of that; part of its closing."""
+    values = {"ranks": ranks, "details": dict(details)}
+    connection.execute(update(campaigns).where(campaigns.c.id == campaign_id).values(**values))
+
+
 def get(connection: Connection, campaign_id: str) -> CampaignRow:
     """A campaign by its id."""
     row = connection.execute(select(campaigns).where(campaigns.c.id == campaign_id)).mappings().one_or_none()

@@ -1,21 +1,25 @@
-"""What owners do with campaigns: plan, quote, open, pause, resume, top up, close.
+"""What owners do with campaigns: plan, quote, open, pause, resume, top up, close, withdraw.
 
 A campaign is planned as a draft, with all of its items, so that a quote speaks of exactly what will be asked. Nothing
-is asked or paid before it is opened. Closing it is for good: then its judgments stand on the board, and the board is
-ranked anew.
+is asked or paid before it is opened. Closing it is for good: then its judgments stand on the board beside those that
+were there, and what ranks stays unless the owner says otherwise (`closing_effect` tells beforehand). A closed campaign
+can be withdrawn: its answers are kept, and the board is as it was before.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median
 from typing import Any, cast
 
+from sqlalchemy import Connection
+
 from billboards.analyses._view import View
 from billboards.analyses.next import Aim, Selection, select_items
 from billboards.board import Board, Outputs
+from billboards.board.coverage import Coverage, coverage
 from billboards.board.names import file_name_mistake
 from billboards.campaigns.control_items import plan_qualification, plan_tests
 from billboards.campaigns.items import Item, eligible, plan_items, sample, slot_document
@@ -30,9 +34,16 @@ from billboards.site.boards.live import LiveBoard, live_board
 from billboards.site.campaigns import answer_counts
 from billboards.site.campaigns import campaign_records as campaigns
 from billboards.site.campaigns.annotator_records import in_campaign
-from billboards.site.campaigns.campaign import Campaign, campaign_of, campaign_with_id
+from billboards.site.campaigns.campaign import BY_RULE, Campaign, campaign_of, campaign_with_id
 from billboards.site.campaigns.campaign_records import Kind, State
-from billboards.site.campaigns.judgments import check_scales
+from billboards.site.campaigns.judged_submissions import announce_judged
+from billboards.site.campaigns.judgments import (
+    check_scales,
+    judgments_of,
+    pooled_name,
+    source_name,
+    with_campaigns,
+)
 from billboards.site.site import Site
 
 
@@ -46,18 +57,21 @@ def create_campaign(
     generators: Sequence[str] | None = None,
     plan: CampaignPlan | None = None,
     rolling: bool = False,
-    ranks: bool = True,
+    ranks: bool | None = None,
     joins: Mapping[str, str] | None = None,
 ) -> Campaign:
     """Plan a campaign as a draft. Without `generators`, every machine generator on the board takes part.
 
-    `template` is a shipped one's name, the path of a file, or what was sent as one.
+    `template` is a shipped one's name, the path of a file, or what was sent as one. `ranks` says whether the board is
+    to be ranked by it; None leaves that to the rule: what ranks stays, and a campaign ranks where nothing else does.
     """
     plan = read_plan((plan or CampaignPlan()).document())
     sent = template if isinstance(template, SentTemplate) else SentTemplate(str(template), template_source(template))
     asked = parse_template(sent.text, sent.name)
     owners = live_board(site, board, audience="owners")
     live = owners.board
+    if name in owners.without_campaigns.judgments.campaigns:
+        raise Refused(f"board {board} has judgments of a campaign {name} in its folder; choose another name")
     rows = chosen_rows(live, generators)
     if not rows and not rolling:
         raise InvalidInput(f"board {board} has no machine generators; name the rows to be judged")
@@ -79,7 +93,8 @@ def create_campaign(
     items = plan_items(live, asked, plan, rows, instances)
     tests = [*plan_tests(live, asked, plan, instances), *plan_qualification(live, asked, plan, instances)]
     values = _values(sent.text, plan, [row.name for row in rows], instances, rolling, ranks, dict(joins or {}))
-    values |= {} if selection is None else {"details": {"selection": document_of(selection)}}
+    details = values["details"] | ({} if selection is None else {"selection": document_of(selection)})
+    values |= {"details": details}
     return write_draft(site, viewer, board, name, "labels", values, [*items, *tests])
 
 
@@ -123,11 +138,12 @@ def _values(
     generators: list[str],
     instances: Sequence[str],
     rolling: bool,
-    ranks: bool,
+    ranks: bool | None,
     joins: dict[str, str],
 ) -> dict[str, Any]:
     fields = {"template": source, "plan": plan.document(), "generators": generators, "instances": list(instances)}
-    return {**fields, "rolling": rolling, "ranks": ranks, "joins": joins, "details": {}}
+    details = {"ranking": BY_RULE if ranks is None else "chosen"}
+    return {**fields, "rolling": rolling, "ranks": ranks is not False, "joins": joins, "details": details}
 
 
 def item_document(item: Item) -> dict[str, Any]:
@@ -207,9 +223,152 @@ def resume_campaign(site: Site, viewer: Viewer, campaign_id: str, *, reason: str
     return _advance(site, viewer, campaign_id, "open", reason, before="paused")
 
 
-def close_campaign(site: Site, viewer: Viewer, campaign_id: str, *, reason: str | None = None) -> Campaign:
-    """End a campaign for good; its judgments stand on the board from now on."""
-    return _advance(site, viewer, campaign_id, "closed", reason)
+@dataclass(frozen=True, kw_only=True)
+class SourceChange:
+    """What closing or withdrawing a campaign does to the board: what ranks before and after, and what each covers.
+
+    `own` is what the campaign itself covers, `ranks` whether it ranks afterwards, `why` the reason in words.
+    """
+
+    campaign: str
+    own: Coverage
+    before: Coverage
+    after: Coverage
+    ranks: bool
+    why: str
+
+    @property
+    def is_other(self) -> bool:
+        """Whether another source ranks afterwards."""
+        return self.before.source != self.after.source
+
+
+def closing_effect(site: Site, viewer: Viewer, campaign_id: str, *, ranks: bool | None = None) -> SourceChange:
+    """What closing a campaign now would do; `ranks` as for `close_campaign`."""
+    require(viewer, "administer")
+    with site.database.reading() as connection:
+        return _closing(site, connection, campaign_with_id(connection, campaign_id), ranks)[0]
+
+
+def _closing(site: Site, connection: Connection, campaign: Campaign, ranks: bool | None) -> tuple[SourceChange, bool]:
+    """What closing does, and whether the campaign is to rank, which a setting of the board may go before."""
+    live = live_board(site, campaign.board, audience="owners")
+    base, setting = live.without_campaigns, live.settings.ranks
+    before = coverage(with_campaigns(connection, base, site.cache, ranks=setting, without=campaign.id))
+    own = _own_coverage(connection, base, campaign)
+    decided, why = _whether_it_ranks(base, campaign, ranks, before, own)
+    closed = replace(
+        campaign,
+        state="closed",
+        closed=site.clock(),
+        ranks=decided,
+        details={**campaign.details, "ranking": "chosen" if ranks is not None else campaign.details.get("ranking")},
+    )
+    after = with_campaigns(connection, base, site.cache, ranks=setting, assumed=closed)
+    is_ranking = decided and after.ranks in (pooled_name(base, campaign.template), source_name(campaign))
+    if decided and not is_ranking and setting is not None:
+        why = f"the board's setting ranks = {setting!r} goes before"
+    effect = SourceChange(
+        campaign=campaign.name, own=own, before=before, after=coverage(after), ranks=is_ranking, why=why
+    )
+    return effect, decided
+
+
+def _own_coverage(connection: Connection, base: Board, campaign: Campaign) -> Coverage:
+    """What a campaign's answers cover by themselves."""
+    judged = judgments_of(connection, base, campaign)
+    template = campaign.template
+    own = template.board_dimension(template.dimension(template.overall))
+    alone = replace(base, judgments=judged, dimensions={**base.dimensions, own.name: own}, aggregates={})
+    return replace(coverage(alone, own.name), source=source_name(campaign))
+
+
+def _whether_it_ranks(
+    base: Board, campaign: Campaign, ranks: bool | None, before: Coverage, own: Coverage
+) -> tuple[bool, str]:
+    """Whether a campaign that closes ranks the board, and why."""
+    if campaign.kind != "labels":
+        return False, "a blind check ranks nothing"
+    if not own.judgments:
+        return False, "no answer of it counts, so nothing changes"
+    if ranks is not None or campaign.is_chosen:
+        chosen = campaign.ranks if ranks is None else ranks
+        return chosen, f"its owner says that it {'ranks' if chosen else 'does not rank'}"
+    if not before.judgments:
+        return True, "nothing else ranks the board"
+    if before.source == pooled_name(base, campaign.template):
+        return True, f"it is counted together with the campaigns of template {campaign.template.name}, which rank"
+    if own.generators < before.generators:
+        covered = f"{own.generators:,} of {before.generators:,} generators"
+        return False, f"what ranks stays: it covers {covered} that {before.source} covers"
+    return False, f"what ranks stays until its owner says otherwise: {before.source}"
+
+
+def close_campaign(
+    site: Site, viewer: Viewer, campaign_id: str, *, reason: str | None = None, ranks: bool | None = None
+) -> Campaign:
+    """End a campaign for good; its judgments stand on the board from now on, beside those that were there.
+
+    `ranks` says whether the board is ranked by them; None is what was said when it was planned, or else the rule: what
+    ranks stays, and a campaign ranks where nothing else does. Without an answer that counts nothing changes.
+    """
+    require(viewer, "administer")
+    with site.database.reading() as connection:
+        campaign = campaign_with_id(connection, campaign_id)
+        effect, decided = _closing(site, connection, campaign, ranks)
+    now = site.clock()
+    with site.database.writing() as connection:
+        after = campaigns.advance(connection, campaign_id, "closed", actor=viewer.name, now=now, reason=reason)
+        if campaign.state != "draft":
+            details: dict[str, Any] = {**after.details, "closing": document_of(effect)}
+            details |= {"ranking": "chosen"} if ranks is not None else {}
+            campaigns.decide(connection, campaign_id, ranks=decided, details=details)
+            announce_judged(connection, campaign, now=now)
+        return campaign_with_id(connection, campaign_id)
+
+
+def withdrawing_effect(site: Site, viewer: Viewer, campaign_id: str) -> SourceChange:
+    """What withdrawing a closed campaign now would do."""
+    require(viewer, "administer")
+    with site.database.reading() as connection:
+        campaign = campaign_with_id(connection, campaign_id)
+        live = live_board(site, campaign.board, audience="owners")
+        after = with_campaigns(
+            connection, live.without_campaigns, site.cache, ranks=live.settings.ranks, without=campaign_id
+        )
+        return SourceChange(
+            campaign=campaign.name,
+            own=_own_coverage(connection, live.without_campaigns, campaign),
+            before=coverage(live.board),
+            after=coverage(after),
+            ranks=False,
+            why="the board is as if it had never been closed; its answers are kept",
+        )
+
+
+def withdraw_campaign(site: Site, viewer: Viewer, campaign_id: str, *, reason: str | None = None) -> Campaign:
+    """Take a closed campaign's judgments from the board, which goes back to what it was; nothing is deleted."""
+    require(viewer, "administer")
+    now = site.clock()
+    with site.database.writing() as connection:
+        campaign = campaign_with_id(connection, campaign_id)
+        if campaign.state != "closed":
+            raise Refused(f"campaign {campaign.name} is {campaign.state}; only a closed one can be withdrawn")
+        if campaign.withdrawn is not None:
+            raise Refused(f"campaign {campaign.name} is withdrawn already")
+        details = {**campaign.details, "withdrawn": {"at": now, "reason": reason}}
+        return campaign_of(
+            campaigns.change(
+                connection,
+                campaign_id,
+                "campaign.withdrawn",
+                actor=viewer.name,
+                now=now,
+                detail={"reason": reason},
+                details=details,
+                reason=reason,
+            )
+        )
 
 
 def _advance(

@@ -121,6 +121,10 @@ def show_progress(ask: Ask, **context: Any) -> Body:
     campaign = own_campaign(ask)
     status = campaign_status(ask.site, ask.viewer, campaign.id)
     quote = quote_campaign(ask.site, ask.viewer, campaign.id)
+    effect = None
+    if campaign.kind == "labels" and campaign.state != "draft" and campaign.withdrawn is None:
+        telling = campaigns.withdrawing_effect if campaign.state == "closed" else campaigns.closing_effect
+        effect = telling(ask.site, ask.viewer, campaign.id)
     most = quote.cost if campaign.plan.budget is None else min(quote.cost, campaign.plan.budget)
     return campaign_page(
         ask,
@@ -131,6 +135,7 @@ def show_progress(ask: Ask, **context: Any) -> Body:
         quote=quote,
         quoted=views.quote_facts(quote),
         most=views.money(most, quote.currency),
+        effect=effect,
         **context,
     )
 
@@ -348,7 +353,14 @@ def _resume(ask: Ask, campaign: Campaign, sent: Sent) -> None:
 def _close(ask: Ask, campaign: Campaign, sent: Sent) -> None:
     if not sent.get("confirm"):
         raise InvalidInput("closing is for good: tick the box that says so, then close")
-    campaigns.close_campaign(ask.site, ask.viewer, campaign.id, reason=_text(sent, "reason") or None)
+    ranks = {"yes": True, "no": False}.get(_text(sent, "ranks"))
+    campaigns.close_campaign(ask.site, ask.viewer, campaign.id, reason=_text(sent, "reason") or None, ranks=ranks)
+
+
+def _withdraw(ask: Ask, campaign: Campaign, sent: Sent) -> None:
+    if not sent.get("confirm"):
+        raise InvalidInput("this takes its judgments from the board: tick the box that says so, then withdraw")
+    campaigns.withdraw_campaign(ask.site, ask.viewer, campaign.id, reason=_text(sent, "reason") or None)
 
 
 def _top_up(ask: Ask, campaign: Campaign, sent: Sent) -> None:
@@ -417,6 +429,7 @@ ACTIONS: Mapping[str, tuple[str, Verb]] = {
     "pause": ("", _pause),
     "resume": ("", _resume),
     "close": ("", _close),
+    "withdraw": ("", _withdraw),
     "top-up": ("", _top_up),
     "invite": ("annotators", _invite),
     "share": ("annotators", _share),

@@ -44,7 +44,7 @@ OWN = "own"
 def show_form(ask: Ask) -> Body:
     """The form, filled in as a preset has it."""
     preset = ask.query.get("preset") or "sentence"
-    chosen = {"template": ask.query.get("template") or "genie-translation", "ranks": "yes", "preset": preset}
+    chosen = {"template": ask.query.get("template") or "genie-translation", "ranks": "", "preset": preset}
     return _form(ask, {**preset_fields(preset), **chosen}, (), 200)
 
 
@@ -89,7 +89,7 @@ def receive_form(ask: Ask, sent: Mapping[str, Any]) -> Body | str:
             generators=sent_lines(sent, "generators") or None,
             plan=sent_plan(sent),
             rolling=bool(sent.get("rolling")),
-            ranks=bool(sent.get("ranks")),
+            ranks={"yes": True, "no": False}.get(str(sent.get("ranks") or "")),
         )
     except (InvalidInput, Refused) as error:
         return _form(ask, sent, _mistakes(error), status_of(error))

@@ -1,8 +1,9 @@
 """What a campaign has found so far, for its owners: live while it runs, and as it stands on the board afterwards.
 
-Means are on 0-100, higher is better, over instances; intervals are 95% bootstrap intervals over instances, and the
-worst-case standard error is what the mean and the number of instances allow (GENIE, §6 and Appendix C). Everything is
-told with and without the annotators who were excluded. A board with one campaign's judgments and no others answers
+Means are on 0-100, higher is better, over instances; intervals, ranks and clusters are those of the board page: over
+instances and annotators, who may be severe (`billboards.stats.people`). The worst-case standard error is what the mean
+and the number of instances allow (GENIE, §6 and Appendix C). Everything is told with and without the annotators who
+were excluded. A board with one campaign's judgments and no others answers
 what can be asked of any board: agreement, estimates that lean on a metric, answers worth a second look.
 """
 
@@ -11,6 +12,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from billboards.analyses.ensemble import ENSEMBLE
 from billboards.analyses.estimate import MeanEstimate, estimate_generator
@@ -32,6 +36,8 @@ from billboards.site.campaigns.campaign import Campaign, campaign_with_id
 from billboards.site.campaigns.judgments import Label, judgments_of, labels_of
 from billboards.site.site import Site
 from billboards.site.work.cells import SqlCells
+from billboards.stats.clusters import places
+from billboards.stats.people import people_means, people_tests
 from billboards.stats.worst_case import bootstrap_mean, worst_case_se
 
 
@@ -45,9 +51,16 @@ class Estimated:
     instances: int
     labels: int
     mean: float
+    #: 95% bootstrap interval over instances alone, as version 0.1 computed it: too narrow where annotators differ.
     low: float
     high: float
     worst_se: float
+    #: 95% interval over instances and annotators; None where one instance can't tell how sure a mean is.
+    interval: tuple[float, float] | None = None
+    annotators: int = 0
+    #: Among the generators on this dimension; those that can't be told apart share a cluster and its first rank.
+    rank: int | None = None
+    cluster: int | None = None
 
 
 @dataclass(frozen=True)
@@ -103,9 +116,7 @@ def campaign_results(
         labels = labels_of(connection, campaign, with_excluded=with_excluded)
     names = [question.name for question in campaign.template.dimensions]
     ordered = sorted(names, key=lambda name: name != campaign.template.overall)
-    estimates = [
-        _estimate(campaign, rows, generator, name, draws) for name in ordered for generator, rows in _by(labels)
-    ]
+    estimates = [estimate for name in ordered for estimate in _estimates(campaign, labels, name, draws)]
     key = {name: k for k, name in enumerate(ordered)}
     estimates.sort(key=lambda estimate: (key[estimate.dimension], -estimate.mean, estimate.generator))
     return Results(campaign, with_excluded, tuple(estimates))
@@ -131,6 +142,37 @@ def _by(labels: Sequence[Label]) -> Iterator[tuple[str, list[Label]]]:
     for label in labels:
         rows.setdefault(label.slot.name, []).append(label)
     yield from rows.items()
+
+
+def _estimates(campaign: Campaign, labels: Sequence[Label], dimension: str, draws: int) -> Iterator[Estimated]:
+    """Every generator on one dimension, as people are shown on the board page."""
+    if not labels:
+        return
+    by_generator = dict(_by(labels))
+    question = campaign.template.dimension(dimension)
+    values = np.array([[100 * question.share(label.values[dimension])] for label in labels])
+    generator = _numbered([label.slot.name for label in labels])
+    instance = _numbered([label.instance for label in labels])
+    annotator = _numbered([label.annotator for label in labels])
+    shape = (len(by_generator), int(instance.max()) + 1)
+    means = people_means(values, generator, instance, annotator, shape=shape)
+    tests = people_tests(means.cells, draws=draws, seed=campaign.plan.seed)
+    _, ranks, clusters = places(means.mean, tests)
+    for k, name in enumerate(by_generator):
+        low, high = max(float(means.low[k]), 0.0), min(float(means.high[k]), 100.0)
+        yield replace(
+            _estimate(campaign, by_generator[name], name, dimension, draws),
+            interval=None if np.isnan(means.low[k]) else (low, high),
+            annotators=int(means.annotators[k]),
+            rank=ranks[k],
+            cluster=clusters.get(k),
+        )
+
+
+def _numbered(names: Sequence[str]) -> NDArray[np.int64]:
+    """Names as numbers from 0, in the order of their first mention."""
+    places_of = {name: k for k, name in enumerate(dict.fromkeys(names))}
+    return np.array([places_of[name] for name in names], np.int64)
 
 
 def _estimate(campaign: Campaign, labels: Sequence[Label], generator: str, dimension: str, draws: int) -> Estimated:

@@ -37,8 +37,10 @@ from billboards.site.campaigns.annotators import AnnotatorLine, TestCount
 from billboards.site.campaigns.campaign import Campaign, get_campaign
 from billboards.site.campaigns.campaign_records import Kind, State
 from billboards.site.campaigns.error_results import campaign_errors
+from billboards.site.campaigns.lifecycle import SourceChange
 from billboards.site.campaigns.results import AnswerLine, Estimated
 from billboards.site.campaigns.status import campaign_status
+from billboards.site.campaigns.views import effect_words
 from billboards.site.campaigns.watching import CampaignWatch, watch_campaign
 from billboards.site.web.api import MOST, Cursor, Limit, Page, list_at, page_at, tagged_router
 from billboards.stats.annotator_signs import AnnotatorEvidence
@@ -108,6 +110,10 @@ class CampaignFacts(BaseModel):
     instances: int
     rolling: bool
     ranks: bool
+    ranks_by_rule: bool = Field(
+        False, description="whether the rule decides when it closes: what ranks stays, and it ranks where nothing does"
+    )
+    withdrawn: float | None = Field(None, description="since when its judgments are withdrawn from the board")
     reason: str | None
     created: float
     changed: float
@@ -158,14 +164,17 @@ class NewCampaign(Strict):
     generators: list[str] | None = None
     plan: Annotated[CampaignPlan, BeforeValidator(_checked_plan)] = CampaignPlan()
     rolling: bool = False
-    ranks: bool = True
+    ranks: bool | None = Field(
+        None, description="whether it ranks the board when it closes; by default only where nothing else does"
+    )
 
 
 class Change(Strict):
-    """Why, and whether money may be spent."""
+    """Why, and whether money may be spent or the board changed."""
 
     reason: Words | None = None
-    confirm: bool = Field(False, description="yes, spend money")
+    confirm: bool = Field(False, description="yes, spend money; for close and withdraw: yes, change the board so")
+    ranks: bool | None = Field(None, description="for close: whether the board is ranked by it from now on")
 
 
 class Reason(Strict):
@@ -335,21 +344,42 @@ def list_answers(
     return page
 
 
+@router.get("/campaigns/{campaign}/coverage")
+def read_coverage(request: Request, campaign: str, viewer: Owner, ranks: bool | None = None) -> SourceChange:
+    """What ranks the board before and after, and what each source covers: if it closed now, or was withdrawn."""
+    chosen, site = _campaign(request, campaign), site_of(request)
+    if chosen.state == "closed":
+        return campaigns.withdrawing_effect(site, viewer, chosen.id)
+    return campaigns.closing_effect(site, viewer, chosen.id, ranks=ranks)
+
+
 @router.post("/campaigns/{campaign}/{action}")
 def change_campaign(
     request: Request,
     campaign: str,
-    action: Literal["open", "pause", "resume", "close"],
+    action: Literal["open", "pause", "resume", "close", "withdraw"],
     sent: Change,
     viewer: Owner,
 ) -> CampaignFacts:
-    """Open, pause, resume or close a campaign; what spends money wants `confirm`."""
-    chosen = _campaign(request, campaign)
+    """Open, pause, resume, close or withdraw a campaign; what spends money or changes the board wants `confirm`.
+
+    A campaign that was planned before version 0.2 closes without it, as its clients expect.
+    """
+    chosen, site = _campaign(request, campaign), site_of(request)
     if action in ("open", "resume") and chosen.plan.pay and not sent.confirm:
         raise Refused(f"campaign {chosen.name} spends money: look at its quote, then send confirm")
-    verbs = {"open": campaigns.open_campaign, "pause": campaigns.pause_campaign}
-    verbs |= {"resume": campaigns.resume_campaign, "close": campaigns.close_campaign}
-    return _facts(verbs[action](site_of(request), viewer, chosen.id, reason=sent.reason))
+    if action == "close":
+        if chosen.state != "draft" and "ranking" in chosen.details and not sent.confirm:
+            effect = campaigns.closing_effect(site, viewer, chosen.id, ranks=sent.ranks)
+            raise Refused(f"{effect_words(effect)}; send confirm to close campaign {chosen.name} for good")
+        return _facts(campaigns.close_campaign(site, viewer, chosen.id, reason=sent.reason, ranks=sent.ranks))
+    if action == "withdraw":
+        if chosen.state == "closed" and not sent.confirm:
+            effect = campaigns.withdrawing_effect(site, viewer, chosen.id)
+            raise Refused(f"{effect_words(effect)}; send confirm to withdraw campaign {chosen.name}")
+        return _facts(campaigns.withdraw_campaign(site, viewer, chosen.id, reason=sent.reason))
+    verbs = {"open": campaigns.open_campaign, "pause": campaigns.pause_campaign, "resume": campaigns.resume_campaign}
+    return _facts(verbs[action](site, viewer, chosen.id, reason=sent.reason))
 
 
 def _campaign(request: Request, campaign: str) -> Campaign:
@@ -357,6 +387,8 @@ def _campaign(request: Request, campaign: str) -> Campaign:
 
 
 def _facts(campaign: Campaign) -> CampaignFacts:
-    values: dict[str, Any] = {word: getattr(campaign, word) for word in CampaignFacts.model_fields}
+    words = [word for word in CampaignFacts.model_fields if word != "ranks_by_rule"]
+    values: dict[str, Any] = {word: getattr(campaign, word) for word in words}
+    values["ranks_by_rule"] = not campaign.is_chosen
     values |= {"template": campaign.template.signature, "instances": len(campaign.instances)}
     return CampaignFacts(**{**values, "generators": list(campaign.generators), "plan": asdict(campaign.plan)})

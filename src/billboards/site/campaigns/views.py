@@ -12,10 +12,12 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from billboards.analyses.rank import Ranking
+from billboards.board.coverage import Coverage
 from billboards.campaigns.quote import Quote
 from billboards.campaigns.templates import Template
 from billboards.site.campaigns.annotators import TestCount
 from billboards.site.campaigns.item_view import ItemView, view_item
+from billboards.site.campaigns.lifecycle import SourceChange
 from billboards.site.campaigns.results import AnswerLine, Estimated, Results
 from billboards.site.campaigns.shown_items import Shown
 from billboards.site.campaigns.status import Status
@@ -77,6 +79,24 @@ def live_document(status: Status) -> dict[str, Any]:
         "facts": {fact.key: fact.text for fact in status_facts(status)},
         "generators": [[done, wanted] for _, done, wanted in status.by_generator[:MOST_ROWS]],
     }
+
+
+def effect_words(effect: SourceChange) -> str:
+    """What closing or withdrawing a campaign does to the board, in a sentence."""
+    before, after = (coverage_words(source) for source in (effect.before, effect.after))
+    if effect.is_other:
+        return f"now {before} ranks the board, then {after}: {effect.why}"
+    return f"what ranks the board stays, {before} now and {after} then: {effect.why}"
+
+
+def coverage_words(source: Coverage) -> str:
+    """A source of judgments and what it covers."""
+    if source.source is None:
+        return "nothing"
+    return (
+        f"{source.source} ({source.generators:,} generators, {source.outputs:,} outputs, "
+        f"{source.judgments:,} judgments)"
+    )
 
 
 def quote_facts(quote: Quote) -> tuple[tuple[str, str], ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -66,6 +66,14 @@ def entries(
     if before is not None:
         query = query.where(audit.c.id < before)
     return tuple(Entry(**row) for row in connection.execute(query).mappings())
+
+
+def since(connection: Connection, board: str, after: int, actions: Collection[str]) -> tuple[Entry, ...]:
+    """Lines of some actions on a board that came after another line, the oldest first."""
+    where = (audit.c.board == board, audit.c.id > after, audit.c.action.in_(list(actions)))
+    return tuple(
+        Entry(**row) for row in connection.execute(select(audit).where(*where).order_by(audit.c.id)).mappings()
+    )
 
 
 def write_log(connection: Connection, submission: str, text: str, *, now: float, stream: str = "platform") -> None:

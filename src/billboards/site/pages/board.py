@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from fastapi import APIRouter
@@ -16,6 +17,7 @@ from billboards.site.boards import snapshots
 from billboards.site.boards.masked import Look
 from billboards.site.boards.refresh import basis
 from billboards.site.boards.snapshots import Snapshot
+from billboards.site.campaigns.protocol import list_protocols
 from billboards.site.pages import badges
 from billboards.site.pages.board_view import (
     card_lines,
@@ -52,6 +54,10 @@ def show_board(ask: Ask) -> Body:
         "card": look.board.card,
         "facts": fact_lines(look.board, ranking),
         "card_lines": card_lines(look.board),
+        "protocols": [
+            (campaign.name, addresses.board(look.name, "campaigns", campaign.id, "protocol"))
+            for campaign in list_protocols(look)
+        ],
         "pending": _pending(ask, look),
         "moved": None if chosen else _moved(look),
         "filters": filter_selects(look.board, chosen, look.ranking) if look.judged else [],
@@ -129,6 +135,15 @@ def _moved(look: Look) -> dict[str, Any] | None:
     }
 
 
+def source_words(event: Mapping[str, Any]) -> str:
+    """What was decided about a board's judgments, in a few words."""
+    if event["event"] == "chosen":
+        source = event["source"]
+        return "the owner chose what ranks by the rule" if source is None else f"the owner chose {source} to rank"
+    campaign = "a campaign" if event["campaign"] is None else f"campaign {event['campaign']}"
+    return f"{campaign} closed" if event["event"] == "closed" else f"{campaign} was withdrawn"
+
+
 def cause_words(snapshot: Snapshot) -> str:
     """Why a ranking was made, in a few words."""
     words = {"added": "came in", "removed": "went", "changed": "sent a new version"}
@@ -136,6 +151,7 @@ def cause_words(snapshot: Snapshot) -> str:
     causes = [
         f"{listed([entry['name'] for entry in cause[key]])} {verb}" for key, verb in words.items() if cause.get(key)
     ]
+    causes += [source_words(event) for event in cause.get("judgments", ())]
     return "; ".join(causes) or ("the first ranking" if cause.get("first") else "the board or its settings changed")
 
 
@@ -156,6 +172,7 @@ def show_ranking(ask: Ask) -> Body:
         "card": look.board.card,
         "facts": [],
         "card_lines": [],
+        "protocols": [],
         "pending": [],
         "moved": None,
         "filters": [],

@@ -12,6 +12,7 @@ from billboards.errors import UnknownName
 from billboards.site.accounts.access import Viewer, may
 from billboards.site.boards import registry
 from billboards.site.boards.live import live_board
+from billboards.site.campaigns.judged_submissions import PeopleProgress, people_progress
 from billboards.site.pages.paging import read_before, write_before
 from billboards.site.settings import read_board_settings
 from billboards.site.site import Site
@@ -133,6 +134,7 @@ def show_submission(ask: Ask) -> Body:
         submission=submission,
         own=own,
         progress=status_of(ask.site, submission),
+        judged=_people(ask, submission) if own or look.judged else None,
         log=lines,
         last_line=lines[-1].id if lines else 0,
         actions=_actions(ask.viewer, submission),
@@ -146,6 +148,11 @@ def show_submission(ask: Ask) -> Body:
         kept_out=look.live.board.trust.bar(on_board or submission.public_name, doubts_of(submission)),
         inconsistency=inconsistency(submission, counted=may(ask.viewer, "read-hidden") or not hidden),
     )
+
+
+def _people(ask: Ask, submission: Submission) -> PeopleProgress | None:
+    with ask.site.database.reading() as connection:
+        return people_progress(connection, submission)
 
 
 def _facts(submission: Submission) -> list[tuple[str, str]]:

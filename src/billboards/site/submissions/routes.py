@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from typing import Annotated, Any, Literal
 
 from fastapi import Depends, File, Form, Request, Response, UploadFile
@@ -12,6 +13,7 @@ from billboards.board.added_scores import read_needs
 from billboards.errors import InvalidInput
 from billboards.site.accounts.access import Viewer, may
 from billboards.site.accounts.permissions import Permission, SubmissionPermission, site_of
+from billboards.site.campaigns.judged_submissions import people_progress
 from billboards.site.database.trail import LogLine
 from billboards.site.submissions import records as submissions
 from billboards.site.submissions import sending as submitting
@@ -43,6 +45,14 @@ class ProgressFacts(BaseModel):
     seconds_left: float | None
 
 
+class PeopleFacts(BaseModel):
+    """How many of the answers that are wanted about its outputs people have given, and whether no more come."""
+
+    done: int
+    wanted: int
+    ended: bool
+
+
 class SubmissionFacts(BaseModel):
     """A submission, and how far it has come."""
 
@@ -62,6 +72,7 @@ class SubmissionFacts(BaseModel):
     created: float
     changed: float
     progress: ProgressFacts | None = Field(None, description="of a single submission that is being scored")
+    people: PeopleFacts | None = Field(None, description="of a single generator that people judge")
     waits: str | None = Field(None, description="what a single submission waits for that nobody does now")
     warnings: list[str] = Field(default_factory=list, description="what is odd about it, when it is sent in")
     doubts: list[str] = Field(default_factory=list, description="what speaks against its outputs, once it is checked")
@@ -302,7 +313,10 @@ def read_submission(request: Request, seen: Seen) -> SubmissionFacts:
     submission = seen[1]
     waits = unmet_need(site_of(request), submission)
     if submission.state != "scoring":
-        return _facts(submission).model_copy(update={"waits": waits})
+        with site_of(request).database.reading() as connection:
+            judged = people_progress(connection, submission)
+        people = None if judged is None else PeopleFacts(**asdict(judged))
+        return _facts(submission).model_copy(update={"waits": waits, "people": people})
     now = progress(site_of(request), submission)
     facts = ProgressFacts(done=now.done, total=now.total, seconds_left=now.seconds)
     return _facts(submission).model_copy(update={"progress": facts, "waits": waits})

@@ -14,6 +14,7 @@ from billboards.site.accounts import pages as account
 from billboards.site.campaigns import annotating_pages as annotating
 from billboards.site.campaigns import pages as campaigns
 from billboards.site.campaigns import planning_pages as campaign_planning
+from billboards.site.campaigns import protocol
 from billboards.site.campaigns import template_pages as templates
 from billboards.site.pages import (
     advice,
@@ -68,6 +69,7 @@ PAGES = (
     templates,
     campaign_planning,
     campaigns,
+    protocol,
     board,
 )
 
