@@ -56,6 +56,10 @@ class CampaignPlan:
     #: What an hour should be paid at least.
     hourly: Annotated[float, Field(strict=True, ge=0, le=10**6)] = 15.0
     budget: Annotated[float | None, Field(strict=True, ge=0, le=10**12)] = None
+    #: What a generator that joins a rolling campaign later may cost, and all such together, without anybody being
+    #: asked; where both are None, each waits until its price is confirmed.
+    newcomer_each: Annotated[float | None, Field(strict=True, ge=0, le=10**12)] = None
+    newcomers_total: Annotated[float | None, Field(strict=True, ge=0, le=10**12)] = None
     #: What one item is expected to take; the median of real answers replaces it.
     seconds_per_item: Annotated[float | None, Field(strict=True, ge=0.1, le=86400)] = None
     opens: Seconds = None

@@ -41,6 +41,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         if name in ("open", "resume"):
             _add_confirm(below)
     _add_top_up(actions.add_parser("top-up", help="add money, generators or labels"))
+    _add_admit(actions.add_parser("admit", help="confirm the price of generators that wait to join a rolling campaign"))
     _add_invite(actions.add_parser("invite", help="personal links for annotators, shown once"))
     _add_named(actions.add_parser("status", help="how it stands: labels, money, annotators"), formats=True)
     results = actions.add_parser("results", help="means with intervals, without and with excluded annotators")
@@ -82,7 +83,7 @@ def _add_new(parser: ArgumentParser) -> None:
         metavar="NAME",
         help="whom to judge; may be repeated (default: every machine generator)",
     )
-    parser.add_argument("--rolling", action="store_true", help="generators that are accepted later join by themselves")
+    parser.add_argument("--rolling", action="store_true", help="generators that are accepted later join too")
     parser.add_argument("--no-rank", action="store_true", help="don't rank the board by it when it closes")
     add_plan(parser)
     _add_data(parser, formats=True)
@@ -104,6 +105,12 @@ def _add_top_up(parser: ArgumentParser) -> None:
     parser.add_argument("--budget", type=options.non_negative, default=0.0, metavar="X", help="money to add")
     parser.add_argument("--generator", action="append", default=[], metavar="NAME", help="whom to judge too")
     parser.add_argument("--labels", type=options.positive, metavar="N", help="labels per output from now on")
+    _add_confirm(parser)
+
+
+def _add_admit(parser: ArgumentParser) -> None:
+    _add_named(parser)
+    parser.add_argument("generators", nargs="+", metavar="GENERATOR", help="who may join, as `status` lists them")
     _add_confirm(parser)
 
 

@@ -40,6 +40,12 @@ def add_plan(parser: ArgumentParser) -> None:
     parser.add_argument("--currency", metavar="NAME", help="default USD")
     parser.add_argument("--hourly", type=options.non_negative, metavar="X", help="least wage of an hour (default 15)")
     parser.add_argument("--budget", type=options.non_negative, metavar="X", help="spend no more than this")
+    parser.add_argument(
+        "--newcomer-each", type=options.non_negative, metavar="X", help="rolling: a later generator may cost X unasked"
+    )
+    parser.add_argument(
+        "--newcomers-total", type=options.non_negative, metavar="X", help="all later ones may cost X unasked"
+    )
     parser.add_argument("--seconds", type=options.non_negative, metavar="X", help="what an item is expected to take")
     parser.add_argument("--opens", type=_moment, metavar="TIME", help="not before, as in 2026-05-01T12:00Z")
     parser.add_argument("--closes", type=_moment, metavar="TIME", help="not after")
@@ -93,7 +99,7 @@ def chosen_plan(arguments: Namespace) -> CampaignPlan:
     plan: dict[str, Any] = PRESETS[arguments.preset].document()
     asked = ("instances", "labels", "overlap", "positive", "negative", "qualification", "pass_mark")
     paid = ("pay", "fee", "currency", "hourly", "budget", "opens", "closes", "zone", "seed", "selector", "aim")
-    stops = ("stop", "stop_level", "exclusion")
+    stops = ("stop", "stop_level", "exclusion", "newcomer_each", "newcomers_total")
     plan |= {word: getattr(arguments, word) for word in (*asked, *paid, *stops) if getattr(arguments, word) is not None}
     plan |= {} if arguments.minutes is None else {"lease_seconds": 60 * arguments.minutes}
     plan |= {} if arguments.seconds is None else {"seconds_per_item": arguments.seconds}

@@ -96,10 +96,24 @@ def status_tables(status: Status) -> list[Table]:
         TableColumn("wanted", "wanted"),
     )
     rows = tuple({"name": name, "done": done, "wanted": wanted} for name, done, wanted in status.by_generator)
-    return [
+    tables = [
         _facts(status.campaign.name, facts, [wage] if status.hourly_ok is False else []),
         Table(f"{status.campaign.name}: by generator", columns, rows),
     ]
+    return [*tables, waiting_table(status)] if status.waiting else tables
+
+
+def waiting_table(status: Status) -> Table:
+    """Generators that wait to join a rolling campaign, with their prices."""
+    columns = (
+        TableColumn("generator", "generator", "left", kind="name"),
+        TableColumn("labels", "labels"),
+        TableColumn("price", f"price, {status.campaign.plan.currency}", digits=2),
+        TableColumn("reason", "why it waits", "left"),
+    )
+    rows = tuple({**asdict(newcomer), "reason": newcomer.reason} for newcomer in status.waiting)
+    notes = (f"`billboards campaign admit {status.campaign.name} GENERATOR --confirm` lets one in.",)
+    return Table(f"{status.campaign.name}: waiting to join", columns, rows, notes)
 
 
 def results_table(results: Results) -> Table:

@@ -89,12 +89,14 @@ def advance(arguments: Namespace, site: Site, owner: Viewer) -> int:
     """Open, pause, resume or close a campaign; nothing that is paid for without a yes."""
     from billboards.cli.output import note
     from billboards.site.campaigns import lifecycle as campaigns
+    from billboards.site.campaigns.rolling import newcomer_words
 
     campaign = _named(arguments, site)
     if arguments.action in ("open", "resume") and campaign.plan.pay and not arguments.confirm:
         quote = campaigns.quote_campaign(site, owner, campaign.id)
         most = quote.cost if campaign.plan.budget is None else min(quote.cost, campaign.plan.budget)
-        note(f"this may cost {most:,.2f} {quote.currency}; nothing was done: say --confirm to spend it")
+        later = f"; {newcomer_words(campaign.plan)}" if campaign.rolling else ""
+        note(f"this may cost {most:,.2f} {quote.currency}{later}; nothing was done: say --confirm to spend it")
         return 1
     verbs = {"open": campaigns.open_campaign, "pause": campaigns.pause_campaign}
     verbs |= {"resume": campaigns.resume_campaign, "close": campaigns.close_campaign}
@@ -117,6 +119,26 @@ def top_up(arguments: Namespace, site: Site, owner: Viewer) -> int:
     )
     budget = "no limit" if done.plan.budget is None else f"{done.plan.budget:,.2f} {done.plan.currency}"
     note(f"{done.name}: {len(done.generators)} generators, {done.plan.labels} labels per output, budget {budget}")
+    return 0
+
+
+def admit(arguments: Namespace, site: Site, owner: Viewer) -> int:
+    """Let generators that wait join a rolling campaign, once their price is confirmed."""
+    from billboards.cli.output import note
+    from billboards.errors import UnknownName
+    from billboards.site.campaigns.rolling import admit_newcomers, waiting_generators
+
+    campaign = _named(arguments, site)
+    waiting = {newcomer.generator: newcomer.price for newcomer in waiting_generators(campaign)}
+    for name in arguments.generators:
+        if name not in waiting:
+            raise UnknownName("waiting generator", name, waiting)
+    price = sum(waiting[name] for name in set(arguments.generators))
+    if campaign.plan.pay and not arguments.confirm:
+        note(f"this costs {price:,.2f} {campaign.plan.currency}; nothing was done: say --confirm to spend it")
+        return 1
+    done = admit_newcomers(site, owner, campaign.id, arguments.generators)
+    note(f"{done.name}: {', '.join(arguments.generators)} joined, {len(done.generators)} generators")
     return 0
 
 
@@ -232,6 +254,7 @@ VERBS = {
     "quote": quote,
     **dict.fromkeys(("open", "pause", "resume", "close"), advance),
     "top-up": top_up,
+    "admit": admit,
     "invite": invite,
     "status": status,
     "results": results,

@@ -28,6 +28,8 @@ NAMES = {
     "fee": "Platform's fee",
     "hourly": "Least wage of an hour",
     "budget": "Budget",
+    "newcomer_each": "Each later generator",
+    "newcomers_total": "All later generators",
     "seconds_per_item": "Seconds an item takes",
     "opens": "Not before",
     "closes": "Not after",

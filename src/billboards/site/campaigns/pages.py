@@ -39,6 +39,7 @@ from billboards.site.campaigns.results import (
     metric_estimates,
     second_look,
 )
+from billboards.site.campaigns.rolling import admit_newcomers, newcomer_words
 from billboards.site.campaigns.status import campaign_status
 from billboards.site.campaigns.template_pages import preview_page
 from billboards.site.campaigns.watching import watch_campaign, watch_words
@@ -127,6 +128,8 @@ def show_progress(ask: Ask, **context: Any) -> Body:
         quote=quote,
         quoted=views.quote_facts(quote),
         most=views.money(most, quote.currency),
+        newcomers=newcomer_words(campaign.plan) if campaign.rolling else None,
+        money=views.money,
         **context,
     )
 
@@ -345,6 +348,11 @@ def _top_up(ask: Ask, campaign: Campaign, sent: Sent) -> None:
     )
 
 
+def _admit(ask: Ask, campaign: Campaign, sent: Sent) -> None:
+    _check_price(campaign, sent)
+    admit_newcomers(ask.site, ask.viewer, campaign.id, [_text(sent, "generator")])
+
+
 def _check_price(campaign: Campaign, sent: Sent) -> None:
     if campaign.plan.pay and not sent.get("confirm"):
         raise InvalidInput("this spends money: tick the box beside the price, then go on")
@@ -399,6 +407,7 @@ ACTIONS: Mapping[str, tuple[str, Verb]] = {
     "resume": ("", _resume),
     "close": ("", _close),
     "top-up": ("", _top_up),
+    "admit": ("", _admit),
     "invite": ("annotators", _invite),
     "share": ("annotators", _share),
     "revoke": ("annotators", _revoke),

@@ -36,6 +36,7 @@ from billboards.site.campaigns.annotators import AnnotatorLine, TestCount
 from billboards.site.campaigns.campaign import Campaign, get_campaign
 from billboards.site.campaigns.campaign_records import Kind, State
 from billboards.site.campaigns.results import AnswerLine, Estimated
+from billboards.site.campaigns.rolling import Newcomer, admit_newcomers
 from billboards.site.campaigns.status import campaign_status
 from billboards.site.campaigns.watching import CampaignWatch, watch_campaign
 from billboards.site.web.api import MOST, Cursor, Limit, Page, list_at, page_at, tagged_router
@@ -136,6 +137,8 @@ class StatusFacts(BaseModel):
     #: Labels that need not be given, since what they would tell is decided, and what they would cost.
     saved: int = 0
     saved_money: float = 0.0
+    #: Generators that wait to join a rolling campaign, each with the price to be confirmed.
+    waiting: list[Newcomer] = Field(default_factory=list)
     generators: list[GeneratorProgress]
 
 
@@ -163,6 +166,13 @@ class Change(Strict):
 
     reason: Words | None = None
     confirm: bool = Field(False, description="yes, spend money")
+
+
+class Admitted(Strict):
+    """Generators that wait outside a rolling campaign, and whether their prices are confirmed."""
+
+    generators: list[str] = Field(min_length=1, max_length=1000)
+    confirm: bool = Field(False, description="yes, spend what they cost")
 
 
 class Reason(Strict):
@@ -324,6 +334,15 @@ def list_answers(
     )
     page: Page[AnswerLine] = page_at(list(lines), limit, cursor, lambda line: line)
     return page
+
+
+@router.post("/campaigns/{campaign}/admit")
+def admit(request: Request, campaign: str, sent: Admitted, viewer: Owner) -> CampaignFacts:
+    """Confirm the prices of generators that wait (`waiting` of `GET /campaigns/C`), and let them in."""
+    chosen = _campaign(request, campaign)
+    if chosen.plan.pay and not sent.confirm:
+        raise Refused(f"campaign {chosen.name} spends money: look at what waits and its price, then send confirm")
+    return _facts(admit_newcomers(site_of(request), viewer, chosen.id, sent.generators))
 
 
 @router.post("/campaigns/{campaign}/{action}")

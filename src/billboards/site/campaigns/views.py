@@ -61,6 +61,10 @@ def status_facts(status: Status) -> tuple[Fact, ...]:
             Fact("left", "left", "no limit" if status.left is None else money(status.left, currency)),
             Fact("hourly", "an hour is paid", money(status.hourly, currency)),
         ]
+    if status.waiting:
+        prices = sum(newcomer.price for newcomer in status.waiting)
+        worth = f", {money(prices, currency)}" if prices else ""
+        facts.append(Fact("waiting", "generators that wait", f"{len(status.waiting):,}{worth}"))
     if status.campaign.plan.stop == "decided":
         worth = f", {money(status.saved_money, currency)}" if status.campaign.plan.pay else ""
         facts.append(Fact("saved", "saved by stopping", f"{status.saved:,} labels{worth}"))
