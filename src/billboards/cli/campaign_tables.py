@@ -72,6 +72,30 @@ def campaigns_table(campaigns: Sequence[Campaign]) -> Table:
     return Table("campaigns", columns, rows)
 
 
+def repetitions_table(name: str, planned: Sequence[Campaign], quotes: Sequence[Quote]) -> Table:
+    """The days on which a campaign is repeated, and what each costs."""
+    columns = (
+        TableColumn("name", "campaign", "left", kind="name"),
+        TableColumn("state", "state", "left"),
+        TableColumn("generators", "generators"),
+        TableColumn("instances", "instances"),
+        TableColumn("labels", "labels"),
+        TableColumn("cost", "cost", "left"),
+    )
+    rows = tuple(
+        {
+            "name": campaign.name,
+            "state": campaign.state,
+            "generators": len(campaign.generators),
+            "instances": len(campaign.instances),
+            "labels": quote.labels,
+            "cost": _money(quote.cost, quote.currency),
+        }
+        for campaign, quote in zip(planned, quotes, strict=True)
+    )
+    return Table(f"{name}: repetitions", columns, rows)
+
+
 def status_tables(status: Status) -> list[Table]:
     """How a campaign stands, in all and by generator."""
     currency = status.campaign.plan.currency

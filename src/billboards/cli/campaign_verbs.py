@@ -122,6 +122,39 @@ def top_up(arguments: Namespace, site: Site, owner: Viewer) -> int:
     return 0
 
 
+def repeat(arguments: Namespace, site: Site, owner: Viewer) -> int:
+    """Plan a campaign again on other days; open the repetitions where that is asked for and confirmed."""
+    from billboards.cli.campaign_tables import repetitions_table
+    from billboards.cli.output import emit, note
+    from billboards.site.campaigns.lifecycle import open_campaign, quote_campaign
+    from billboards.site.campaigns.repeating import WHO, plan_repetitions
+
+    campaign = _named(arguments, site)
+    planned = plan_repetitions(
+        site,
+        owner,
+        campaign.id,
+        arguments.days,
+        first=arguments.first,
+        every=arguments.every,
+        annotators=arguments.annotators,
+        anchors=arguments.anchors,
+        instances=arguments.instances,
+        ranks=arguments.rank,
+    )
+    quotes = [quote_campaign(site, owner, repetition.id) for repetition in planned]
+    cost = sum(quote.cost for quote in quotes)
+    note(f"planned on {len(planned)} days; they take {WHO[arguments.annotators]}")
+    if arguments.open and campaign.plan.pay and not arguments.confirm:
+        note(f"opening them may cost {cost:,.2f} {campaign.plan.currency}; they stay drafts: open each with --confirm")
+    elif arguments.open:
+        planned = tuple(open_campaign(site, owner, repetition.id) for repetition in planned)
+    entries = [_document(repetition) for repetition in planned]
+    document = {"campaign": campaign.name, "cost": cost, "repetitions": entries}
+    emit(arguments, [repetitions_table(campaign.name, planned, quotes)], lambda: document)
+    return 0
+
+
 def admit(arguments: Namespace, site: Site, owner: Viewer) -> int:
     """Let generators that wait join a rolling campaign, once their price is confirmed."""
     from billboards.cli.output import note
@@ -177,10 +210,12 @@ def status(arguments: Namespace, site: Site, owner: Viewer) -> int:
 
 
 def results(arguments: Namespace, site: Site, owner: Viewer) -> int:
-    """What a campaign has found, without and with the excluded."""
+    """What a campaign has found, without and with the excluded; of one that was repeated, how far that reproduces."""
+    from billboards.analyses.ratings.days import day_tables
     from billboards.cli.campaign_tables import meta_table, results_table, watch_tables
     from billboards.cli.output import emit
     from billboards.site.campaigns.meta_evaluation import meta_results
+    from billboards.site.campaigns.repeating import campaign_days
     from billboards.site.campaigns.results import both_results
     from billboards.site.campaigns.watching import watch_campaign
 
@@ -195,11 +230,14 @@ def results(arguments: Namespace, site: Site, owner: Viewer) -> int:
     tables = [results_table(without)]
     tables += [results_table(with_all)] if with_all.estimates != without.estimates else []
     tables += watch_tables(campaign.name, watched) if watched.means else []
+    days = campaign_days(site, owner, campaign.id)
+    tables += day_tables(days) if days is not None else []
     document = {
         "campaign": campaign.name,
         "without_excluded": [asdict(estimate) for estimate in without.estimates],
         "with_excluded": [asdict(estimate) for estimate in with_all.estimates],
         "watch": asdict(watched),
+        **({} if days is None else {"days": asdict(days)}),
     }
     emit(arguments, tables, lambda: document)
     return 0
@@ -255,6 +293,7 @@ VERBS = {
     **dict.fromkeys(("open", "pause", "resume", "close"), advance),
     "top-up": top_up,
     "admit": admit,
+    "repeat": repeat,
     "invite": invite,
     "status": status,
     "results": results,

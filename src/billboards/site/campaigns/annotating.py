@@ -28,6 +28,7 @@ from billboards.site.campaigns.annotators import review_campaign, review_due
 from billboards.site.campaigns.answer_records import Answer, AnswerKind, Assignment
 from billboards.site.campaigns.campaign import Campaign, campaign_with_id
 from billboards.site.campaigns.campaign_records import ItemRow
+from billboards.site.campaigns.repeating import check_may_judge
 from billboards.site.campaigns.rolling import note_finished
 from billboards.site.campaigns.turns import Progress, Turn, count_progress, next_turn
 from billboards.site.campaigns.watching import follow_decisions
@@ -69,7 +70,9 @@ def enter(site: Site, token: str, *, external: str | None = None) -> Participant
         if link.annotator_id is not None:
             standing = annotators.participation(connection, link.campaign_id, link.annotator_id)
             if standing is not None:
-                return _participant(connection, standing)
+                participant = _participant(connection, standing)
+                check_may_judge(connection, participant.campaign, link.annotator_id)
+                return participant
     if link.annotator_id is None and (not external or len(external) > 200):
         raise InvalidInput("this link is shared; come by the platform's own page, which says who you are")
     with site.database.writing() as connection:
@@ -87,8 +90,9 @@ def enter_account(site: Site, viewer: Viewer, campaign_id: str) -> Participant:
 
 
 def _join(connection: Connection, campaign_id: str, annotator_id: int, now: float) -> Participation:
-    plan = campaign_with_id(connection, campaign_id).plan
-    state: Standing = "qualifying" if plan.qualification else "active"
+    campaign = campaign_with_id(connection, campaign_id)
+    check_may_judge(connection, campaign, annotator_id)
+    state: Standing = "qualifying" if campaign.plan.qualification else "active"
     return annotators.join(connection, campaign_id, annotator_id, state, now=now)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
+from datetime import date
 from typing import Any
 
 from fastapi import APIRouter
@@ -16,6 +17,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from billboards.analyses.ratings.agreement import annotator_tables
+from billboards.analyses.ratings.days import day_tables
 from billboards.analyses.watch import verdict
 from billboards.errors import BillboardsError, InvalidInput, NotEnoughData, Refused, UnknownName
 from billboards.reading import whole_number
@@ -28,6 +30,7 @@ from billboards.site.campaigns.campaign import Campaign, get_campaign
 from billboards.site.campaigns.forms import sent_lines, sent_number
 from billboards.site.campaigns.lifecycle import list_campaigns, quote_campaign
 from billboards.site.campaigns.meta_evaluation import meta_results
+from billboards.site.campaigns.repeating import WHO, campaign_days, day_of, family, plan_repetitions, repeated
 from billboards.site.campaigns.results import (
     AnswerLine,
     Doubt,
@@ -129,9 +132,19 @@ def show_progress(ask: Ask, **context: Any) -> Body:
         quoted=views.quote_facts(quote),
         most=views.money(most, quote.currency),
         newcomers=newcomer_words(campaign.plan) if campaign.rolling else None,
+        repeats=repeated(campaign),
+        who=WHO,
+        members=_members(ask, campaign),
         money=views.money,
         **context,
     )
+
+
+def _members(ask: Ask, campaign: Campaign) -> list[tuple[Campaign, str]]:
+    """A campaign with its repetitions, each with its day; empty where it was never repeated."""
+    with ask.site.database.reading() as connection:
+        members = family(connection, campaign)
+    return [(member, day_of(member)) for member in members] if len(members) > 1 else []
 
 
 def show_annotators(ask: Ask, **context: Any) -> Body:
@@ -161,7 +174,7 @@ def show_results(ask: Ask, **context: Any) -> Body:
     if campaign.kind == "meta":
         corners = meta_results(ask.site, ask.viewer, campaign.id)
         return campaign_page(
-            ask, campaign, "results", corners=corners, rows=(), watch=None, helped=(), places=None, **context
+            ask, campaign, "results", corners=corners, rows=(), watch=None, helped=(), places=None, days=(), **context
         )
     rows = views.result_rows(*both_results(ask.site, ask.viewer, campaign.id))
     watch = watch_campaign(ask.site, ask.viewer, campaign.id)
@@ -183,6 +196,7 @@ def show_results(ask: Ask, **context: Any) -> Body:
         verdict=verdict,
         helped=helped,
         places=places,
+        days=() if (study := campaign_days(ask.site, ask.viewer, campaign.id)) is None else day_tables(study),
         **context,
     )
 
@@ -348,6 +362,33 @@ def _top_up(ask: Ask, campaign: Campaign, sent: Sent) -> None:
     )
 
 
+def _repeat(ask: Ask, campaign: Campaign, sent: Sent) -> None:
+    days, every = (sent_number(sent, name, words) for name, words in (("days", "Days"), ("every", "Every")))
+    instances = sent_number(sent, "instances", "Instances")
+    word = next((word for word in WHO if word == _text(sent, "annotators")), None)
+    if word is None:
+        raise InvalidInput(f"choose who may judge: {', '.join(WHO)}")
+    plan_repetitions(
+        ask.site,
+        ask.viewer,
+        campaign.id,
+        int(days or 0),
+        first=_sent_date(sent, "first"),
+        every=int(every or 1),
+        annotators=word,
+        anchors=sent_lines(sent, "anchors"),
+        instances=None if instances is None else int(instances),
+    )
+
+
+def _sent_date(sent: Sent, name: str) -> date | None:
+    text = _text(sent, name)
+    try:
+        return date.fromisoformat(text) if text else None
+    except ValueError as error:
+        raise InvalidInput(f"{text[:40]!r} is no day; write it as in 2026-05-01") from error
+
+
 def _admit(ask: Ask, campaign: Campaign, sent: Sent) -> None:
     _check_price(campaign, sent)
     admit_newcomers(ask.site, ask.viewer, campaign.id, [_text(sent, "generator")])
@@ -408,6 +449,7 @@ ACTIONS: Mapping[str, tuple[str, Verb]] = {
     "close": ("", _close),
     "top-up": ("", _top_up),
     "admit": ("", _admit),
+    "repeat": ("", _repeat),
     "invite": ("annotators", _invite),
     "share": ("annotators", _share),
     "revoke": ("annotators", _revoke),

@@ -7,11 +7,13 @@ their real names stay on the owners' page.
 from __future__ import annotations
 
 from dataclasses import asdict
+from datetime import date
 from typing import Annotated, Any, Literal
 
 from fastapi import Depends, Request, Response
 from pydantic import BaseModel, BeforeValidator, Field
 
+from billboards.analyses.ratings.days import DayStudy
 from billboards.campaigns.plan import CampaignPlan, read_plan
 from billboards.campaigns.preview import preview
 from billboards.campaigns.quote import Quote
@@ -35,6 +37,7 @@ from billboards.site.campaigns.annotator_records import Ruling
 from billboards.site.campaigns.annotators import AnnotatorLine, TestCount
 from billboards.site.campaigns.campaign import Campaign, get_campaign
 from billboards.site.campaigns.campaign_records import Kind, State
+from billboards.site.campaigns.repeating import MOST_DAYS, Who, campaign_days, plan_repetitions
 from billboards.site.campaigns.results import AnswerLine, Estimated
 from billboards.site.campaigns.rolling import Newcomer, admit_newcomers
 from billboards.site.campaigns.status import campaign_status
@@ -215,6 +218,20 @@ class ResultFacts(BaseModel):
     estimates: list[Estimated]
     #: What stays valid while one watches, and what is decided; without excluded annotators.
     watch: CampaignWatch | None = None
+    #: Of a campaign that was repeated: scatter between its days, drift, and intervals that hold on any day.
+    days: DayStudy | None = None
+
+
+class Repeating(Strict):
+    """A campaign again on other days; `first` is the first of them, tomorrow by default."""
+
+    days: int = Field(ge=1, le=MOST_DAYS)
+    first: date | None = None
+    every: int = Field(1, ge=1, le=366, description="days from one repetition to the next")
+    annotators: Who = Field("any", description="any, fresh (nobody who judged before) or same (only those)")
+    anchors: list[str] = Field(default_factory=list, description="judge only these generators again")
+    instances: int | None = Field(None, ge=2)
+    ranks: bool = False
 
 
 @router.get("/boards/{board}/campaigns")
@@ -321,6 +338,7 @@ def read_results(request: Request, campaign: str, viewer: Owner, with_excluded: 
         with_excluded=with_excluded,
         estimates=list(results.estimates),
         watch=watch_campaign(site_of(request), viewer, chosen.id) if chosen.kind == "labels" else None,
+        days=campaign_days(site_of(request), viewer, chosen.id),
     )
 
 
@@ -334,6 +352,24 @@ def list_answers(
     )
     page: Page[AnswerLine] = page_at(list(lines), limit, cursor, lambda line: line)
     return page
+
+
+@router.post("/campaigns/{campaign}/repeat", status_code=201)
+def repeat(request: Request, campaign: str, sent: Repeating, viewer: Owner) -> list[CampaignFacts]:
+    """Plan a campaign again on other days, a draft for each."""
+    planned = plan_repetitions(
+        site_of(request),
+        viewer,
+        _campaign(request, campaign).id,
+        sent.days,
+        first=sent.first,
+        every=sent.every,
+        annotators=sent.annotators,
+        anchors=sent.anchors,
+        instances=sent.instances,
+        ranks=sent.ranks,
+    )
+    return list(map(_facts, planned))
 
 
 @router.post("/campaigns/{campaign}/admit")
