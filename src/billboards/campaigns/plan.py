@@ -76,6 +76,8 @@ class CampaignPlan:
     #: The share of false ones among all decisions between generators.
     stop_level: Annotated[float, Field(strict=True, ge=0.0001, le=0.5)] = 0.05
     exclusion: Exclusion = "model"
+    #: What annotators must accept before their first item, in place of the template's own text.
+    consent: Annotated[str, Field(strict=True, max_length=20_000)] = ""
 
     @property
     def price(self) -> float:
@@ -136,6 +138,8 @@ def _mistake(key: str, kind: str, document: Mapping[str, Any]) -> InvalidInput:
     if kind == "unexpected_keyword_argument":
         return UnknownName("setting of a campaign", key, names)
     value = document[key]
+    if key == "consent":
+        return InvalidInput(f"consent must be a text of at most 20,000 characters; found {shown(value)}")
     if key == "currency":
         return InvalidInput(f"currency must be a short text, as in USD; found {shown(value)}")
     if key == "days":

@@ -50,6 +50,8 @@ def add_arguments(parser: ArgumentParser) -> None:
     results = actions.add_parser("results", help="means with intervals, without and with excluded annotators")
     _add_named(results, formats=True)
     _add_named(actions.add_parser("annotators", help="everybody's test questions and standing"), formats=True)
+    survey = actions.add_parser("survey", help="who accepted the consent when, and what annotators said of themselves")
+    _add_named(survey, formats=True)
     for name, text in (("exclude", "leave an annotator out"), ("readmit", "let an annotator in again")):
         below = actions.add_parser(name, help=text)
         _add_named(below)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from billboards.cli import options
@@ -71,6 +72,9 @@ def add_plan(parser: ArgumentParser) -> None:
         choices=("model", "e-value"),
         help="exclude who is noisy by the annotator model (default), or short of the pass mark by e-value",
     )
+    parser.add_argument(
+        "--consent", type=Path, metavar="FILE", help="a text that annotators must accept before their first item"
+    )
     options.add_seed(parser)
 
 
@@ -92,6 +96,15 @@ def _hours(text: str) -> tuple[float, float]:
     return begin, end
 
 
+def _text_of(path: Path) -> str:
+    from billboards.errors import InvalidInput
+
+    try:
+        return path.read_text("utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidInput(f"{path}: can't be read: {error}; name a text file in UTF-8") from error
+
+
 def chosen_plan(arguments: Namespace) -> CampaignPlan:
     """The preset with everything that was said beside it."""
     from billboards.campaigns.plan import PRESETS, read_plan
@@ -101,6 +114,7 @@ def chosen_plan(arguments: Namespace) -> CampaignPlan:
     paid = ("pay", "fee", "currency", "hourly", "budget", "opens", "closes", "zone", "seed", "selector", "aim")
     stops = ("stop", "stop_level", "exclusion", "newcomer_each", "newcomers_total")
     plan |= {word: getattr(arguments, word) for word in (*asked, *paid, *stops) if getattr(arguments, word) is not None}
+    plan |= {} if arguments.consent is None else {"consent": _text_of(arguments.consent)}
     plan |= {} if arguments.minutes is None else {"lease_seconds": 60 * arguments.minutes}
     plan |= {} if arguments.seconds is None else {"seconds_per_item": arguments.seconds}
     plan |= {} if arguments.days is None else {"days": [day.strip() for day in arguments.days.split(",")]}

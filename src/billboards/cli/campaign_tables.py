@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from billboards.site.campaigns.meta_evaluation import Corner
     from billboards.site.campaigns.results import Results
     from billboards.site.campaigns.status import Status
+    from billboards.site.campaigns.surveys import PageLine
     from billboards.site.campaigns.watching import CampaignWatch
 
 
@@ -226,6 +227,27 @@ def annotators_table(name: str, lines: Sequence[AnnotatorLine]) -> Table:
         for line in lines
     )
     return Table(f"{name}: annotators", columns, rows)
+
+
+def survey_table(campaign: Campaign, lines: Sequence[PageLine]) -> Table:
+    """What annotators accepted and said of themselves, a page each."""
+    asked = [survey.question.name for survey in campaign.template.survey]
+    columns = (
+        TableColumn("annotator", "annotator", "left", kind="name"),
+        TableColumn("page", "page", "left"),
+        TableColumn("digest", "digest", "left", priority=2),
+        *(TableColumn(f"answer:{name}", name, "left", priority=1) for name in asked),
+    )
+    rows = tuple(
+        {
+            "annotator": line.annotator,
+            "page": line.page,
+            "digest": line.digest,
+            **{f"answer:{name}": words for name, words in line.words.items()},
+        }
+        for line in lines
+    )
+    return Table(f"{campaign.name}: consent and survey", columns, rows)
 
 
 def links_table(name: str, base: str, links: Sequence[Invitation]) -> Table:

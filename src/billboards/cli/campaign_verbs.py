@@ -260,6 +260,19 @@ def annotators(arguments: Namespace, site: Site, owner: Viewer) -> int:
     return 0
 
 
+def survey(arguments: Namespace, site: Site, owner: Viewer) -> int:
+    """What annotators accepted and said of themselves, by pseudonym."""
+    from billboards.cli.campaign_tables import survey_table
+    from billboards.cli.output import emit
+    from billboards.site.campaigns.surveys import survey_lines
+
+    campaign = _named(arguments, site)
+    lines = list(survey_lines(site, owner, campaign.id))
+    document = {"campaign": campaign.name, "pages": [asdict(line) for line in lines]}
+    emit(arguments, [survey_table(campaign, lines)], lambda: document)
+    return 0
+
+
 def rule(arguments: Namespace, site: Site, owner: Viewer) -> int:
     """Exclude or readmit an annotator."""
     from billboards.cli.output import note
@@ -298,6 +311,7 @@ VERBS = {
     "status": status,
     "results": results,
     "annotators": annotators,
+    "survey": survey,
     "exclude": rule,
     "readmit": rule,
 }

@@ -93,7 +93,7 @@ function current() {
 }
 
 function focus(question) {
-  const target = question?.querySelector("input:checked, input:not([type=hidden]):not([hidden]), button, [tabindex]");
+  const target = question?.querySelector("input:checked, input:not([type=hidden]):not([hidden]), textarea, button, [tabindex]");
   (target ?? form.querySelector("button[type=submit]")).focus();
 }
 

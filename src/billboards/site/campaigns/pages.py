@@ -8,7 +8,7 @@ pages is an action (`ACTIONS`); what is wrong with it is said on the page it sta
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
@@ -21,6 +21,7 @@ from billboards.analyses.ratings.days import day_tables
 from billboards.analyses.watch import verdict
 from billboards.errors import BillboardsError, InvalidInput, NotEnoughData, Refused, UnknownName
 from billboards.reading import whole_number
+from billboards.show.csv import csv_text
 from billboards.site.accounts.access import may, require
 from billboards.site.campaigns import annotators, meta_evaluation, views
 from billboards.site.campaigns import lifecycle as campaigns
@@ -44,9 +45,10 @@ from billboards.site.campaigns.results import (
 )
 from billboards.site.campaigns.rolling import admit_newcomers, newcomer_words
 from billboards.site.campaigns.status import campaign_status
+from billboards.site.campaigns.surveys import consent_text, survey_lines
 from billboards.site.campaigns.template_pages import preview_page
 from billboards.site.campaigns.watching import watch_campaign, watch_words
-from billboards.site.pages.bundles import CSV, JSONL, csv_bytes, jsonl_bytes
+from billboards.site.pages.bundles import CSV, JSONL, jsonl_bytes
 from billboards.site.pages.paging import Cut, cut, pager, read_page, stretch
 from billboards.site.web import addresses
 from billboards.site.web.asking import Ask, changing, reading, viewer_of
@@ -111,6 +113,7 @@ def campaign_page(ask: Ask, campaign: Campaign, section: str, *, status: int = 2
         sections=SECTIONS,
         tags=views.TAGS,
         home=addresses.board(campaign.board, "campaigns", campaign.id),
+        asks_people=bool(campaign.template.survey or consent_text(campaign)),
         most_rows=views.MOST_ROWS,
         **{"problem": None, "links": (), "base": ask.site.settings.base_url.rstrip("/"), **context},
     )
@@ -209,7 +212,10 @@ def show_preview(ask: Ask) -> Body:
 
 
 def send_answers(kind: str) -> Callable[[Ask], Body]:
-    """Every answer as a file; `?history=yes` has all that was ever kept, drafts and what was taken back too."""
+    """Every answer as a file; `?history=yes` has all that was ever kept, drafts and what was taken back too.
+
+    CSV has a line for each output and question, as `billboards ratings` reads it; JSON lines have one for each answer.
+    """
 
     def send(ask: Ask) -> Body:
         campaign = own_campaign(ask)
@@ -217,9 +223,26 @@ def send_answers(kind: str) -> Callable[[Ask], Body]:
         lines = campaign_answers(ask.site, ask.viewer, campaign.id, history=history)
         head = (("content-disposition", f'attachment; filename="{campaign.board}-{campaign.name}-answers.{kind}"'),)
         if kind == "csv":
-            columns = [field.name for field in fields(AnswerLine)]
-            return Body(csv_bytes(views.answer_records(lines, flat=True), columns), CSV, headers=head)
-        return Body(jsonl_bytes(views.answer_records(lines, flat=False)), JSONL, headers=head)
+            text = csv_text(views.ANSWER_COLUMNS, views.answer_rows(lines))
+            return Body(text.encode("utf-8", "replace"), CSV, headers=head)
+        return Body(jsonl_bytes(views.answer_records(lines)), JSONL, headers=head)
+
+    return send
+
+
+def send_survey(kind: str) -> Callable[[Ask], Body]:
+    """What annotators accepted and said of themselves, as a file for owners."""
+
+    def send(ask: Ask) -> Body:
+        campaign = own_campaign(ask)
+        lines = survey_lines(ask.site, ask.viewer, campaign.id)
+        head = (("content-disposition", f'attachment; filename="{campaign.board}-{campaign.name}-survey.{kind}"'),)
+        if kind == "csv":
+            names = [asked.question.name for asked in campaign.template.survey]
+            columns = ["annotator", "page", "at", "digest", *names]
+            text = csv_text(columns, views.survey_records(lines, flat=True))
+            return Body(text.encode("utf-8", "replace"), CSV, headers=head)
+        return Body(jsonl_bytes(views.survey_records(lines, flat=False)), JSONL, headers=head)
 
     return send
 
@@ -263,7 +286,7 @@ def show_agreement(ask: Ask, **context: Any) -> Body:
     except NotEnoughData:
         tables: tuple[Any, ...] = ()
     else:
-        tables = annotator_tables(study)
+        tables = annotator_tables(study, most=views.MOST_ROWS)
     listed = min(whole_number(ask.query.get("listed") or "") or LISTED, MOST_LISTED)
     doubts, unlooked = _second_look(ask, campaign, listed)
     return campaign_page(
@@ -469,3 +492,4 @@ router.add_route(f"{HOME}/preview", reading(show_preview, kept=False), include_i
 router.add_route(f"{HOME}/events", send_campaign, include_in_schema=False)
 for _kind in ("csv", "jsonl"):
     router.add_route(f"{HOME}/answers.{_kind}", reading(send_answers(_kind), kept=False), include_in_schema=False)
+    router.add_route(f"{HOME}/survey.{_kind}", reading(send_survey(_kind), kept=False), include_in_schema=False)

@@ -182,8 +182,9 @@ def _days(plan: CampaignPlan, days: int, first: date | None, every: int, now: fl
 def _plan_on(plan: CampaignPlan, day: date, seed: int) -> CampaignPlan:
     """The same plan on one day; another seed draws other test questions."""
     midnight = datetime(day.year, day.month, day.day, tzinfo=ZoneInfo(plan.zone))
-    times = {"opens": midnight.timestamp(), "closes": (midnight + timedelta(days=1)).timestamp()}
-    return read_plan(replace(plan, **times, seed=seed, newcomer_each=None, newcomers_total=None).document())
+    opens, closes = midnight.timestamp(), (midnight + timedelta(days=1)).timestamp()
+    again = replace(plan, opens=opens, closes=closes, seed=seed, newcomer_each=None, newcomers_total=None)
+    return read_plan(again.document())
 
 
 def _source(site: Site, campaign_id: str) -> str:

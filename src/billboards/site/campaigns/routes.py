@@ -41,6 +41,7 @@ from billboards.site.campaigns.repeating import MOST_DAYS, Who, campaign_days, p
 from billboards.site.campaigns.results import AnswerLine, Estimated
 from billboards.site.campaigns.rolling import Newcomer, admit_newcomers
 from billboards.site.campaigns.status import campaign_status
+from billboards.site.campaigns.surveys import PageLine, survey_lines
 from billboards.site.campaigns.watching import CampaignWatch, watch_campaign
 from billboards.site.web.api import MOST, Cursor, Limit, Page, list_at, page_at, tagged_router
 
@@ -351,6 +352,16 @@ def list_answers(
         site_of(request), viewer, _campaign(request, campaign).id, history=history
     )
     page: Page[AnswerLine] = page_at(list(lines), limit, cursor, lambda line: line)
+    return page
+
+
+@router.get("/campaigns/{campaign}/survey")
+def list_surveys(
+    request: Request, campaign: str, viewer: Owner, limit: Limit = 100, cursor: Cursor = None
+) -> Page[PageLine]:
+    """What annotators accepted and said of themselves, by pseudonym; never public."""
+    lines = survey_lines(site_of(request), viewer, _campaign(request, campaign).id)
+    page: Page[PageLine] = page_at(list(lines), limit, cursor, lambda line: line)
     return page
 
 

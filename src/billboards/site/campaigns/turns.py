@@ -29,7 +29,21 @@ from billboards.site.campaigns.watching import dropped_rows
 from billboards.site.database import trail
 from billboards.site.site import Site
 
-TurnState = Literal["item", "waiting", "done", "paused", "draft", "closed", "window", "budget", "failed", "excluded"]
+TurnState = Literal[
+    "item",
+    "consent",
+    "survey",
+    "waiting",
+    "done",
+    "paused",
+    "draft",
+    "closed",
+    "window",
+    "budget",
+    "failed",
+    "excluded",
+]
+PageName = Literal["consent", "before", "after"]
 #: Seconds until it is worth looking again whether somebody has given an item back.
 LOOK_AGAIN = 30.0
 #: How far down the planned order an annotator's next item is looked for; many rounds of all generators.
@@ -37,6 +51,8 @@ AHEAD = 200
 
 MESSAGES: dict[TurnState, str] = {
     "item": "",
+    "consent": "Before you begin, please read this and say whether you agree.",
+    "survey": "Before you begin, please answer some questions about yourself.",
     "waiting": "Other annotators are at what is left. Keep this page open: something may come back.",
     "done": "There is nothing left for you to judge. Thank you!",
     "paused": "This campaign is paused. Your answers are kept; come back later.",
@@ -70,6 +86,8 @@ class Turn:
     progress: Progress
     item: Shown | None = None
     again: float | None = None
+    #: The page about themselves that an annotator has before them: consent, before the first item, or after the last.
+    page: PageName | None = None
 
     @property
     def message(self) -> str:
