@@ -23,6 +23,7 @@ from billboards.analyses.power import power as power
 from billboards.analyses.rank import rank as rank
 from billboards.analyses.ratings.agreement import agreement as ratings_agreement
 from billboards.analyses.ratings.consensus import consensus as ratings_consensus
+from billboards.analyses.ratings.days import days as ratings_days
 from billboards.analyses.ratings.designs import designs as ratings_designs
 from billboards.analyses.ratings.doubts import doubts as ratings_doubts
 from billboards.analyses.ratings.severity import severity as ratings_severity
@@ -85,6 +86,7 @@ __all__ = [
     "rank_metrics",
     "ratings_agreement",
     "ratings_consensus",
+    "ratings_days",
     "ratings_designs",
     "ratings_doubts",
     "ratings_severity",

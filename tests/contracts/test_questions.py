@@ -24,28 +24,53 @@ from billboards.site.web.rendering import render, static_file, stylesheet
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "src" / "billboards"
 ERROR = {"output": 0, "start": 1, "end": 3, "severity": "major"}
+#: No template that comes with the package asks for free text.
+SPOKEN = """
+name = "spoken"
+version = 1
+title = "Say why"
+task = "good"
+instructions = "Say why it is good."
+[[stages]]
+shows = ["outputs"]
+dimensions = ["good", "why"]
+[[dimensions]]
+name = "good"
+kind = "scale"
+question = "Is it good?"
+labels = ["bad", "good"]
+[[dimensions]]
+name = "why"
+kind = "text"
+question = "Why?"
+least = 2
+"""
 #: Of each kind, a template that asks it and right answers to it; outputs are "abcd" and "efgh".
 ASKED: Mapping[str, tuple[str, tuple[Any, ...]]] = {
     "scale": ("binary", (0, 1)),
     "preference": ("pairwise", (0, 2, 4)),
     "slider": ("direct-assessment", (0.0, 37.0, 100.0)),
     "spans": ("esa", ([], [{**ERROR}], [{**ERROR}] * 5)),
+    "text": (SPOKEN, ("short", "It says more.\nIn two lines.", "é" * 40)),
     "best-worst": ("best-worst", ({"best": 0, "worst": 1}, {"best": 3, "worst": 0})),
 }
 each_kind = pytest.mark.parametrize("name", kind_names())
+each_valued_kind = pytest.mark.parametrize("name", [name for name in kind_names() if question_kind(name).has_value])
 #: What is an answer to no question.
 NONSENSE: tuple[Any, ...] = (None, True, "x", -1, 10**9, float("nan"), {}, {"best": 0}, [1], [{"start": 0}])
 
 
 def asked(name: str) -> tuple[Template, Question, tuple[str, ...]]:
-    template = open_template(ASKED[name][0])
+    source = ASKED[name][0]
+    template = parse_template(source, "spoken.toml") if "\n" in source else open_template(source)
     question = next(question for question in template.dimensions if question.kind == name)
     return template, question, ("abcd", "efgh", "ijkl", "mnop")[: template.outputs]
 
 
 def test_every_kind_is_held_to_the_contract() -> None:
     assert sorted(ASKED) == sorted(kind_names())
-    assert {question.kind for name in shipped() for question in open_template(name).dimensions} == set(kind_names())
+    asked_by_shipped = {question.kind for name in shipped() for question in open_template(name).dimensions}
+    assert asked_by_shipped == {*kind_names()} - {"text"}
 
 
 @each_kind
@@ -56,7 +81,7 @@ def test_a_kind_says_what_it_is(name: str) -> None:
     assert [key for key, field in kind.model_fields.items() if not field.description] == []
 
 
-@each_kind
+@each_valued_kind
 def test_what_it_takes_it_keeps_as_it_is_and_values_within_the_range(name: str) -> None:
     template, question, outputs = asked(name)
     low, high = question.range
@@ -71,11 +96,21 @@ def test_what_it_takes_it_keeps_as_it_is_and_values_within_the_range(name: str) 
         assert all(by_slot[slot] == {question.name: values[order.index(slot)]} for slot in by_slot)
 
 
-@each_kind
+@each_valued_kind
 def test_the_ends_of_its_range_can_be_reached(name: str) -> None:
     _, question, outputs = asked(name)
     values = {question.worth(answer, place, len(outputs)) for answer in ASKED[name][1] for place in range(len(outputs))}
     assert {*question.range} <= values
+
+
+@pytest.mark.parametrize("name", [name for name in kind_names() if not question_kind(name).has_value])
+def test_a_kind_without_values_keeps_its_answers_and_values_none(name: str) -> None:
+    template, question, outputs = asked(name)
+    for answer in ASKED[name][1]:
+        kept = question.check(answer, outputs)
+        assert json.loads(json.dumps(kept)) == kept == question.check(kept, outputs)
+        assert answer_values(template, {question.name: kept}, (0,)) == {0: {}}
+    assert question not in template.valued
 
 
 @each_kind
@@ -106,6 +141,7 @@ class Fields(HTMLParser):
     def __init__(self, page: str) -> None:
         super().__init__()
         self.sent: dict[str, str] = {}
+        self.open: str | None = None
         self.feed(page)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
@@ -113,6 +149,15 @@ class Fields(HTMLParser):
         chosen = given.get("type") != "radio" or "checked" in given
         if tag == "input" and given.get("name") and chosen:
             self.sent[str(given["name"])] = given.get("value") or ""
+        self.open = str(given["name"]) if tag == "textarea" else None
+        self.sent |= {self.open: ""} if self.open else {}
+
+    def handle_data(self, data: str) -> None:
+        if self.open is not None:
+            self.sent[self.open] += data
+
+    def handle_endtag(self, tag: str) -> None:
+        self.open = None
 
 
 @each_kind
@@ -164,7 +209,10 @@ question = "Is it?"
     more += "severities = { minor = 1 }" if "severities" in kind.model_fields else ""
     for compares, outputs in (("none", 1), ("reference", 2), ("generators", 2)):
         text = source.format(compares=compares, outputs=outputs, kind=name, more=more)
-        if compares in kind.compares:
+        if not kind.has_value:
+            with pytest.raises(InvalidInput, match="only questions without a value"):
+                parse_template(text, "a.toml")
+        elif compares in kind.compares:
             assert parse_template(text, "a.toml").dimensions[0].range == kind.model_fields["range"].default
         else:
             with pytest.raises(InvalidInput, match=f"a {name} question does not go with compares = '{compares}'"):
@@ -186,7 +234,9 @@ def test_examples_are_shown_with_their_answers_in_words() -> None:
 
 
 def test_nothing_outside_the_kinds_folders_knows_one_kind_from_another() -> None:
-    named = re.compile(rf"""["'](?:{"|".join(kind_names())})["']""")
+    # "text" is the name of many other things as well, so only a comparison of kinds counts.
+    names = "|".join(name for name in kind_names() if name != "text")
+    named = re.compile(rf"""["'](?:{names})["']|kind["'\]]*\s*[!=]=\s*["']text["']""")
     folders = [PACKAGE / "campaigns", PACKAGE / "site" / "campaigns", PACKAGE / "cli"]
     files = [path for folder in folders for path in folder.rglob("*") if path.suffix in (".py", ".js", ".j2", ".css")]
     outside = [path for path in files if "questions" not in path.parts and path.name.startswith(("campaign", "crowd"))]

@@ -45,7 +45,7 @@ def answer_values(template: Template, answers: Mapping[str, Any], order: Sequenc
     return {
         slot: {
             question.name: question.worth(answers[question.name], list(order).index(slot), len(order))
-            for question in template.dimensions
+            for question in template.valued
             if question.name in answers
         }
         for slot in judged

@@ -56,6 +56,10 @@ class CampaignPlan:
     #: What an hour should be paid at least.
     hourly: Annotated[float, Field(strict=True, ge=0, le=10**6)] = 15.0
     budget: Annotated[float | None, Field(strict=True, ge=0, le=10**12)] = None
+    #: What a generator that joins a rolling campaign later may cost, and all such together, without anybody being
+    #: asked; where both are None, each waits until its price is confirmed.
+    newcomer_each: Annotated[float | None, Field(strict=True, ge=0, le=10**12)] = None
+    newcomers_total: Annotated[float | None, Field(strict=True, ge=0, le=10**12)] = None
     #: What one item is expected to take; the median of real answers replaces it.
     seconds_per_item: Annotated[float | None, Field(strict=True, ge=0.1, le=86400)] = None
     opens: Seconds = None
@@ -80,6 +84,8 @@ class CampaignPlan:
     most_answers: Annotated[int | None, Field(strict=True, ge=1, le=10**6)] = None
     #: How many people are expected; the quote divides the work among them.
     annotators: Annotated[int | None, Field(strict=True, ge=1, le=10**5)] = None
+    #: What annotators must accept before their first item, in place of the template's own text.
+    consent: Annotated[str, Field(strict=True, max_length=20_000)] = ""
 
     @property
     def price(self) -> float:
@@ -145,6 +151,8 @@ def _mistake(key: str, kind: str, document: Mapping[str, Any]) -> InvalidInput:
     if kind == "unexpected_keyword_argument":
         return UnknownName("setting of a campaign", key, names)
     value = document[key]
+    if key == "consent":
+        return InvalidInput(f"consent must be a text of at most 20,000 characters; found {shown(value)}")
     if key == "currency":
         return InvalidInput(f"currency must be a short text, as in USD; found {shown(value)}")
     if key == "days":

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from billboards.campaigns.questions import Question
-from billboards.campaigns.templates import Example, Template
+from billboards.campaigns.templates import Example, Template, When
 
 _WORDS = {"input": "Input", "reference": "Reference", "context": "Context", "image": "Image"}
 
@@ -14,6 +14,8 @@ def preview(template: Template) -> str:
     """The whole template, with its first example standing for an item."""
     example = template.examples[0] if template.examples else None
     lines = [template.title, "=" * len(template.title), "", template.instructions, ""]
+    lines += ["To accept first", "---------------", template.consent, ""] if template.consent else []
+    lines += _about_people(template, "before")
     for k, stage in enumerate(template.stages):
         heading = f"Stage {k + 1} of {len(template.stages)}"
         lines += [heading, "-" * len(heading)]
@@ -21,8 +23,18 @@ def preview(template: Template) -> str:
         lines += [line for word in stage.shows for line in _shown(template, word, example)]
         lines += [line for name in stage.dimensions for line in _asked(template.dimension(name))]
         lines.append("")
+    lines += _about_people(template, "after")
     lines += [line for k, worked in enumerate(template.examples, 1) for line in _example(template, k, worked)]
     return "\n".join(lines).rstrip() + "\n"
+
+
+def _about_people(template: Template, when: When) -> list[str]:
+    """The questions of a survey page."""
+    asked = template.asked_of_people(when)
+    if not asked:
+        return []
+    heading = f"About yourself, {when} the items"
+    return [heading, "-" * len(heading), *(line for survey in asked for line in _asked(survey.question)), ""]
 
 
 def _shown(template: Template, word: str, example: Example | None) -> Iterator[str]:

@@ -30,7 +30,7 @@ from pydantic import (
 from billboards.campaigns._mistakes import mistakes
 from billboards.campaigns.answers import check_answers
 from billboards.campaigns.questions import Compares, Question, Text, kind_names, question_kind
-from billboards.campaigns.templates import Direction, Example, Stage, Template, TestRule, Unit
+from billboards.campaigns.templates import Direction, Example, Stage, SurveyQuestion, Template, TestRule, Unit, When
 from billboards.errors import InvalidInput, InvalidTemplate, Problem, UnknownName
 from billboards.reading import Problems, shown, toml_document
 
@@ -125,6 +125,7 @@ class _Head(BaseModel):
     task: Text = Field(description="a text in quotes")
     instructions: Text = Field(description="a text in quotes")
     language: Annotated[str, BeforeValidator(str)] = Field(default="en", description="a text in quotes")
+    consent: str = Field(default="", description="a text in quotes")
     direction: Direction = Field(default="auto", description="one of ltr, rtl, auto")
     compares: Compares = Field(default="none", description="one of none, reference, generators")
     unit: Unit = Field(default="segment", description="one of segment, document")
@@ -140,7 +141,7 @@ class _Head(BaseModel):
             raise ValueError(f"{name!r} must be lower-case letters, digits and hyphens")
         return name
 
-    @field_validator("instructions")
+    @field_validator("instructions", "consent")
     @classmethod
     def _stripped(cls, text: str) -> str:
         return text.strip()
@@ -170,12 +171,22 @@ class _Head(BaseModel):
         return [str(name) for name in names] if isinstance(names, list) else names
 
 
+class _Survey(BaseModel):
+    """The keys of a survey question beside those of its kind."""
+
+    model_config = ConfigDict(frozen=True, strict=True)
+
+    when: When = Field(default="before", description="before or after")
+    required: bool = Field(default=True, description="true or false")
+
+
 #: Every key of a template file, by its table; docs/campaigns.md explains each, and `Question` has those of dimensions.
 KEYS: Mapping[str, tuple[str, ...]] = {
-    "": (*_Head.model_fields, "overall", "stages", "dimensions", "tests", "examples"),
+    "": (*_Head.model_fields, "overall", "stages", "dimensions", "tests", "examples", "survey"),
     "stages": tuple(Stage.model_fields),
     "tests": tuple(TestRule.model_fields),
     "examples": tuple(Example.model_fields),
+    "survey": tuple(_Survey.model_fields),
 }
 
 
@@ -197,10 +208,16 @@ class _Reading:
         head = self._part(_Head, {key: self.document[key] for key in _Head.model_fields if key in self.document}, "")
         questions = self._questions()
         stages = self._stages(questions)
-        overall = str(self.document.get("overall", questions[-1].name if questions else ""))
+        valued = [question.name for question in questions if question.has_value]
+        overall = str(self.document.get("overall", valued[-1] if valued else ""))
+        if questions and not valued:
+            self.say("dimensions", "has only questions without a value; ask one that has, such as a scale")
         if questions and overall not in {question.name for question in questions}:
             self.say("overall", f"names no dimension: {shown(overall)}; write one of those below [[dimensions]]")
+        elif questions and overall not in valued:
+            self.say("overall", f"{overall} has no value to sum up with; write one of {', '.join(valued)}")
         tests = self._tests(questions, overall)
+        survey = self._survey()
         if head is not None:
             self._check_kinds(questions, head)
             if head.unit == "document" and len(stages) > 1:
@@ -213,6 +230,7 @@ class _Reading:
             dimensions=questions,
             tests=tests,
             overall=overall,
+            survey=survey,
         )
         return self._with_examples(template)
 
@@ -253,6 +271,28 @@ class _Reading:
         keys = {key: value for key, value in table.items() if key != "kind"}
         return self._part(question_kind(kind), keys, where, f"a {kind} question", also=("kind",))
 
+    def _survey(self) -> tuple[SurveyQuestion, ...]:
+        """The questions about annotators; each is a question of a kind that needs nothing to judge."""
+        survey = []
+        for k, table in enumerate(self._tables("survey", needed=False), 1):
+            where = f"survey {table['name'] if isinstance(table.get('name'), str) else k}"
+            kind = table.get("kind")
+            kinds = [name for name in kind_names() if question_kind(name).asks_people]
+            if not isinstance(kind, str) or kind not in kinds:
+                self.say(f"{where}: kind", f"must be one of {', '.join(kinds)}; found {shown(kind)}")
+                continue
+            own = {key: value for key, value in table.items() if key in _Survey.model_fields}
+            keys = {key: value for key, value in table.items() if key not in (*own, "kind")}
+            frame = self._part(_Survey, own, where, "a survey question")
+            also = ("kind", *_Survey.model_fields)
+            question = self._part(question_kind(kind), keys, where, f"a {kind} question", also=also)
+            if frame is not None and question is not None:
+                survey.append(SurveyQuestion(when=frame.when, is_required=frame.required, question=question))
+        names = [asked.question.name for asked in survey]
+        for name in {name for name in names if names.count(name) > 1}:
+            self.say("survey", f"{name} stands twice; give each question a name of its own")
+        return tuple(survey)
+
     def _check_kinds(self, questions: Sequence[Question], head: _Head) -> None:
         for question in questions:
             if head.compares not in question.compares:
@@ -279,8 +319,8 @@ class _Reading:
             self.say("tests", "must be one table; begin it with [tests]")
             return None
         rule = self._part(TestRule, {"dimension": overall, **table}, "tests", "[tests]")
-        if rule is not None and rule.dimension not in {question.name for question in questions}:
-            self.say("tests: dimension", f"names no dimension: {shown(rule.dimension)}")
+        if rule is not None and rule.dimension not in {question.name for question in questions if question.has_value}:
+            self.say("tests: dimension", f"names no dimension with a value: {shown(rule.dimension)}")
         return rule
 
     def _with_examples(self, template: Template) -> Template | None:

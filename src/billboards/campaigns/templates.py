@@ -78,6 +78,21 @@ class TestRule(BaseModel):
         return share >= self.good_at_least if kind == "positive" else share < self.bad_below
 
 
+When = Literal["before", "after"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SurveyQuestion:
+    """A question about the annotator, on a page before the first item or after the last."""
+
+    when: When
+    is_required: bool
+    question: Question
+
+    def document(self) -> dict[str, Any]:
+        return {"when": self.when, "required": self.is_required, **self.question.document()}
+
+
 @dataclass(frozen=True, kw_only=True)
 class Template:
     """Everything an annotator is told, shown and asked."""
@@ -98,6 +113,9 @@ class Template:
     direction: Direction = "auto"
     examples: tuple[Example, ...] = ()
     unit: Unit = "segment"
+    #: What annotators must accept before their first item; empty where nothing is asked of them.
+    consent: str = ""
+    survey: tuple[SurveyQuestion, ...] = ()
 
     @cached_property
     def digest(self) -> str:
@@ -110,6 +128,11 @@ class Template:
         # Templates from before there were documents keep their digest.
         if self.unit == "segment":
             del document["unit"]
+        # Templates that have neither keep the digests they had before there were any.
+        survey = [asked.document() for asked in document.pop("survey")]
+        document |= {"survey": survey} if survey else {}
+        if not self.consent:
+            del document["consent"]
         return digest((json.dumps(document, sort_keys=True, ensure_ascii=False),))
 
     @property
@@ -122,6 +145,15 @@ class Template:
             if question.name == name:
                 return question
         raise UnknownName("dimension", name, (question.name for question in self.dimensions))
+
+    @property
+    def valued(self) -> tuple[Question, ...]:
+        """The questions whose answers are worth a number."""
+        return tuple(question for question in self.dimensions if question.has_value)
+
+    def asked_of_people(self, when: When) -> tuple[SurveyQuestion, ...]:
+        """What a survey page asks, before the first item or after the last."""
+        return tuple(asked for asked in self.survey if asked.when == when)
 
     def shows(self, word: str) -> bool:
         """Whether any stage shows this."""

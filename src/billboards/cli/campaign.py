@@ -8,6 +8,7 @@ billboards campaign invite first ann@example.org ben@example.org
 billboards campaign status first
 billboards campaign close first --confirm
 billboards campaign results first
+billboards campaign repeat first --days 3
 
 Campaigns lie in a site's data folder (--data). Nothing that is paid for is opened without --confirm, and none closed or
 withdrawn: without it `close` and `withdraw` tell what ranks the board before and after.
@@ -15,7 +16,8 @@ withdrawn: without it `close` and `withdraw` tell what ranks the board before an
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from datetime import date
 from pathlib import Path
 
 from billboards.cli import campaign_templates, options
@@ -50,12 +52,16 @@ def add_arguments(parser: ArgumentParser) -> None:
         if name == "close":
             _add_ranks(below)
     _add_top_up(actions.add_parser("top-up", help="add money, generators or labels"))
+    _add_repeat(actions.add_parser("repeat", help="plan it again on other days, to see how far results reproduce"))
+    _add_admit(actions.add_parser("admit", help="confirm the price of generators that wait to join a rolling campaign"))
     _add_invite(actions.add_parser("invite", help="personal links for annotators, shown once"))
     _add_named(actions.add_parser("status", help="how it stands: labels, money, annotators"), formats=True)
     results = actions.add_parser("results", help="means with intervals, without and with excluded annotators")
     _add_named(results, formats=True)
     _add_judgments(actions.add_parser("judgments", help="what counts of the answers, as a file of another tool"))
     _add_named(actions.add_parser("annotators", help="everybody's test questions and standing"), formats=True)
+    survey = actions.add_parser("survey", help="who accepted the consent when, and what annotators said of themselves")
+    _add_named(survey, formats=True)
     for name, text in (("exclude", "leave an annotator out"), ("readmit", "let an annotator in again")):
         below = actions.add_parser(name, help=text)
         _add_named(below)
@@ -112,7 +118,7 @@ def _add_new(parser: ArgumentParser) -> None:
         metavar="NAME",
         help="whom to judge; may be repeated (default: every machine generator)",
     )
-    parser.add_argument("--rolling", action="store_true", help="generators that are accepted later join by themselves")
+    parser.add_argument("--rolling", action="store_true", help="generators that are accepted later join too")
     _add_ranks(parser)
     add_plan(parser)
     _add_data(parser, formats=True)
@@ -134,6 +140,43 @@ def _add_top_up(parser: ArgumentParser) -> None:
     parser.add_argument("--budget", type=options.non_negative, default=0.0, metavar="X", help="money to add")
     parser.add_argument("--generator", action="append", default=[], metavar="NAME", help="whom to judge too")
     parser.add_argument("--labels", type=options.positive, metavar="N", help="labels per output from now on")
+    _add_confirm(parser)
+
+
+def _add_repeat(parser: ArgumentParser) -> None:
+    _add_named(parser, formats=True)
+    parser.add_argument("--days", type=options.positive, required=True, metavar="N", help="on so many days")
+    parser.add_argument("--first", type=_date, metavar="DATE", help="the first of them (default: tomorrow)")
+    parser.add_argument("--every", type=options.positive, default=1, metavar="N", help="days between them (default 1)")
+    parser.add_argument(
+        "--annotators",
+        choices=("any", "fresh", "same"),
+        default="any",
+        help="who may judge: anybody, or only people who have not judged these outputs, or only who has (default any)",
+    )
+    parser.add_argument(
+        "--anchors",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="judge only this generator again, to recalibrate by it; may be repeated (default: all)",
+    )
+    parser.add_argument("--instances", type=options.positive, metavar="N", help="only so many of its instances")
+    parser.add_argument("--rank", action="store_true", help="rank the board by the repetitions too")
+    parser.add_argument("--open", action="store_true", help="open them at once; each gives items out on its day only")
+    _add_confirm(parser)
+
+
+def _date(text: str) -> date:
+    try:
+        return date.fromisoformat(text)
+    except ValueError as error:
+        raise ArgumentTypeError(f"{text!r} is no day; write it as in 2026-05-01") from error
+
+
+def _add_admit(parser: ArgumentParser) -> None:
+    _add_named(parser)
+    parser.add_argument("generators", nargs="+", metavar="GENERATOR", help="who may join, as `status` lists them")
     _add_confirm(parser)
 
 

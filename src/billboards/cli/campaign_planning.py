@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from billboards.cli import options
@@ -58,6 +59,12 @@ def add_plan(parser: ArgumentParser) -> None:
     parser.add_argument("--currency", metavar="NAME", help="default USD")
     parser.add_argument("--hourly", type=options.non_negative, metavar="X", help="least wage of an hour (default 15)")
     parser.add_argument("--budget", type=options.non_negative, metavar="X", help="spend no more than this")
+    parser.add_argument(
+        "--newcomer-each", type=options.non_negative, metavar="X", help="rolling: a later generator may cost X unasked"
+    )
+    parser.add_argument(
+        "--newcomers-total", type=options.non_negative, metavar="X", help="all later ones may cost X unasked"
+    )
     parser.add_argument("--seconds", type=options.non_negative, metavar="X", help="what an item is expected to take")
     parser.add_argument("--opens", type=_moment, metavar="TIME", help="not before, as in 2026-05-01T12:00Z")
     parser.add_argument("--closes", type=_moment, metavar="TIME", help="not after")
@@ -83,6 +90,9 @@ def add_plan(parser: ArgumentParser) -> None:
         choices=("signs", "model", "e-value"),
         help="exclude by all signs together (default), by the annotator model alone, or who is short of the pass mark",
     )
+    parser.add_argument(
+        "--consent", type=Path, metavar="FILE", help="a text that annotators must accept before their first item"
+    )
     options.add_seed(parser)
 
 
@@ -104,6 +114,15 @@ def _hours(text: str) -> tuple[float, float]:
     return begin, end
 
 
+def _text_of(path: Path) -> str:
+    from billboards.errors import InvalidInput
+
+    try:
+        return path.read_text("utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidInput(f"{path}: can't be read: {error}; name a text file in UTF-8") from error
+
+
 def chosen_plan(arguments: Namespace) -> CampaignPlan:
     """The preset with everything that was said beside it."""
     from billboards.campaigns.plan import PRESETS, read_plan
@@ -112,7 +131,9 @@ def chosen_plan(arguments: Namespace) -> CampaignPlan:
     asked = ("instances", "labels", "overlap", "positive", "negative", "qualification", "pass_mark")
     paid = ("pay", "fee", "currency", "hourly", "budget", "opens", "closes", "zone", "seed", "selector", "aim")
     stops = ("stop", "stop_level", "exclusion", "attention", "early", "most_answers", "annotators")
+    stops += ("newcomer_each", "newcomers_total")
     plan |= {word: getattr(arguments, word) for word in (*asked, *paid, *stops) if getattr(arguments, word) is not None}
+    plan |= {} if arguments.consent is None else {"consent": _text_of(arguments.consent)}
     plan |= {} if arguments.minutes is None else {"lease_seconds": 60 * arguments.minutes}
     plan |= {} if arguments.seconds is None else {"seconds_per_item": arguments.seconds}
     plan |= {} if arguments.days is None else {"days": [day.strip() for day in arguments.days.split(",")]}

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from billboards.site.campaigns.meta_evaluation import Corner
     from billboards.site.campaigns.results import Results
     from billboards.site.campaigns.status import Status
+    from billboards.site.campaigns.surveys import PageLine
     from billboards.site.campaigns.watching import CampaignWatch
 
 
@@ -92,6 +93,30 @@ def campaigns_table(campaigns: Sequence[Campaign]) -> Table:
     return Table("campaigns", columns, rows)
 
 
+def repetitions_table(name: str, planned: Sequence[Campaign], quotes: Sequence[Quote]) -> Table:
+    """The days on which a campaign is repeated, and what each costs."""
+    columns = (
+        TableColumn("name", "campaign", "left", kind="name"),
+        TableColumn("state", "state", "left"),
+        TableColumn("generators", "generators"),
+        TableColumn("instances", "instances"),
+        TableColumn("labels", "labels"),
+        TableColumn("cost", "cost", "left"),
+    )
+    rows = tuple(
+        {
+            "name": campaign.name,
+            "state": campaign.state,
+            "generators": len(campaign.generators),
+            "instances": len(campaign.instances),
+            "labels": quote.labels,
+            "cost": _money(quote.cost, quote.currency),
+        }
+        for campaign, quote in zip(planned, quotes, strict=True)
+    )
+    return Table(f"{name}: repetitions", columns, rows)
+
+
 def status_tables(status: Status) -> list[Table]:
     """How a campaign stands, in all and by generator."""
     currency = status.campaign.plan.currency
@@ -116,10 +141,24 @@ def status_tables(status: Status) -> list[Table]:
         TableColumn("wanted", "wanted"),
     )
     rows = tuple({"name": name, "done": done, "wanted": wanted} for name, done, wanted in status.by_generator)
-    return [
+    tables = [
         _facts(status.campaign.name, facts, [wage] if status.hourly_ok is False else []),
         Table(f"{status.campaign.name}: by generator", columns, rows),
     ]
+    return [*tables, waiting_table(status)] if status.waiting else tables
+
+
+def waiting_table(status: Status) -> Table:
+    """Generators that wait to join a rolling campaign, with their prices."""
+    columns = (
+        TableColumn("generator", "generator", "left", kind="name"),
+        TableColumn("labels", "labels"),
+        TableColumn("price", f"price, {status.campaign.plan.currency}", digits=2),
+        TableColumn("reason", "why it waits", "left"),
+    )
+    rows = tuple({**asdict(newcomer), "reason": newcomer.reason} for newcomer in status.waiting)
+    notes = (f"`billboards campaign admit {status.campaign.name} GENERATOR --confirm` lets one in.",)
+    return Table(f"{status.campaign.name}: waiting to join", columns, rows, notes)
 
 
 def results_table(results: Results) -> Table:
@@ -235,6 +274,27 @@ def _signs(line: AnnotatorLine) -> dict[str, str | None]:
         return {}
     signs = {sign: line.evidence.signs.get(sign) for sign in SIGN_NAMES} | {"evidence": line.evidence.total}
     return {sign: None if e is None else e_value_words(e) for sign, e in signs.items()}
+
+
+def survey_table(campaign: Campaign, lines: Sequence[PageLine]) -> Table:
+    """What annotators accepted and said of themselves, a page each."""
+    asked = [survey.question.name for survey in campaign.template.survey]
+    columns = (
+        TableColumn("annotator", "annotator", "left", kind="name"),
+        TableColumn("page", "page", "left"),
+        TableColumn("digest", "digest", "left", priority=2),
+        *(TableColumn(f"answer:{name}", name, "left", priority=1) for name in asked),
+    )
+    rows = tuple(
+        {
+            "annotator": line.annotator,
+            "page": line.page,
+            "digest": line.digest,
+            **{f"answer:{name}": words for name, words in line.words.items()},
+        }
+        for line in lines
+    )
+    return Table(f"{campaign.name}: consent and survey", columns, rows)
 
 
 def links_table(name: str, base: str, links: Sequence[Invitation]) -> Table:

@@ -90,12 +90,14 @@ def advance(arguments: Namespace, site: Site, owner: Viewer) -> int:
     """Open, pause or resume a campaign; nothing that is paid for without a yes."""
     from billboards.cli.output import note
     from billboards.site.campaigns import lifecycle as campaigns
+    from billboards.site.campaigns.rolling import newcomer_words
 
     campaign = _named(arguments, site)
     if arguments.action in ("open", "resume") and campaign.plan.pay and not arguments.confirm:
         quote = campaigns.quote_campaign(site, owner, campaign.id)
         most = quote.cost if campaign.plan.budget is None else min(quote.cost, campaign.plan.budget)
-        note(f"this may cost {most:,.2f} {quote.currency}; nothing was done: say --confirm to spend it")
+        later = f"; {newcomer_words(campaign.plan)}" if campaign.rolling else ""
+        note(f"this may cost {most:,.2f} {quote.currency}{later}; nothing was done: say --confirm to spend it")
         return 1
     verbs = {"open": campaigns.open_campaign, "pause": campaigns.pause_campaign, "resume": campaigns.resume_campaign}
     done = verbs[arguments.action](site, owner, campaign.id, reason=arguments.reason)
@@ -160,6 +162,59 @@ def top_up(arguments: Namespace, site: Site, owner: Viewer) -> int:
     return 0
 
 
+def repeat(arguments: Namespace, site: Site, owner: Viewer) -> int:
+    """Plan a campaign again on other days; open the repetitions where that is asked for and confirmed."""
+    from billboards.cli.campaign_tables import repetitions_table
+    from billboards.cli.output import emit, note
+    from billboards.site.campaigns.lifecycle import open_campaign, quote_campaign
+    from billboards.site.campaigns.repeating import WHO, plan_repetitions
+
+    campaign = _named(arguments, site)
+    planned = plan_repetitions(
+        site,
+        owner,
+        campaign.id,
+        arguments.days,
+        first=arguments.first,
+        every=arguments.every,
+        annotators=arguments.annotators,
+        anchors=arguments.anchors,
+        instances=arguments.instances,
+        ranks=arguments.rank,
+    )
+    quotes = [quote_campaign(site, owner, repetition.id) for repetition in planned]
+    cost = sum(quote.cost for quote in quotes)
+    note(f"planned on {len(planned)} days; they take {WHO[arguments.annotators]}")
+    if arguments.open and campaign.plan.pay and not arguments.confirm:
+        note(f"opening them may cost {cost:,.2f} {campaign.plan.currency}; they stay drafts: open each with --confirm")
+    elif arguments.open:
+        planned = tuple(open_campaign(site, owner, repetition.id) for repetition in planned)
+    entries = [_document(repetition) for repetition in planned]
+    document = {"campaign": campaign.name, "cost": cost, "repetitions": entries}
+    emit(arguments, [repetitions_table(campaign.name, planned, quotes)], lambda: document)
+    return 0
+
+
+def admit(arguments: Namespace, site: Site, owner: Viewer) -> int:
+    """Let generators that wait join a rolling campaign, once their price is confirmed."""
+    from billboards.cli.output import note
+    from billboards.errors import UnknownName
+    from billboards.site.campaigns.rolling import admit_newcomers, waiting_generators
+
+    campaign = _named(arguments, site)
+    waiting = {newcomer.generator: newcomer.price for newcomer in waiting_generators(campaign)}
+    for name in arguments.generators:
+        if name not in waiting:
+            raise UnknownName("waiting generator", name, waiting)
+    price = sum(waiting[name] for name in set(arguments.generators))
+    if campaign.plan.pay and not arguments.confirm:
+        note(f"this costs {price:,.2f} {campaign.plan.currency}; nothing was done: say --confirm to spend it")
+        return 1
+    done = admit_newcomers(site, owner, campaign.id, arguments.generators)
+    note(f"{done.name}: {', '.join(arguments.generators)} joined, {len(done.generators)} generators")
+    return 0
+
+
 def invite(arguments: Namespace, site: Site, owner: Viewer) -> int:
     """Make magic links, which are shown once."""
     from billboards.cli.campaign_tables import links_table
@@ -195,13 +250,15 @@ def status(arguments: Namespace, site: Site, owner: Viewer) -> int:
 
 
 def results(arguments: Namespace, site: Site, owner: Viewer) -> int:
-    """What a campaign has found, without and with the excluded."""
+    """What a campaign has found, without and with the excluded; of one that was repeated, how far that reproduces."""
+    from billboards.analyses.ratings.days import day_tables
     from billboards.analyses.spans import error_tables
     from billboards.cli.campaign_tables import meta_table, results_table, watch_tables
     from billboards.cli.output import emit
     from billboards.show.documents import document_of
     from billboards.site.campaigns.error_results import campaign_errors
     from billboards.site.campaigns.meta_evaluation import meta_results
+    from billboards.site.campaigns.repeating import campaign_days
     from billboards.site.campaigns.results import both_results
     from billboards.site.campaigns.watching import watch_campaign
 
@@ -218,12 +275,15 @@ def results(arguments: Namespace, site: Site, owner: Viewer) -> int:
     tables += [results_table(with_all)] if with_all.estimates != without.estimates else []
     tables += watch_tables(campaign.name, watched) if watched.means else []
     tables += error_tables(errors) if errors is not None else []
+    days = campaign_days(site, owner, campaign.id)
+    tables += day_tables(days) if days is not None else []
     document = {
         "campaign": campaign.name,
         "without_excluded": [asdict(estimate) for estimate in without.estimates],
         "with_excluded": [asdict(estimate) for estimate in with_all.estimates],
         "watch": asdict(watched),
         "errors": None if errors is None else document_of(errors),
+        **({} if days is None else {"days": asdict(days)}),
     }
     emit(arguments, tables, lambda: document)
     return 0
@@ -257,6 +317,19 @@ def annotators(arguments: Namespace, site: Site, owner: Viewer) -> int:
         [annotators_table(campaign.name, lines)],
         lambda: {"campaign": campaign.name, "annotators": entries},
     )
+    return 0
+
+
+def survey(arguments: Namespace, site: Site, owner: Viewer) -> int:
+    """What annotators accepted and said of themselves, by pseudonym."""
+    from billboards.cli.campaign_tables import survey_table
+    from billboards.cli.output import emit
+    from billboards.site.campaigns.surveys import survey_lines
+
+    campaign = _named(arguments, site)
+    lines = list(survey_lines(site, owner, campaign.id))
+    document = {"campaign": campaign.name, "pages": [asdict(line) for line in lines]}
+    emit(arguments, [survey_table(campaign, lines)], lambda: document)
     return 0
 
 
@@ -294,11 +367,14 @@ VERBS = {
     "close": close,
     "withdraw": withdraw,
     "top-up": top_up,
+    "admit": admit,
+    "repeat": repeat,
     "invite": invite,
     "status": status,
     "results": results,
     "judgments": judgments,
     "annotators": annotators,
+    "survey": survey,
     "exclude": rule,
     "readmit": rule,
 }

@@ -49,6 +49,8 @@ class RatingColumns:
     generators: tuple[str, ...]
     annotators: tuple[str, ...]
     campaigns: tuple[str, ...] = ()
+    #: All ratings, where somebody rated an output several times and only the last one stands here.
+    before: RatingColumns | None = None
 
     def __len__(self) -> int:
         return len(self.value)
@@ -56,7 +58,7 @@ class RatingColumns:
     def only(self, chosen: Bools) -> RatingColumns:
         """Some of the ratings; names and numbers stay."""
         columns = ("output", "instance", "generator", "annotator", "campaign", "value", "time")
-        return replace(self, **{name: getattr(self, name)[chosen] for name in columns})
+        return replace(self, before=None, **{name: getattr(self, name)[chosen] for name in columns})
 
     @property
     def ratings(self) -> Ratings:
@@ -240,7 +242,7 @@ def _last_words(columns: RatingColumns) -> RatingColumns:
     last = len(key) - 1 - np.unique(key[::-1], return_index=True)[1]
     keep = np.zeros(len(key), bool)
     keep[last] = True
-    return columns if keep.all() else columns.only(keep)
+    return columns if keep.all() else replace(columns.only(keep), before=columns)
 
 
 def seconds(time: object) -> float:

@@ -199,8 +199,8 @@ def _interval(reliability: Reliability | None) -> Interval | None:
 MOST = 10
 
 
-def annotator_tables(study: AnnotatorAgreementStudy) -> tuple[Table, ...]:
-    """Agreement by dimension, by population where asked, and of the pairs that share most."""
+def annotator_tables(study: AnnotatorAgreementStudy, *, most: int = MOST) -> tuple[Table, ...]:
+    """Agreement by dimension, by population where asked, and of the `most` pairs that share most."""
     facts = (
         f"Alpha: Krippendorff's, {study.level} scale. ICC(1) of one label, and of the mean of an output's labels. "
         f"Kappa: mean over pairs of annotators who share 10 outputs or more, weights {study.weights}.",
@@ -212,7 +212,7 @@ def annotator_tables(study: AnnotatorAgreementStudy) -> tuple[Table, ...]:
         notes = (*_spread_notes(study.populations, study.by), *reasons)
         shown.append(_agreement_table(f"{study.source}: by {study.by}", study.populations, notes, study.by))
     if study.pairs:
-        shown.append(_pairs_table(study))
+        shown.append(_pairs_table(study, most))
     return tuple(shown)
 
 
@@ -247,7 +247,7 @@ def _spread_notes(lines: Sequence[AnnotatorAgreement], by: str) -> tuple[str, ..
     return tuple(notes)
 
 
-def _pairs_table(study: AnnotatorAgreementStudy) -> Table:
+def _pairs_table(study: AnnotatorAgreementStudy, most: int) -> Table:
     columns = (
         TableColumn("dimension", "dimension", "left"),
         TableColumn("first", "annotator", "left"),
@@ -255,8 +255,8 @@ def _pairs_table(study: AnnotatorAgreementStudy) -> Table:
         TableColumn("kappa", "kappa", digits=3),
         TableColumn("outputs", "shared outputs"),
     )
-    rows = rows_of(study.pairs[:MOST])
-    notes = (f"{MOST} of {len(study.pairs):,} pairs; --json has all.",) if len(study.pairs) > MOST else ()
+    rows = rows_of(study.pairs[:most])
+    notes = (f"{most} of {len(study.pairs):,} pairs, those that share most.",) if len(study.pairs) > most else ()
     return Table(f"{study.source}: pairs of annotators (kappa, {study.weights} weights)", columns, rows, notes)
 
 

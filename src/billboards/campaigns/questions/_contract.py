@@ -78,6 +78,10 @@ class Question(BaseModel):
     kind: ClassVar[str]
     #: What a template may compare that asks such a question: nothing, or several outputs with each other.
     compares: ClassVar[tuple[Compares, ...]] = ("none",)
+    #: Whether answers are worth a number; those that are not are kept and exported, and never ranked.
+    has_value: ClassVar[bool] = True
+    #: Whether it can be asked of a person without anything to judge, on a survey page.
+    asks_people: ClassVar[bool] = False
 
     name: Annotated[Text, AfterValidator(_printable)] = Field(description="a text in quotes")
     question: Annotated[Text, AfterValidator(str.strip)] = Field(description="a text in quotes")

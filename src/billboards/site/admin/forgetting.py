@@ -31,6 +31,7 @@ from billboards.site.database import retention, trail
 from billboards.site.database.retention import DELETED_FILE
 from billboards.site.database.schema import (
     accounts,
+    annotator_pages,
     annotators,
     audit,
     campaigns,
@@ -393,6 +394,7 @@ def forget_annotator(connection: Connection, annotator: Annotator) -> str:
     """Part an annotator's answers from the person: another pseudonym, drawn, that no key leads back to."""
     drawn = f"a-{secrets.token_hex(6)}"
     connection.execute(delete(invitations).where(invitations.c.annotator_id == annotator.id))
+    connection.execute(delete(annotator_pages).where(annotator_pages.c.annotator_id == annotator.id))
     values = {"pseudonym": drawn, "name": f"forgotten {drawn}", "account_id": None}
     connection.execute(update(annotators).where(annotators.c.id == annotator.id).values(**values))
     connection.execute(update(rulings).where(rulings.c.name == annotator.pseudonym).values(name=drawn))

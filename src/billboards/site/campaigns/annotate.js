@@ -206,7 +206,7 @@ addEventListener("beforeunload", (event) => {
 // Where the focus goes: a kind of question may say where it begins.
 function focus(question, entry = current) {
   if (question?.begin) return question.begin();
-  const target = question?.querySelector("input:checked, input:not([type=hidden]):not([hidden]), button, [tabindex]");
+  const target = question?.querySelector("input:checked, input:not([type=hidden]):not([hidden]), textarea, button, [tabindex]");
   (target ?? entry.form.querySelector("button[type=submit]:not([hidden])")).focus({ preventScroll: inDocument });
 }
 

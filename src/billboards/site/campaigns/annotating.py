@@ -11,7 +11,7 @@ once.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlalchemy import Connection
@@ -32,9 +32,11 @@ from billboards.site.campaigns.answer_records import Answer, AnswerKind, Assignm
 from billboards.site.campaigns.campaign import Campaign, campaign_with_id
 from billboards.site.campaigns.campaign_records import ItemRow
 from billboards.site.campaigns.judged_submissions import announce_judged
+from billboards.site.campaigns.repeating import check_may_judge
 from billboards.site.campaigns.rolling import note_finished
 from billboards.site.campaigns.shown_items import campaign_board
-from billboards.site.campaigns.turns import Progress, Turn, count_progress, next_turn
+from billboards.site.campaigns.surveys import add_page, check_survey, consent_digest, consent_text, next_page
+from billboards.site.campaigns.turns import PageName, Progress, Turn, count_progress, next_turn
 from billboards.site.campaigns.watching import follow_decisions
 from billboards.site.site import Site
 
@@ -74,7 +76,9 @@ def enter(site: Site, token: str, *, external: str | None = None) -> Participant
         if link.annotator_id is not None:
             standing = annotators.participation(connection, link.campaign_id, link.annotator_id)
             if standing is not None:
-                return _participant(connection, standing)
+                participant = _participant(connection, standing)
+                check_may_judge(connection, participant.campaign, link.annotator_id)
+                return participant
     if link.annotator_id is None and (not external or len(external) > 200):
         raise InvalidInput("this link is shared; come by the platform's own page, which says who you are")
     with site.database.writing() as connection:
@@ -92,8 +96,9 @@ def enter_account(site: Site, viewer: Viewer, campaign_id: str) -> Participant:
 
 
 def _join(connection: Connection, campaign_id: str, annotator_id: int, now: float) -> Participation:
-    plan = campaign_with_id(connection, campaign_id).plan
-    state: Standing = "qualifying" if plan.qualification else "active"
+    campaign = campaign_with_id(connection, campaign_id)
+    check_may_judge(connection, campaign, annotator_id)
+    state: Standing = "qualifying" if campaign.plan.qualification else "active"
     return annotators.join(connection, campaign_id, annotator_id, state, now=now)
 
 
@@ -105,9 +110,56 @@ def _participant(connection: Connection, standing: Participation) -> Participant
 def next_item(site: Site, participant: Participant) -> Turn:
     """The item an annotator holds, or the next one, or why there is none."""
     campaign, who = participant.campaign, participant.annotator
+    page = first_page(site, participant)
+    if page is not None:
+        return Turn("consent" if page == "consent" else "survey", progress(site, participant), page=page)
     if review_due(site, campaign.id, who.id):
         review_campaign(site, campaign.id)
-    return next_turn(site, campaign.id, who)
+    turn = next_turn(site, campaign.id, who)
+    return replace(turn, page=last_page(site, participant, turn))
+
+
+def first_page(site: Site, participant: Participant) -> PageName | None:
+    """The page that an annotator must fill in before the first item: consent, then the survey before."""
+    if participant.state not in ("qualifying", "active") or participant.campaign.state not in ("open", "paused"):
+        return None
+    with site.database.reading() as connection:
+        return next_page(connection, participant.campaign, participant.annotator.id, ("consent", "before"))
+
+
+def last_page(site: Site, participant: Participant, turn: Turn) -> PageName | None:
+    """The survey after the last item, for who has judged something."""
+    if turn.state not in ("done", "closed", "budget") or not turn.progress.done:
+        return None
+    with site.database.reading() as connection:
+        return next_page(connection, participant.campaign, participant.annotator.id, ("after",))
+
+
+def accept_consent(site: Site, participant: Participant, digest: str) -> None:
+    """Keep that an annotator accepted the text with this digest, and when."""
+    text = consent_text(participant.campaign)
+    if not text or digest != consent_digest(text):
+        raise Refused("this is not the text that is to be accepted; look at the page again")
+    _keep_page(site, participant, "consent", digest, {})
+
+
+def answer_survey(site: Site, participant: Participant, page: PageName, raw: Mapping[str, Any]) -> None:
+    """Keep what an annotator says of themselves, apart from judgments; a page that was sent counts once."""
+    template = participant.campaign.template
+    asked = () if page == "consent" else template.asked_of_people(page)
+    if not asked:
+        raise Refused("nothing is asked on this page; go on to the next item")
+    _keep_page(site, participant, page, template.digest, check_survey(asked, raw))
+
+
+def _keep_page(site: Site, participant: Participant, page: PageName, digest: str, checked: Mapping[str, Any]) -> None:
+    now = site.clock()
+    with site.database.writing() as connection:
+        campaign, who = participant.campaign, participant.annotator
+        standing = annotators.participation(connection, campaign.id, who.id)
+        if standing is None or standing.state == "excluded":
+            raise Refused("you no longer take part in this campaign; no more answers are taken")
+        add_page(connection, campaign.id, who.id, page, digest, checked, now=now)
 
 
 def progress(site: Site, participant: Participant) -> Progress:

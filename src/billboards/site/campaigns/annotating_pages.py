@@ -18,12 +18,15 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
+from billboards.campaigns.templates import When
 from billboards.errors import InvalidInput, Refused
 from billboards.reading import decimal_number, whole_number
 from billboards.site.accounts.access import VISITOR
 from billboards.site.campaigns.annotating import (
     Participant,
     Saved,
+    accept_consent,
+    answer_survey,
     enter,
     enter_account,
     give_back,
@@ -33,7 +36,15 @@ from billboards.site.campaigns.annotating import (
     undo,
 )
 from billboards.site.campaigns.annotators import PATH
-from billboards.site.campaigns.item_view import answers_of, paragraphs, view_document, view_examples, view_item
+from billboards.site.campaigns.item_view import (
+    answers_of,
+    paragraphs,
+    sent_answers,
+    view_document,
+    view_examples,
+    view_item,
+    view_page,
+)
 from billboards.site.campaigns.turns import Turn
 from billboards.site.site import Site
 from billboards.site.web import addresses
@@ -85,7 +96,8 @@ def _page(request: Request, problem: str | None, status: int) -> Response:
         "opened": site.clock(),
         # Instructions are open until something was answered: a later stage goes straight to its question.
         "is_first": not has_begun and (turn.item is None or not turn.item.answers) and not _stage(request),
-        "completion": _completion(site, participant, turn),
+        "completion": None if turn.page == "after" else _completion(site, participant, turn),
+        "page": None if turn.page is None else view_page(campaign, turn.page, _sent_before(request)),
     }
     body = Body(render("annotate", context), status=status, headers=HEAD)
     return respond(body, accepts=request.headers.get("accept-encoding", ""), etags="", fresh="no-store")
@@ -96,6 +108,12 @@ def _completion(site: Site, participant: Participant, turn: Turn) -> Any:
     from billboards.site.campaigns.crowd import completion
 
     return completion(site, participant, is_over=turn.item is None)
+
+
+def _sent_before(request: Request) -> Mapping[str, str]:
+    """What a form had in it that could not be taken, so that it stands there again."""
+    sent: Mapping[str, str] = getattr(request.state, "sent", {})
+    return sent
 
 
 def _stage(request: Request) -> int | None:
@@ -131,6 +149,7 @@ def acting(act: Act) -> Endpoint:
             try:
                 act(site, participant, sent)
             except (InvalidInput, Refused) as error:
+                request.state.sent = sent
                 return _page(request, str(error), 422 if isinstance(error, InvalidInput) else 409)
             query = "&".join(part for part in request.url.query.split("&") if part and not part.startswith("stage="))
             return RedirectResponse(f"{_address(request)}{'?' if query else ''}{query}", 303, headers=dict(HEAD))
@@ -161,6 +180,20 @@ def take_back(site: Site, participant: Participant, sent: Mapping[str, str]) -> 
 def pass_on(site: Site, participant: Participant, sent: Mapping[str, str]) -> None:
     """Leave an item to others."""
     give_back(site, participant, sent.get("assignment", ""))
+
+
+def accept(site: Site, participant: Participant, sent: Mapping[str, str]) -> None:
+    """Agree to what the consent page says."""
+    if not sent.get("agree"):
+        raise InvalidInput("Tick the box if you agree; without it nothing can be asked of you.")
+    accept_consent(site, participant, sent.get("digest", ""))
+
+
+def take_survey(site: Site, participant: Participant, sent: Mapping[str, str]) -> None:
+    """Keep what somebody says of themselves."""
+    when: When = "after" if sent.get("page") == "after" else "before"
+    questions = [asked.question for asked in participant.campaign.template.asked_of_people(when)]
+    answer_survey(site, participant, when, sent_answers(questions, sent))
 
 
 def _identity(sent: Mapping[str, str]) -> tuple[str, str]:
@@ -216,6 +249,7 @@ def _keep(request: Request, raw: bytes, keep: Callable[..., Saved]) -> Response:
 
 PAGES = (f"{PATH}{{token}}", "/campaigns/{campaign}/annotate")
 _FORMS: Mapping[str, Act] = {"answer": take_answer, "undo": take_back, "skip": pass_on}
+_FORMS = {**_FORMS, "consent": accept, "survey": take_survey}
 
 for _page_path in PAGES:
     router.add_route(_page_path, show, methods=["GET"], include_in_schema=False)

@@ -13,13 +13,16 @@ from typing import Annotated, Any
 from fastapi import Depends, Query, Request
 from pydantic import BaseModel, ConfigDict, Field
 
-from billboards.campaigns.templates import Stage
+from billboards.campaigns.templates import Stage, When
 from billboards.site.accounts.permissions import Permission, site_of
 from billboards.site.accounts.routes import Strict
 from billboards.site.campaigns.annotating import (
     Participant,
     Saved,
+    accept_consent,
+    answer_survey,
     enter,
+    first_page,
     give_back,
     next_item,
     progress,
@@ -28,7 +31,8 @@ from billboards.site.campaigns.annotating import (
     undo,
 )
 from billboards.site.campaigns.shown_items import Shown
-from billboards.site.campaigns.turns import Progress, Segment, Turn, TurnState
+from billboards.site.campaigns.surveys import consent_digest, consent_text
+from billboards.site.campaigns.turns import PageName, Progress, Segment, Turn, TurnState
 from billboards.site.web.api import tagged_router
 
 router = tagged_router("annotating")
@@ -58,6 +62,13 @@ class QuestionFacts(BaseModel):
     higher_is_better: bool
 
 
+class SurveyFacts(QuestionFacts):
+    """A question about the annotator."""
+
+    when: When
+    required: bool
+
+
 class TaskFacts(BaseModel):
     """What is asked in a campaign, and how far one has come."""
 
@@ -69,6 +80,10 @@ class TaskFacts(BaseModel):
     stages: list[Stage]
     questions: list[QuestionFacts]
     progress: Progress
+    due: PageName | None = Field(None, description="what must come before the first item: consent, or before")
+    consent: str = Field("", description="the text to accept; send its digest to /consent")
+    consent_digest: str = ""
+    survey: list[SurveyFacts] = Field(default_factory=list)
 
 
 class ItemFacts(BaseModel):
@@ -98,6 +113,7 @@ class TurnFacts(BaseModel):
     again: float | None
     progress: Progress
     item: ItemFacts | None
+    page: PageName | None = Field(None, description="what to send to /consent or /survey now: consent, before, after")
 
 
 class Answered(Strict):
@@ -113,6 +129,19 @@ class Undone(Strict):
     answer_id: Annotated[str, Field(min_length=1, max_length=64)]
 
 
+class Consented(Strict):
+    """Yes to the text with this digest."""
+
+    digest: Annotated[str, Field(max_length=64)]
+
+
+class Surveyed(Strict):
+    """Answers about oneself, by the questions' names."""
+
+    page: When
+    answers: dict[str, Any]
+
+
 class Skipped(Strict):
     assignment: Annotated[str, Field(max_length=100)]
 
@@ -121,7 +150,12 @@ class Skipped(Strict):
 def read_task(request: Request, who: Who) -> TaskFacts:
     """What is asked, and how far one has come."""
     template = who.campaign.template
+    consent = consent_text(who.campaign)
     return TaskFacts(
+        due=first_page(site_of(request), who),
+        consent=consent,
+        consent_digest=consent_digest(consent) if consent else "",
+        survey=[SurveyFacts(**asked.document()) for asked in template.survey],
         campaign=who.campaign.name,
         state=who.state,
         template=template.signature,
@@ -137,6 +171,18 @@ def read_task(request: Request, who: Who) -> TaskFacts:
 def take_next(request: Request, who: Who) -> TurnFacts:
     """The item one holds, or the next one, or why there is none."""
     return _turn(next_item(site_of(request), who))
+
+
+@router.post("/annotate/{token}/consent", dependencies=OPEN, status_code=204)
+def consent(request: Request, sent: Consented, who: Who) -> None:
+    """Accept the consent's text; which one and when is kept."""
+    accept_consent(site_of(request), who, sent.digest)
+
+
+@router.post("/annotate/{token}/survey", dependencies=OPEN, status_code=204)
+def survey(request: Request, sent: Surveyed, who: Who) -> None:
+    """Answer a survey page; it is kept apart from judgments, once."""
+    answer_survey(site_of(request), who, sent.page, sent.answers)
 
 
 @router.post("/annotate/{token}/save", dependencies=OPEN)
@@ -170,6 +216,7 @@ def _turn(turn: Turn) -> TurnFacts:
         again=turn.again,
         progress=turn.progress,
         item=None if turn.item is None else _item(turn.item, turn.segments),
+        page=turn.page,
     )
 
 

@@ -26,6 +26,7 @@ from billboards.site.campaigns import answer_records as answers
 from billboards.site.campaigns import campaign_records as campaigns
 from billboards.site.campaigns.annotator_records import Annotator, Participation, Ruling, Standing
 from billboards.site.campaigns.campaign import Campaign, campaign_of, campaign_with_id
+from billboards.site.campaigns.repeating import check_may_judge
 from billboards.site.campaigns.signs import MOST_ANSWERS, weigh_signs
 from billboards.site.campaigns.watching import follow_decisions
 from billboards.site.database import trail
@@ -115,6 +116,7 @@ def invite(
         made = []
         for name in wanted:
             who = annotators.annotator_of(connection, name, now=now)
+            check_may_judge(connection, campaign, who.id, name=name)
             state: Standing = "qualifying" if campaign.plan.qualification else "active"
             annotators.join(connection, campaign_id, who.id, state, now=now)
             token = annotators.add_link(connection, campaign_id, now=now, annotator_id=who.id, expires=expires)

@@ -135,6 +135,16 @@ def decide(connection: Connection, campaign_id: str, *, ranks: bool, details: Ma
     connection.execute(update(campaigns).where(campaigns.c.id == campaign_id).values(**values))
 
 
+def keep_details(connection: Connection, campaign_id: str, details: Mapping[str, Any]) -> None:
+    """Keep what a campaign knows of itself, where nothing of the board changes by it."""
+    connection.execute(update(campaigns).where(campaigns.c.id == campaign_id).values(details=dict(details)))
+
+
+def announce(connection: Connection, event: str, campaign: CampaignRow, *, now: float, **beside: Any) -> None:
+    """Tell who made the campaign, and owners' webhooks, of something that waits for them."""
+    _announce(connection, campaign, now, event=event, **beside)
+
+
 def get(connection: Connection, campaign_id: str) -> CampaignRow:
     """A campaign by its id."""
     row = connection.execute(select(campaigns).where(campaigns.c.id == campaign_id)).mappings().one_or_none()
@@ -194,11 +204,13 @@ def _note(
     trail.raise_generation(connection, board, now=now)
 
 
-def _announce(connection: Connection, campaign: CampaignRow, now: float) -> None:
+def _announce(
+    connection: Connection, campaign: CampaignRow, now: float, event: str | None = None, **beside: Any
+) -> None:
     """Tell who made the campaign, and owners' webhooks."""
     payload = {
         word: getattr(campaign, word) for word in ("id", "board", "name", "state", "reason", "created", "changed")
     }
-    payload |= {"kind": "campaign", "version": 1, "platform": False, "path": f"/campaigns/{campaign.id}"}
+    payload |= {"kind": "campaign", "version": 1, "platform": False, "path": f"/campaigns/{campaign.id}", **beside}
     team = connection.execute(select(accounts.c.team_id).where(accounts.c.id == campaign.account_id)).scalar_one()
-    deliveries.announce(connection, f"campaign.{campaign.state}", payload, team, campaign.account_id, now=now)
+    deliveries.announce(connection, event or f"campaign.{campaign.state}", payload, team, campaign.account_id, now=now)

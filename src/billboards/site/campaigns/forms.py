@@ -32,6 +32,8 @@ NAMES = {
     "fee": "Platform's fee",
     "hourly": "Least wage of an hour",
     "budget": "Budget",
+    "newcomer_each": "Each later generator",
+    "newcomers_total": "All later generators",
     "seconds_per_item": "Seconds an item takes",
     "opens": "Not before",
     "closes": "Not after",
@@ -75,7 +77,7 @@ def sent_plan(sent: Mapping[str, Any]) -> CampaignPlan:
         text = str(sent.get(name, "")).strip()
         if text:
             document[name] = _read(name, text)
-    for name in ("currency", "zone", "selector", "aim", "stop", "exclusion"):
+    for name in ("currency", "zone", "selector", "aim", "stop", "exclusion", "consent"):
         if text := str(sent.get(name, "")).strip():
             document[name] = text
     document["days"] = [day for day in DAYS if sent.get(f"day-{day}")]

@@ -13,8 +13,10 @@ from typing import Any
 
 from billboards.campaigns.questions import FILE, Question
 from billboards.campaigns.templates import Example, Template
+from billboards.site.campaigns.campaign import Campaign
 from billboards.site.campaigns.shown_items import Shown
-from billboards.site.campaigns.turns import Segment, SegmentState
+from billboards.site.campaigns.surveys import consent_digest, consent_text
+from billboards.site.campaigns.turns import PageName, Segment, SegmentState
 
 #: What a field's name begins with.
 FIELD = "answer:"
@@ -238,11 +240,47 @@ def _example(template: Template, example: Example) -> ExampleView:
 
 def answers_of(template: Template, sent: Mapping[str, str]) -> dict[str, Any]:
     """Raw answers from a form's fields; what is left empty is not answered."""
+    return sent_answers(template.dimensions, sent)
+
+
+def sent_answers(questions: Sequence[Question], sent: Mapping[str, str]) -> dict[str, Any]:
+    """Raw answers to some questions from a form's fields."""
     answers = {}
-    for question in template.dimensions:
+    for question in questions:
         field = f"{FIELD}{question.name}"
         own = {name.removeprefix(field): text for name, text in sent.items() if name.startswith(field)}
         raw = question.from_form(own)
         if raw is not None:
             answers[question.name] = raw
     return answers
+
+
+@dataclass(frozen=True, kw_only=True)
+class PageView:
+    """A page about the annotator: the text to accept, or the questions of a survey."""
+
+    name: PageName
+    text: tuple[Paragraph, ...]
+    digest: str
+    questions: tuple[Asked, ...]
+    optional: frozenset[str]
+    scripts: tuple[str, ...]
+
+
+def view_page(campaign: Campaign, name: PageName, sent: Mapping[str, str]) -> PageView:
+    """The page of consent or of a survey; `sent` is what its form had in it when something was wrong with it."""
+    text = consent_text(campaign) if name == "consent" else ""
+    survey = () if name == "consent" else campaign.template.asked_of_people(name)
+    answers = sent_answers([asked.question for asked in survey], sent)
+    questions = tuple(
+        Asked(question=asked.question, answer=answers.get(asked.question.name), outputs=()) for asked in survey
+    )
+    kinds = {asked.question.kind: asked.question for asked in survey}
+    return PageView(
+        name=name,
+        text=paragraphs(text),
+        digest=consent_digest(text) if text else "",
+        questions=questions,
+        optional=frozenset(asked.question.name for asked in survey if not asked.is_required),
+        scripts=tuple(f"{FILE}{kind}.js" for kind, question in kinds.items() if question.file("js") is not None),
+    )

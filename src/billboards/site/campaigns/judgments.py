@@ -192,7 +192,7 @@ def check_scales(connection: Connection, board: Board, template: Template) -> No
     dimensions: dict[str, Dimension] = {}
     for row in campaigns.find(connection, board=board.name):
         dimensions |= {dimension.name: dimension for dimension in _dimensions(campaign_of(row))}
-    for question in template.dimensions:
+    for question in template.valued:
         own = template.board_dimension(question)
         existing = dimensions.get(own.name, own)
         if (existing.range, existing.higher_is_better) != (own.range, own.higher_is_better):
@@ -203,7 +203,7 @@ def check_scales(connection: Connection, board: Board, template: Template) -> No
 
 
 def _dimensions(campaign: Campaign) -> list[Dimension]:
-    return [campaign.template.board_dimension(question) for question in campaign.template.dimensions]
+    return [campaign.template.board_dimension(question) for question in campaign.template.valued]
 
 
 def _aggregates(

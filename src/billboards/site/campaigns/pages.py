@@ -8,7 +8,8 @@ pages is an action (`ACTIONS`); what is wrong with it is said on the page it sta
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
+from datetime import date
 from typing import Any
 
 from fastapi import APIRouter
@@ -16,10 +17,12 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from billboards.analyses.ratings.agreement import annotator_tables
+from billboards.analyses.ratings.days import day_tables
 from billboards.analyses.spans import error_tables
 from billboards.analyses.watch import verdict
 from billboards.errors import BillboardsError, InvalidInput, NotEnoughData, Refused, UnknownName
 from billboards.reading import whole_number
+from billboards.show.csv import csv_text
 from billboards.site.accounts.access import may, require
 from billboards.site.campaigns import annotators, meta_evaluation, views
 from billboards.site.campaigns import lifecycle as campaigns
@@ -31,6 +34,7 @@ from billboards.site.campaigns.error_results import campaign_errors
 from billboards.site.campaigns.forms import sent_lines, sent_number
 from billboards.site.campaigns.lifecycle import list_campaigns, quote_campaign
 from billboards.site.campaigns.meta_evaluation import meta_results
+from billboards.site.campaigns.repeating import WHO, campaign_days, day_of, family, plan_repetitions, repeated
 from billboards.site.campaigns.results import (
     AnswerLine,
     Doubt,
@@ -42,10 +46,12 @@ from billboards.site.campaigns.results import (
     metric_estimates,
     second_look,
 )
+from billboards.site.campaigns.rolling import admit_newcomers, newcomer_words
 from billboards.site.campaigns.status import campaign_status
+from billboards.site.campaigns.surveys import consent_text, survey_lines
 from billboards.site.campaigns.template_pages import preview_page
 from billboards.site.campaigns.watching import watch_campaign, watch_words
-from billboards.site.pages.bundles import CSV, JSONL, csv_bytes, jsonl_bytes
+from billboards.site.pages.bundles import CSV, JSONL, jsonl_bytes
 from billboards.site.pages.paging import Cut, cut, pager, read_page, stretch
 from billboards.site.web import addresses
 from billboards.site.web.asking import Ask, changing, reading, viewer_of
@@ -111,6 +117,7 @@ def campaign_page(ask: Ask, campaign: Campaign, section: str, *, status: int = 2
         sections=SECTIONS,
         tags=views.TAGS,
         home=addresses.board(campaign.board, "campaigns", campaign.id),
+        asks_people=bool(campaign.template.survey or consent_text(campaign)),
         most_rows=views.MOST_ROWS,
         **{"problem": None, "links": (), "base": ask.site.settings.base_url.rstrip("/"), **context},
     )
@@ -136,8 +143,20 @@ def show_progress(ask: Ask, **context: Any) -> Body:
         quoted=views.quote_facts(quote),
         most=views.money(most, quote.currency),
         effect=effect,
+        newcomers=newcomer_words(campaign.plan) if campaign.rolling else None,
+        repeats=repeated(campaign),
+        who=WHO,
+        members=_members(ask, campaign),
+        money=views.money,
         **context,
     )
+
+
+def _members(ask: Ask, campaign: Campaign) -> list[tuple[Campaign, str]]:
+    """A campaign with its repetitions, each with its day; empty where it was never repeated."""
+    with ask.site.database.reading() as connection:
+        members = family(connection, campaign)
+    return [(member, day_of(member)) for member in members] if len(members) > 1 else []
 
 
 def show_annotators(ask: Ask, **context: Any) -> Body:
@@ -170,7 +189,17 @@ def show_results(ask: Ask, **context: Any) -> Body:
     if campaign.kind == "meta":
         corners = meta_results(ask.site, ask.viewer, campaign.id)
         return campaign_page(
-            ask, campaign, "results", corners=corners, rows=(), watch=None, helped=(), places=None, forms=(), **context
+            ask,
+            campaign,
+            "results",
+            corners=corners,
+            rows=(),
+            watch=None,
+            helped=(),
+            places=None,
+            forms=(),
+            days=(),
+            **context,
         )
     rows = views.result_rows(*both_results(ask.site, ask.viewer, campaign.id))
     watch = watch_campaign(ask.site, ask.viewer, campaign.id)
@@ -195,6 +224,7 @@ def show_results(ask: Ask, **context: Any) -> Body:
         forms=written_formats(),
         helped=helped,
         places=places,
+        days=() if (study := campaign_days(ask.site, ask.viewer, campaign.id)) is None else day_tables(study),
         **context,
     )
 
@@ -207,7 +237,10 @@ def show_preview(ask: Ask) -> Body:
 
 
 def send_answers(kind: str) -> Callable[[Ask], Body]:
-    """Every answer as a file; `?history=yes` has all that was ever kept, drafts and what was taken back too."""
+    """Every answer as a file; `?history=yes` has all that was ever kept, drafts and what was taken back too.
+
+    CSV has a line for each output and question, as `billboards ratings` reads it; JSON lines have one for each answer.
+    """
 
     def send(ask: Ask) -> Body:
         campaign = own_campaign(ask)
@@ -215,9 +248,26 @@ def send_answers(kind: str) -> Callable[[Ask], Body]:
         lines = campaign_answers(ask.site, ask.viewer, campaign.id, history=history)
         head = (("content-disposition", f'attachment; filename="{campaign.board}-{campaign.name}-answers.{kind}"'),)
         if kind == "csv":
-            columns = [field.name for field in fields(AnswerLine)]
-            return Body(csv_bytes(views.answer_records(lines, flat=True), columns), CSV, headers=head)
-        return Body(jsonl_bytes(views.answer_records(lines, flat=False)), JSONL, headers=head)
+            text = csv_text(views.ANSWER_COLUMNS, views.answer_rows(lines))
+            return Body(text.encode("utf-8", "replace"), CSV, headers=head)
+        return Body(jsonl_bytes(views.answer_records(lines)), JSONL, headers=head)
+
+    return send
+
+
+def send_survey(kind: str) -> Callable[[Ask], Body]:
+    """What annotators accepted and said of themselves, as a file for owners."""
+
+    def send(ask: Ask) -> Body:
+        campaign = own_campaign(ask)
+        lines = survey_lines(ask.site, ask.viewer, campaign.id)
+        head = (("content-disposition", f'attachment; filename="{campaign.board}-{campaign.name}-survey.{kind}"'),)
+        if kind == "csv":
+            names = [asked.question.name for asked in campaign.template.survey]
+            columns = ["annotator", "page", "at", "digest", *names]
+            text = csv_text(columns, views.survey_records(lines, flat=True))
+            return Body(text.encode("utf-8", "replace"), CSV, headers=head)
+        return Body(jsonl_bytes(views.survey_records(lines, flat=False)), JSONL, headers=head)
 
     return send
 
@@ -270,7 +320,7 @@ def show_agreement(ask: Ask, **context: Any) -> Body:
     except NotEnoughData:
         tables: tuple[Any, ...] = ()
     else:
-        tables = annotator_tables(study)
+        tables = annotator_tables(study, most=views.MOST_ROWS)
     listed = min(whole_number(ask.query.get("listed") or "") or LISTED, MOST_LISTED)
     doubts, unlooked = _second_look(ask, campaign, listed)
     return campaign_page(
@@ -376,6 +426,38 @@ def _top_up(ask: Ask, campaign: Campaign, sent: Sent) -> None:
     )
 
 
+def _repeat(ask: Ask, campaign: Campaign, sent: Sent) -> None:
+    days, every = (sent_number(sent, name, words) for name, words in (("days", "Days"), ("every", "Every")))
+    instances = sent_number(sent, "instances", "Instances")
+    word = next((word for word in WHO if word == _text(sent, "annotators")), None)
+    if word is None:
+        raise InvalidInput(f"choose who may judge: {', '.join(WHO)}")
+    plan_repetitions(
+        ask.site,
+        ask.viewer,
+        campaign.id,
+        int(days or 0),
+        first=_sent_date(sent, "first"),
+        every=int(every or 1),
+        annotators=word,
+        anchors=sent_lines(sent, "anchors"),
+        instances=None if instances is None else int(instances),
+    )
+
+
+def _sent_date(sent: Sent, name: str) -> date | None:
+    text = _text(sent, name)
+    try:
+        return date.fromisoformat(text) if text else None
+    except ValueError as error:
+        raise InvalidInput(f"{text[:40]!r} is no day; write it as in 2026-05-01") from error
+
+
+def _admit(ask: Ask, campaign: Campaign, sent: Sent) -> None:
+    _check_price(campaign, sent)
+    admit_newcomers(ask.site, ask.viewer, campaign.id, [_text(sent, "generator")])
+
+
 def _check_price(campaign: Campaign, sent: Sent) -> None:
     if campaign.plan.pay and not sent.get("confirm"):
         raise InvalidInput("this spends money: tick the box beside the price, then go on")
@@ -431,6 +513,8 @@ ACTIONS: Mapping[str, tuple[str, Verb]] = {
     "close": ("", _close),
     "withdraw": ("", _withdraw),
     "top-up": ("", _top_up),
+    "admit": ("", _admit),
+    "repeat": ("", _repeat),
     "invite": ("annotators", _invite),
     "share": ("annotators", _share),
     "revoke": ("annotators", _revoke),
@@ -451,3 +535,4 @@ router.add_route(f"{HOME}/events", send_campaign, include_in_schema=False)
 router.add_route(f"{HOME}/judgments/{{form}}", reading(send_judgments, kept=False), include_in_schema=False)
 for _kind in ("csv", "jsonl"):
     router.add_route(f"{HOME}/answers.{_kind}", reading(send_answers(_kind), kept=False), include_in_schema=False)
+    router.add_route(f"{HOME}/survey.{_kind}", reading(send_survey(_kind), kept=False), include_in_schema=False)

@@ -114,7 +114,7 @@ def campaign_results(
     with site.database.reading() as connection:
         campaign = campaign_with_id(connection, campaign_id)
         labels = labels_of(connection, campaign, with_excluded=with_excluded)
-    names = [question.name for question in campaign.template.dimensions]
+    names = [question.name for question in campaign.template.valued]
     ordered = sorted(names, key=lambda name: name != campaign.template.overall)
     estimates = [estimate for name in ordered for estimate in _estimates(campaign, labels, name, draws)]
     key = {name: k for k, name in enumerate(ordered)}
@@ -306,7 +306,7 @@ def board_of_campaign(
     with site.database.reading() as connection:
         judged = judgments_of(connection, live.board, campaign, with_excluded=with_excluded)
     template = campaign.template
-    own = [template.board_dimension(question) for question in template.dimensions]
+    own = [template.board_dimension(question) for question in template.valued]
     overall = template.board_dimension(template.dimension(template.overall)).name
     board = replace(
         live.board,
@@ -325,7 +325,7 @@ def campaign_agreement(
     board, _ = board_of_campaign(site, viewer, campaign_id)
     with site.database.reading() as connection:
         template = campaign_with_id(connection, campaign_id).template
-    asked = [template.board_dimension(question).name for question in template.dimensions]
+    asked = [template.board_dimension(question).name for question in template.valued]
     sources = [board_ratings(board, name) for name in asked]
     return study_annotators(sources, by="day" if by_day else None, resamples=resamples)
 

@@ -7,11 +7,13 @@ their real names stay on the owners' page.
 from __future__ import annotations
 
 from dataclasses import asdict
+from datetime import date
 from typing import Annotated, Any, Literal
 
 from fastapi import Depends, Request, Response
 from pydantic import BaseModel, BeforeValidator, Field
 
+from billboards.analyses.ratings.days import DayStudy
 from billboards.analyses.spans import ErrorStudy
 from billboards.campaigns.plan import CampaignPlan, read_plan
 from billboards.campaigns.preview import preview
@@ -38,8 +40,11 @@ from billboards.site.campaigns.campaign import Campaign, get_campaign
 from billboards.site.campaigns.campaign_records import Kind, State
 from billboards.site.campaigns.error_results import campaign_errors
 from billboards.site.campaigns.lifecycle import SourceChange
+from billboards.site.campaigns.repeating import MOST_DAYS, Who, campaign_days, plan_repetitions
 from billboards.site.campaigns.results import AnswerLine, Estimated
+from billboards.site.campaigns.rolling import Newcomer, admit_newcomers
 from billboards.site.campaigns.status import campaign_status
+from billboards.site.campaigns.surveys import PageLine, survey_lines
 from billboards.site.campaigns.views import effect_words
 from billboards.site.campaigns.watching import CampaignWatch, watch_campaign
 from billboards.site.web.api import MOST, Cursor, Limit, Page, list_at, page_at, tagged_router
@@ -145,6 +150,8 @@ class StatusFacts(BaseModel):
     #: Labels that need not be given, since what they would tell is decided, and what they would cost.
     saved: int = 0
     saved_money: float = 0.0
+    #: Generators that wait to join a rolling campaign, each with the price to be confirmed.
+    waiting: list[Newcomer] = Field(default_factory=list)
     generators: list[GeneratorProgress]
 
 
@@ -175,6 +182,13 @@ class Change(Strict):
     reason: Words | None = None
     confirm: bool = Field(False, description="yes, spend money; for close and withdraw: yes, change the board so")
     ranks: bool | None = Field(None, description="for close: whether the board is ranked by it from now on")
+
+
+class Admitted(Strict):
+    """Generators that wait outside a rolling campaign, and whether their prices are confirmed."""
+
+    generators: list[str] = Field(min_length=1, max_length=1000)
+    confirm: bool = Field(False, description="yes, spend what they cost")
 
 
 class Reason(Strict):
@@ -222,6 +236,20 @@ class ResultFacts(BaseModel):
     watch: CampaignWatch | None = None
     #: What marked errors say, without excluded annotators; None where none were marked.
     errors: ErrorStudy | None = None
+    #: Of a campaign that was repeated: scatter between its days, drift, and intervals that hold on any day.
+    days: DayStudy | None = None
+
+
+class Repeating(Strict):
+    """A campaign again on other days; `first` is the first of them, tomorrow by default."""
+
+    days: int = Field(ge=1, le=MOST_DAYS)
+    first: date | None = None
+    every: int = Field(1, ge=1, le=366, description="days from one repetition to the next")
+    annotators: Who = Field("any", description="any, fresh (nobody who judged before) or same (only those)")
+    anchors: list[str] = Field(default_factory=list, description="judge only these generators again")
+    instances: int | None = Field(None, ge=2)
+    ranks: bool = False
 
 
 @router.get("/boards/{board}/campaigns")
@@ -329,6 +357,7 @@ def read_results(request: Request, campaign: str, viewer: Owner, with_excluded: 
         estimates=list(results.estimates),
         watch=watch_campaign(site_of(request), viewer, chosen.id) if chosen.kind == "labels" else None,
         errors=campaign_errors(site_of(request), viewer, chosen.id) if chosen.kind == "labels" else None,
+        days=campaign_days(site_of(request), viewer, chosen.id),
     )
 
 
@@ -351,6 +380,43 @@ def read_coverage(request: Request, campaign: str, viewer: Owner, ranks: bool | 
     if chosen.state == "closed":
         return campaigns.withdrawing_effect(site, viewer, chosen.id)
     return campaigns.closing_effect(site, viewer, chosen.id, ranks=ranks)
+
+
+@router.get("/campaigns/{campaign}/survey")
+def list_surveys(
+    request: Request, campaign: str, viewer: Owner, limit: Limit = 100, cursor: Cursor = None
+) -> Page[PageLine]:
+    """What annotators accepted and said of themselves, by pseudonym; never public."""
+    lines = survey_lines(site_of(request), viewer, _campaign(request, campaign).id)
+    page: Page[PageLine] = page_at(list(lines), limit, cursor, lambda line: line)
+    return page
+
+
+@router.post("/campaigns/{campaign}/repeat", status_code=201)
+def repeat(request: Request, campaign: str, sent: Repeating, viewer: Owner) -> list[CampaignFacts]:
+    """Plan a campaign again on other days, a draft for each."""
+    planned = plan_repetitions(
+        site_of(request),
+        viewer,
+        _campaign(request, campaign).id,
+        sent.days,
+        first=sent.first,
+        every=sent.every,
+        annotators=sent.annotators,
+        anchors=sent.anchors,
+        instances=sent.instances,
+        ranks=sent.ranks,
+    )
+    return list(map(_facts, planned))
+
+
+@router.post("/campaigns/{campaign}/admit")
+def admit(request: Request, campaign: str, sent: Admitted, viewer: Owner) -> CampaignFacts:
+    """Confirm the prices of generators that wait (`waiting` of `GET /campaigns/C`), and let them in."""
+    chosen = _campaign(request, campaign)
+    if chosen.plan.pay and not sent.confirm:
+        raise Refused(f"campaign {chosen.name} spends money: look at what waits and its price, then send confirm")
+    return _facts(admit_newcomers(site_of(request), viewer, chosen.id, sent.generators))
 
 
 @router.post("/campaigns/{campaign}/{action}")

@@ -12,6 +12,7 @@ from billboards.site.accounts.access import Viewer, require
 from billboards.site.campaigns import annotator_records as annotators
 from billboards.site.campaigns import answer_counts
 from billboards.site.campaigns.campaign import Campaign, campaign_with_id
+from billboards.site.campaigns.rolling import Newcomer, waiting_generators
 from billboards.site.campaigns.watching import count_saved, dropped_rows
 from billboards.site.site import Site
 
@@ -43,6 +44,8 @@ class Status:
     #: Labels that were planned and need not be given, since what they would tell is decided; and what they would cost.
     saved: int = 0
     saved_money: float = 0.0
+    #: Generators that wait to join a rolling campaign, each with its price.
+    waiting: tuple[Newcomer, ...] = ()
 
     @property
     def hourly_ok(self) -> bool | None:
@@ -92,4 +95,5 @@ def campaign_status(site: Site, viewer: Viewer, campaign_id: str) -> Status:
         by_day=tuple(sorted(days.items())),
         saved=saved,
         saved_money=count_answers(saved, plan)[1] * plan.price,
+        waiting=waiting_generators(campaign),
     )

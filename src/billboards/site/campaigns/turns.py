@@ -36,8 +36,21 @@ from billboards.site.site import Site
 from billboards.stats.annotator_recall import is_open
 
 TurnState = Literal[
-    "item", "waiting", "done", "enough", "paused", "draft", "closed", "window", "budget", "failed", "excluded"
+    "item",
+    "consent",
+    "survey",
+    "waiting",
+    "done",
+    "enough",
+    "paused",
+    "draft",
+    "closed",
+    "window",
+    "budget",
+    "failed",
+    "excluded",
 ]
+PageName = Literal["consent", "before", "after"]
 #: Seconds until it is worth looking again whether somebody has given an item back.
 LOOK_AGAIN = 30.0
 #: How far down the planned order an annotator's next item is looked for; many rounds of all generators.
@@ -45,6 +58,8 @@ AHEAD = 200
 
 MESSAGES: dict[TurnState, str] = {
     "item": "",
+    "consent": "Before you begin, please read this and say whether you agree.",
+    "survey": "Before you begin, please answer some questions about yourself.",
     "waiting": "Other annotators are at what is left. Keep this page open: something may come back.",
     "done": "There is nothing left for you to judge. Thank you!",
     "enough": "You have given as many answers as one person gives in this campaign. Thank you!",
@@ -98,6 +113,8 @@ class Turn:
     item: Shown | None = None
     again: float | None = None
     segments: tuple[Segment, ...] = ()
+    #: The page about themselves that an annotator has before them: consent, before the first item, or after the last.
+    page: PageName | None = None
 
     @property
     def message(self) -> str:

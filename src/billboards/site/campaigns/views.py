@@ -21,6 +21,7 @@ from billboards.site.campaigns.lifecycle import SourceChange
 from billboards.site.campaigns.results import AnswerLine, Estimated, Results
 from billboards.site.campaigns.shown_items import Shown
 from billboards.site.campaigns.status import Status
+from billboards.site.campaigns.surveys import PageLine
 from billboards.site.web.rendering import stamp
 from billboards.stats.annotator_signs import SIGN_NAMES, AnnotatorEvidence, e_value_words
 
@@ -64,6 +65,10 @@ def status_facts(status: Status) -> tuple[Fact, ...]:
             Fact("left", "left", "no limit" if status.left is None else money(status.left, currency)),
             Fact("hourly", "an hour is paid", money(status.hourly, currency)),
         ]
+    if status.waiting:
+        prices = sum(newcomer.price for newcomer in status.waiting)
+        worth = f", {money(prices, currency)}" if prices else ""
+        facts.append(Fact("waiting", "generators that wait", f"{len(status.waiting):,}{worth}"))
     if status.campaign.plan.stop == "decided":
         worth = f", {money(status.saved_money, currency)}" if status.campaign.plan.pay else ""
         facts.append(Fact("saved", "saved by stopping", f"{status.saved:,} labels{worth}"))
@@ -189,13 +194,54 @@ def sign_words(evidence: AnnotatorEvidence | None) -> tuple[tuple[str, str], ...
     return tuple((name, e_value_words(evidence.signs[name])) for name in SIGN_NAMES if name in evidence.signs)
 
 
-def answer_records(lines: Iterable[AnswerLine], *, flat: bool) -> Iterator[dict[str, Any]]:
-    """Answers for download, annotators under their pseudonyms; `flat` writes what is nested as JSON, for tables."""
+def answer_records(lines: Iterable[AnswerLine]) -> Iterator[dict[str, Any]]:
+    """Answers for download, annotators under their pseudonyms."""
+    for line in lines:
+        yield {**asdict(line), "at": stamp(line.at)}
+
+
+#: The columns of answers as a table, one line for each output and question.
+ANSWER_COLUMNS = (
+    *(
+        "answer_id",
+        "campaign",
+        "item",
+        "kind",
+        "state",
+        "purpose",
+        "test",
+        "is_right",
+        "instance",
+        "generator",
+        "place",
+    ),
+    *("dimension", "answer", "worth", "value", "annotator", "seconds", "at", "template"),
+)
+
+
+def answer_rows(lines: Iterable[AnswerLine]) -> Iterator[dict[str, Any]]:
+    """Answers as `billboards ratings` reads them: `value` is what an answer is worth where it counts as a label.
+
+    `worth` says it of test questions and of what was struck out too; a text is worth nothing and has its own words.
+    """
+    same = [column for column in ANSWER_COLUMNS if column in AnswerLine.__dataclass_fields__]
+    for line in lines:
+        counts = line.state == "valid" and line.purpose == "label"
+        common = {**{column: getattr(line, column) for column in same}, "at": stamp(line.at)}
+        for place, generator in enumerate(line.outputs):
+            values = line.values[place] if line.values else {}
+            for dimension, answer in line.answers.items():
+                worth = values.get(dimension)
+                if worth is not None or (place == 0 and not any(dimension in other for other in line.values)):
+                    own = {"generator": generator, "place": place, "dimension": dimension, "answer": _as_json(answer)}
+                    yield {**common, **own, "worth": worth, "value": worth if counts else None}
+
+
+def survey_records(lines: Iterable[PageLine], *, flat: bool) -> Iterator[dict[str, Any]]:
+    """What annotators said of themselves, for download; `flat` has a column for each question, answers in words."""
     for line in lines:
         record = {**asdict(line), "at": stamp(line.at)}
-        if flat:
-            record = {k: _as_json(v) for k, v in record.items()}
-        yield record
+        yield {**{k: record[k] for k in ("annotator", "page", "at", "digest")}, **line.words} if flat else record
 
 
 def _as_json(value: Any) -> Any:

@@ -39,7 +39,7 @@ metadata = MetaData(
 )
 
 #: The migration that brings a database to these tables.
-REVISION = "0007"
+REVISION = "0009"
 
 boards = Table(
     "boards",
@@ -352,6 +352,19 @@ participations = Table(
     Column("joined", Float, nullable=False),
     Column("changed", Float, nullable=False),
     PrimaryKeyConstraint("campaign_id", "annotator_id"),
+)
+
+#: What annotators accepted or said of themselves, apart from what they judged; `digest` is that of the page's text.
+annotator_pages = Table(
+    "annotator_pages",
+    metadata,
+    Column("campaign_id", String(32), ForeignKey("campaigns.id"), nullable=False),
+    Column("annotator_id", Integer, ForeignKey("annotators.id"), nullable=False),
+    Column("page", String(20), nullable=False),
+    Column("digest", String(64), nullable=False),
+    Column("answers", JSON, nullable=False),
+    Column("at", Float, nullable=False),
+    PrimaryKeyConstraint("campaign_id", "annotator_id", "page"),
 )
 
 assignments = Table(

@@ -15,6 +15,7 @@ class Scale(Question):
     """An answer is the place of the option that was chosen, from 0."""
 
     kind: ClassVar[str] = "scale"
+    asks_people: ClassVar[bool] = True
 
     labels: Texts = Field(default=(), validate_default=True, description="a list of texts")
     #: What each option is worth, within the range; spread evenly over it where the file says nothing.

@@ -14,6 +14,7 @@ class Slider(Question):
     """An answer is the number itself."""
 
     kind: ClassVar[str] = "slider"
+    asks_people: ClassVar[bool] = True
 
     range: Range = Field(default=(0.0, 100.0), description="two numbers, the lower one first, as in [0, 1]")
     #: Anchors below the slider, from its lower end to its upper.
