@@ -7,6 +7,7 @@ from billboards.analyses._arrays import rank_metrics as rank_metrics
 from billboards.analyses._report import report as report
 from billboards.analyses._view import View as View
 from billboards.analyses.agreement import agreement as agreement
+from billboards.analyses.arena import arena as arena
 from billboards.analyses.audit import audit as audit
 from billboards.analyses.audit import audit as audit_metrics
 from billboards.analyses.card import card as card
@@ -64,6 +65,7 @@ __all__ = [
     "View",
     "agreement",
     "analyses",
+    "arena",
     "audit",
     "audit_metrics",
     "card",

@@ -52,6 +52,32 @@ def _board_folder(root: Path) -> Path:
     return write_board(board, root / "board")
 
 
+def make_arena(root: Path) -> Made:
+    """Three models on two questions, judged by two people, with a tie."""
+    battles = [
+        ("q1", "alpha", "beta", "model_a", "ann"),
+        ("q1", "beta", "gamma", "tie", "ann"),
+        ("q1", "alpha", "beta", "model_b", "bob"),
+        ("q2", "gamma", "alpha", "model_a", "bob"),
+        ("q2", "beta", "gamma", "tie (bothbad)", "ann"),
+    ]
+    items = [
+        {
+            "question_id": question,
+            "model_a": first,
+            "model_b": second,
+            "winner": winner,
+            "judge": judge,
+            "prompt": f"What is é in {question}?",
+            "response_a": f"{first} on {question}.",
+            "response_b": f"{second} on {question}.",
+        }
+        for question, first, second, winner, judge in battles
+    ]
+    path = _jsonl(root / "battles.jsonl", items)
+    return Made(path, (path,))
+
+
 def make_mqm(root: Path) -> Made:
     lines = [f"{system} -{k}.25 {k}" for system in ("Human-B.0", "X.1") for k in (1, 2, 3)]
     path = _lines(root / "zhen.avg_seg_scores.tsv", ["system mqm_avg_score seg_id", *lines])
@@ -134,6 +160,7 @@ def make_rated_lines(root: Path) -> Made:
 
 MAKERS: Mapping[str, Callable[[Path], Made]] = {
     **PUBLIC,
+    "arena": make_arena,
     "billboard": make_billboard,
     "mqm": make_mqm,
     "mtme": make_mtme,
