@@ -14,6 +14,7 @@ pairs, so a thousand draws for all metrics are one matrix product.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +28,18 @@ from billboards.stats.significance import Sides, reached
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Indices = NDArray[np.intp]
+#: What a pair counts that a metric ties: as wrong (WMT's way), half right and half wrong, or not at all.
+Ties = Literal["wrong", "half", "left-out"]
+TIES: tuple[Ties, ...] = ("wrong", "half", "left-out")
+_CREDIT: dict[Ties, float] = {"wrong": -1.0, "half": 0.0, "left-out": np.nan}
+
+
+def credits_of(lead: Floats, ties: Ties) -> Floats:
+    """1 for a pair in people's order (the better output leads), -1 for one against it; NaN where it doesn't count."""
+    if ties not in TIES:
+        raise InvalidInput(f"ties count as one of {', '.join(TIES)}, not {ties!r}")
+    credit: Floats = np.where(np.isnan(lead), np.nan, np.where(lead == 0, _CREDIT[ties], np.sign(lead)))
+    return credit
 
 
 @dataclass(frozen=True)
