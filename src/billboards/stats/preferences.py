@@ -136,14 +136,26 @@ def _area(x: Floats, positive: NDArray[np.bool_]) -> tuple[float, int, int]:
 Positions = NDArray[np.integer]
 
 
-def decisions(scores: Floats, better: Positions, worse: Positions, instance: Positions) -> Floats:
-    """1 where a metric (metrics × rows × instances) agrees with people on a pair, -1 where not or tied, else NaN."""
+def decisions(scores: Floats, better: Positions, worse: Positions, instance: Positions, ties: Ties = "wrong") -> Floats:
+    """1 where a metric (metrics × rows × instances) agrees with people on a pair, -1 where not, else NaN.
+
+    ties: what a pair counts that a metric ties: -1 (wrong), 0 (half right, half wrong) or nothing (left-out).
+    """
     # One metric at a time: there may be many more pairs than outputs.
     decided = np.empty((len(scores), len(better)))
     for k, metric in enumerate(scores):
-        difference = metric[better, instance] - metric[worse, instance]
-        decided[k] = np.where(np.isnan(difference), np.nan, np.where(difference > 0, 1.0, -1.0))
+        decided[k] = credits_of(metric[better, instance] - metric[worse, instance], ties)
     return decided
+
+
+def tied_shares(scores: Floats, better: Positions, worse: Positions, instance: Positions) -> Floats:
+    """The share of the pairs that each metric scores of which it ties both outputs; NaN without any pair."""
+    shares = np.full(len(scores), np.nan)
+    for k, metric in enumerate(scores):
+        lead = metric[better, instance] - metric[worse, instance]
+        scored = int((~np.isnan(lead)).sum())
+        shares[k] = (lead == 0).sum() / scored if scored else np.nan
+    return shares
 
 
 def preference_correlations(

@@ -37,7 +37,7 @@ from billboards.stats.grouped import Statistic as CorrelationStatistic
 from billboards.stats.kendall import kendall_influence
 from billboards.stats.pairwise import acc_eq, pair_index, pairwise_difference_pearson
 from billboards.stats.preferences import Ties, credits_of, preferences
-from billboards.stats.significance import exchange_correlations, random_signs
+from billboards.stats.significance import PairTests, Sides, exchange_correlations, random_signs, reached
 from billboards.stats.system_pairs import soft_pairwise_accuracy, soft_pairwise_agreements, system_pairwise_accuracy
 from billboards.stats.within_items import pair_sums, pdp_of_sums
 
@@ -284,6 +284,54 @@ def agreements(
     return _correlations(scores, human, how, plan)
 
 
+def compare_by(
+    scores: Floats,
+    human: Floats,
+    how: Yardstick,
+    *,
+    draws: int = 1000,
+    seed: int = 0,
+    sides: Sides = "two",
+    ties: Ties = "wrong",
+) -> PairTests:
+    """Tests between every two metrics (metrics × rows × instances) by a yardstick, on the outputs that both score.
+
+    p[a, b] is for a above b, or with two sides for a other than b, with the +1 correction; n counts outputs.
+    """
+    scores, human = aligned(scores, human)
+    present = np.isfinite(scores) & np.isfinite(human)
+    masks: dict[bytes, list[int]] = {}
+    for k, mask in enumerate(present):
+        masks.setdefault(np.packbits(mask).tobytes(), []).append(k)
+    difference, p = np.full((2, len(scores), len(scores)), np.nan)
+    n = np.zeros((len(scores), len(scores)), np.int64)
+    groups = list(masks.values())
+    for i, first in enumerate(groups):
+        for second in groups[i:]:
+            members = first if second is first else [*first, *second]
+            used = present[first[0]] & present[second[0]]
+            if used.sum() < 3 or len(members) < 2:
+                continue
+            agreed = agreements(
+                np.where(used, scores[members], np.nan),
+                np.where(used, human, np.nan),
+                how,
+                exchanges=draws,
+                seed=seed,
+                ties=ties,
+            )
+            lead = agreed.value[:, None] - agreed.value[None, :]
+            reach = (1 + reached(agreed.exchanged, lead, sides, slack=1e-9)) / (1 + draws)
+            for a, one in enumerate(members):
+                for b, other in enumerate(members):
+                    if second is first or (one in first) != (other in first):
+                        difference[one, other], p[one, other] = lead[a, b], reach[a, b] if draws else np.nan
+                        n[one, other] = used.sum()
+    p = np.where(np.isnan(difference), np.nan, p)
+    np.fill_diagonal(p, 1.0)
+    return PairTests(difference, p, n)
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Plan:
     draws: int
@@ -354,6 +402,15 @@ def _differences(parts: Floats, wholes: Floats, moved: Floats, weighed: Floats) 
         (weighed[:, :, None] - weighed[:, None, :]) / 2,
     )
     return np.asarray(_ratio(part + part_moved, whole + whole_moved) - _ratio(part - part_moved, whole - whole_moved))
+
+
+def ratio_draws(parts: Floats, wholes: Floats, *, draws: int, seed: int) -> tuple[Floats, Floats, Floats]:
+    """Values that are ratios of sums over instances (both metrics × instances), their draws, and their exchanges."""
+    ratio, plan = (
+        _Ratio(parts.astype(np.float64), wholes.astype(np.float64)),
+        _Plan(draws=draws, exchanges=draws, seed=seed),
+    )
+    return ratio.value, ratio.drawn(plan), ratio.exchanged(plan)
 
 
 def _of_ratio(ratio: _Ratio, plan: _Plan, n: Integers, p: Floats, tied: Floats | None = None) -> Agreements:
@@ -601,8 +658,9 @@ def _of_means(x: Floats, y: Floats, how: Yardstick) -> Floats:
 
 
 def _rounded(means: Floats) -> Floats:
-    scale = np.nanmax(np.abs(means), initial=0.0) or 1.0
-    return np.round(means / scale, 12)
+    scale = float(np.nanmax(np.abs(means), initial=0.0)) or 1.0
+    rounded: Floats = np.round(means / scale, 12)
+    return rounded
 
 
 def _exchanged_means(scores: Floats, human: Floats, how: Yardstick, plan: _Plan) -> Floats:

@@ -317,7 +317,7 @@ def _speed(row: Chosen, boards: Sequence[OpenBoard]) -> float | None:
 
 
 def _timed(row: Chosen, member: OpenBoard) -> Iterator[tuple[int, float]]:
-    metric = row.on.get(member.board.name)
+    metric = row.on.get(member.key)
     if metric is None:
         return
     key = column_key(member.board, metric, member.references("all" if row.needs_references else "none"))

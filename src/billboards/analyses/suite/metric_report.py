@@ -73,9 +73,7 @@ def report_metric(
         0 if overall is None else sum(s.rank is not None for s in overall.standings),
         *_told_apart(overall, name),
         tuple(_on_columns(suite, boards, chosen, row, result, draws, seed, sides)),
-        tuple(
-            _on_board(member, row, row.on[member.board.name], shown) for member in boards if member.board.name in row.on
-        ),
+        tuple(_on_board(member, row, row.on[member.key], shown) for member in boards if member.key in row.on),
         row.missing,
         draws,
         seed,
@@ -137,7 +135,7 @@ def _on_columns(
 
 def _only_boards(boards: Sequence[OpenBoard], chosen: Sequence[Chosen]) -> list[Chosen]:
     """The metrics that run on every one of these boards."""
-    return [metric for metric in chosen if all(board.board.name in metric.on for board in boards)]
+    return [metric for metric in chosen if all(board.key in metric.on for board in boards)]
 
 
 def _placed(entry: MetricOnColumn, name: str, ranking: SuiteRanking) -> MetricOnColumn:
@@ -162,7 +160,7 @@ def _firm(entry: MetricOnColumn, row: Chosen, chosen: Sequence[Chosen], member: 
     """How far the place among these metrics moves under other statistics and without single generators."""
     if entry.column.given == "preferences":
         return entry
-    dimension, board = entry.column.dimension, member.board.name
+    dimension, board = entry.column.dimension, member.key
     try:
         conditions = measure_sensitivity(
             member.board, member.home.cells, aggregate=dimension, draws=SENSITIVITY_DRAWS
