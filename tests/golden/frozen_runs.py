@@ -61,7 +61,9 @@ def one_sided(argv: Sequence[str]) -> list[str]:
 def mixed(argv: Sequence[str]) -> list[str]:
     """How a suite is asked now: version 0.1 mixed preferences with correlations in the mean over boards."""
     asked = argv[0] == "metric" or " ".join(argv[:2]) in ("suite run", "suite rank", "suite tables")
-    return ["--preferences", "mixed"] if asked else []
+    # A report on a metric left columns out that came with boards.
+    own = ["--imported", "no"] if argv[0] == "metric" else []
+    return ["--preferences", "mixed", *own] if asked else []
 
 
 def one_attack(argv: Sequence[str]) -> list[str]:

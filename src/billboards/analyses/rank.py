@@ -621,6 +621,31 @@ def rank_board(board: Board, store: CellStore | None, options: RankingOptions | 
     )
 
 
+@dataclass(frozen=True, kw_only=True)
+class RankedMetrics:
+    """The metrics of a board as a ranking has them, what they were measured on, and the p of every two columns."""
+
+    metrics: tuple[MetricStanding, ...]
+    matrix: JudgedMatrix
+    correlations: Correlations
+    tests: Floats | None
+
+
+def rank_only_metrics(board: Board, store: CellStore | None, options: RankingOptions) -> RankedMetrics:
+    """What `rank_board` says of metrics, without generators and ensembles."""
+    everything = judged_matrix(
+        board, store, aggregate=options.aggregate, references=options.references, part=options.part, beside=True
+    )
+    matrix = replace(everything, scores=everything.scores.leading())
+    measured = measured_on(board, matrix)
+    _check_yardstick(board, options, hidden=bool(options.disclosure) or measured.share is not None)
+    refused = _hardly_varying(measured.matrix, options)
+    correlations, tests = _agreement(board, measured.matrix, options)
+    probation = _probation(board, matrix, measured, options, correlations)
+    metrics = probation.of(rank_metrics(matrix.scores.columns, correlations, tests, refused, probation.out))
+    return RankedMetrics(metrics=metrics, matrix=measured.matrix, correlations=correlations, tests=tests)
+
+
 def _check_yardstick(board: Board, options: RankingOptions, *, hidden: bool) -> None:
     """Refuse other statistics where they could tell of hidden judgments, or draw what they can't."""
     if options.yardstick == PEARSON and options.ties == "wrong":

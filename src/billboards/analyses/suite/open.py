@@ -18,15 +18,16 @@ from billboards.analyses._analysis import Result
 from billboards.analyses._labels import relabelled
 from billboards.analyses.suite.advice import Advice, Question, advice_tables, advice_words, advise
 from billboards.analyses.suite.chosen import Chosen, choose_metrics, row_name
-from billboards.analyses.suite.evidence import Cost, Evidence, gather_evidence, with_imported
+from billboards.analyses.suite.evidence import Cost, Evidence, gather_evidence, with_imported, with_present
 from billboards.analyses.suite.keeping import Kept, keep_results, kept_document
 from billboards.analyses.suite.metric_report import SHOWN, report_metric
 from billboards.analyses.suite.opening import OpenBoard, open_boards
 from billboards.analyses.suite.page import suite_html
 from billboards.analyses.suite.people import SuitePeople, rank_suite_by_people, suite_people_table
 from billboards.analyses.suite.ranking import rank_suite
+from billboards.analyses.suite.report_checks import check_metric
 from billboards.analyses.suite.report_results import MetricReport
-from billboards.analyses.suite.report_tables import metric_report_tables
+from billboards.analyses.suite.report_tables import metric_report_tables, metric_report_words
 from billboards.analyses.suite.results import (
     KENDALL,
     PEARSON,
@@ -255,19 +256,48 @@ class OpenSuite:
         seed: int = 0,
         sides: Sides = "two",
         shown: int = SHOWN,
+        imported: bool = True,
+        audit: bool = False,
+        challenge: bool = False,
         on_progress: Callable[[Progress], None] | None = None,
     ) -> Result[MetricReport]:
-        """One metric over all boards, beside the suite's or these; what is missing is scored first."""
+        """One metric over all boards, beside the suite's or these; what is missing is scored first.
+
+        metrics: those to compare with (default: the suite's and, on each board, every column that `rank` knows).
+        shown: outputs of each kind and board on which it fails worst.
+        imported: whether columns that came with boards are compared, too; without them, and where metrics are named,
+        only the outputs that all metrics have scored count.
+        audit, challenge: whether to audit and challenge the metric on every board as well, which takes longer.
+        """
         own = self.judging(metrics, () if is_name(name) else (name,))
         rows = [row.name for row in own.chosen]
         asked = name if is_name(name) and name in rows else row_name(name, metric(name))
         if asked not in rows:
             own = replace(own, metrics=(*(own.metrics or rows), asked))
         own.score(jobs=jobs, on_progress=on_progress)
-        how = {"draws": draws, "seed": seed, "shown": shown}
-        report = report_metric(own.suite, own.boards, own.chosen, asked, sides=sides, **how)
-        tables = metric_report_tables(relabelled(report, own.labels))
-        return Result(value=report, tables=tables, document=document_of(report))
+        rows_compared = with_present(own.suite, own.boards, own.chosen) if imported and not metrics else own.chosen
+        among = [row.name for row in own.chosen] if metrics else None
+        report = report_metric(
+            own.suite,
+            own.boards,
+            rows_compared,
+            asked,
+            sides=sides,
+            draws=draws,
+            seed=seed,
+            shown=shown,
+            ranked=imported,
+            among=among,
+        )
+        checks = tuple(check_metric(own.boards, report, name, audit=audit, challenge=challenge, seed=seed))
+        report = replace(report, checks=checks)
+        headed = relabelled(report, own.labels)
+        return Result(
+            value=report,
+            tables=metric_report_tables(headed),
+            document=document_of(report),
+            words=metric_report_words(headed),
+        )
 
     def report(self, path: str | Path, *, draws: int = DRAWS, seed: int = 0) -> Path:
         """One self-contained HTML page about the suite, from the scores that there are."""

@@ -33,6 +33,7 @@ from billboards.analyses.suite.results import (
 from billboards.analyses.suite.tables import DRAWS, column_groups
 from billboards.board import Preferences
 from billboards.errors import NotEnoughData
+from billboards.stats.bootstrap import Interval
 from billboards.stats.clusters import places
 from billboards.stats.correlation import instance_sums, pearson_of_sums, resampled_pearson, resampling_weights
 from billboards.stats.preferences import Ties
@@ -73,11 +74,15 @@ def rank_suite(
     block: Block = "all",
     only: str | None = None,
     yardsticks: Sequence[Yardstick] = (),
+    about: str | None = None,
     draws: int = DRAWS,
     seed: int = 0,
     sides: Sides = "two",
 ) -> SuiteRanking:
-    """Metrics over the columns of one table, or in one of them; those without references stand beside the block's."""
+    """Metrics over the columns of one table, or in one of them; those without references stand beside the block's.
+
+    `about` names a metric whose differences from the others are wanted with intervals.
+    """
     if draws < 2:
         raise NotEnoughData(f"ranking a suite is testing its metrics, which needs draws; got {draws}")
     loaded = {
@@ -131,7 +136,22 @@ def rank_suite(
         suite.ties,
         suite.preferences,
         left_out,
+        _leads(overall, names, about),
     )
+
+
+def _leads(overall: _Draws, names: Sequence[str], about: str | None) -> dict[str, Interval]:
+    """The intervals of one metric's differences from the others."""
+    if about not in names:
+        return {}
+    lead = overall.drawn[:, [names.index(about)]] - overall.drawn
+    leads = {}
+    for k, name in enumerate(names):
+        finite = lead[:, k][np.isfinite(lead[:, k])]
+        if name != about and len(finite) > 1:
+            low, high = np.quantile(finite, (0.025, 0.975)).tolist()
+            leads[name] = (low, high)
+    return leads
 
 
 def _of_another_kind(groups: _Groups, hows: Sequence[Yardstick]) -> dict[str, str]:

@@ -241,3 +241,5 @@ class SuiteRanking:
     preferences: PreferencesIn = "mixed"
     #: Columns that the mean leaves out, each with the reason.
     left_out: Mapping[str, str] = field(default_factory=dict)
+    #: 95% intervals of the difference between one metric, which was asked about, and each other one.
+    leads: Mapping[str, Interval] = field(default_factory=dict)
