@@ -23,6 +23,9 @@ from billboards.importers import IMPORTERS
 
 #: Importers with files whose lines have no ids, or whose whole is one JSON value.
 LINED = {"mtme", "asset", "efficientqa", "muss", "okvqa-eval", "pascal-50s", "realsumm", "webnlg-2017", "webnlg-2020"}
+LINED |= {"helm", "inspect-log", "openai-evals"}
+#: Importers of what harnesses log, in which nobody has judged anything.
+UNJUDGED = {"helm", "hf-dataset", "inspect-log", "lm-eval", "openai-evals"}
 LINED |= {"esa", "text", "wmt19-darr", "bagel", "newsroom", "qags", "rank19", "sfhot", "sfres"}
 #: Importers whose small source can be made here; one that another package offers is held to the rest alone.
 MADE = sorted(set(IMPORTERS) & set(MAKERS))
@@ -62,7 +65,7 @@ def test_the_board_survives_being_written_and_opened(name: str, tmp_path: Path) 
     board = MAKERS[name](tmp_path / "in").load(name).board
     opened = open_board(write_board(board, tmp_path / "out"))
     assert_same_board(opened, board)
-    assert len(board.judgments) > 0
+    assert len(board.judgments) > 0 or (name in UNJUDGED and board.imported)
 
 
 @pytest.mark.parametrize("name", sorted(PUBLIC))

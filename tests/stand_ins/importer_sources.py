@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from public_sets import MAKERS as PUBLIC
-from public_sets import Made, write_json_lines, write_lines
+from public_sets import Made, write_json, write_json_lines, write_lines
 
 from billboards.board.writing import write_board
 from billboards.importers import IMPORTERS
@@ -158,12 +158,143 @@ def make_rated_lines(root: Path) -> Made:
     return Made(path, (path,))
 
 
+_SAID = {"good": ("Paris", "4"), "poor": ("London", "four")}
+_ASKED = (("capital of France?", "Paris"), ("two and two?", "4"))
+
+
+def make_lm_eval(root: Path) -> Made:
+    """Two models on two samples of one task, as --log_samples writes them."""
+    files = [
+        _jsonl(
+            root / model / "samples_facts_2026-01-01T10-00-00.000000.jsonl",
+            [
+                {
+                    "doc_id": k,
+                    "doc": {"question": asked},
+                    "target": target,
+                    "arguments": {"gen_args_0": {"arg_0": asked, "arg_1": {"until": ["\n"]}}},
+                    "resps": [[said[k]]],
+                    "filtered_resps": [said[k]],
+                    "filter": "none",
+                    "metrics": ["exact_match"],
+                    "exact_match": float(said[k] == target),
+                }
+                for k, (asked, target) in enumerate(_ASKED)
+            ],
+        )
+        for model, said in _SAID.items()
+    ]
+    return Made(root, tuple(files))
+
+
+def make_helm(root: Path) -> Made:
+    """Two runs of one scenario."""
+    files = []
+    for model, said in _SAID.items():
+        run = root / f"facts:model={model}"
+        requests = [
+            {
+                "instance": {
+                    "id": f"id{k}",
+                    "input": {"text": asked},
+                    "references": [{"output": {"text": target}, "tags": ["correct"]}],
+                    "split": "test",
+                },
+                "train_trial_index": 0,
+                "result": {"success": True, "completions": [{"text": said[k], "logprob": -1.0}]},
+            }
+            for k, (asked, target) in enumerate(_ASKED)
+        ]
+        stats = [
+            {
+                "instance_id": f"id{k}",
+                "train_trial_index": 0,
+                "stats": [{"name": {"name": "exact_match", "split": "test"}, "mean": float(said[k] == target)}],
+            }
+            for k, (_, target) in enumerate(_ASKED)
+        ]
+        state = {"adapter_spec": {"model": f"maker/{model}"}, "request_states": requests}
+        files += [
+            write_json(run / "scenario_state.json", state),
+            write_json(run / "per_instance_stats.json", stats),
+        ]
+    return Made(root, tuple(files))
+
+
+def make_inspect_log(root: Path) -> Made:
+    """A log for each of two models."""
+    files = []
+    for model, said in _SAID.items():
+        samples = [
+            {
+                "id": k,
+                "epoch": 1,
+                "input": [{"role": "user", "content": asked}],
+                "target": target,
+                "output": {"model": model, "completion": said[k]},
+                "scores": {"match": {"value": "C" if said[k] == target else "I"}},
+            }
+            for k, (asked, target) in enumerate(_ASKED)
+        ]
+        run = {"task": "facts", "model": f"maker/{model}"}
+        log = {"version": 2, "status": "success", "eval": run, "samples": samples}
+        files.append(write_json(root / f"{model}.json", log))
+    return Made(root, tuple(files))
+
+
+def make_openai_evals(root: Path) -> Made:
+    """The records of two runs."""
+    files = []
+    for model, said in _SAID.items():
+        lines: list[dict[str, Any]] = [{"spec": {"completion_fns": [model], "eval_name": "facts.dev.v0"}}]
+        for k, (asked, target) in enumerate(_ASKED):
+            of_sample = {"run_id": "r", "sample_id": f"facts.dev.{k}"}
+            prompt = [{"role": "user", "content": asked}]
+            sampling = {"prompt": prompt, "sampled": [said[k]]}
+            match = {"correct": said[k] == target, "expected": target, "picked": None, "sampled": said[k]}
+            lines += [
+                {**of_sample, "event_id": 2 * k, "type": "sampling", "data": sampling},
+                {**of_sample, "event_id": 2 * k + 1, "type": "match", "data": match},
+            ]
+        files.append(_jsonl(root / f"{model}.jsonl", [*lines, {"final_report": {"accuracy": 1.0}}]))
+    return Made(root, tuple(files))
+
+
+def make_hf_dataset(root: Path) -> Made:
+    """Two outputs for each row, with references in a list and scores of one generator."""
+    rows = [
+        {
+            "id": f"row{k}",
+            "question": asked,
+            "answers": [target],
+            "good": _SAID["good"][k],
+            "poor": _SAID["poor"][k],
+            "right": float(_SAID["poor"][k] == target),
+        }
+        for k, (asked, target) in enumerate(_ASKED)
+    ]
+    path = _jsonl(root / "test.jsonl", rows)
+    options = {
+        "output": ("good", "poor"),
+        "input": "question",
+        "references": ("answers",),
+        "id": "id",
+        "score": ("poor:exact_match=right",),
+    }
+    return Made(path, (path,), options)
+
+
 MAKERS: Mapping[str, Callable[[Path], Made]] = {
     **PUBLIC,
     "arena": make_arena,
     "billboard": make_billboard,
+    "helm": make_helm,
+    "hf-dataset": make_hf_dataset,
+    "inspect-log": make_inspect_log,
+    "lm-eval": make_lm_eval,
     "mqm": make_mqm,
     "mtme": make_mtme,
+    "openai-evals": make_openai_evals,
     "rated-lines": make_rated_lines,
     "table": make_table,
     "text": make_text,

@@ -1,6 +1,7 @@
 """Metrics against people who compared outputs instead of rating them: WMT's Kendall over pairs, with its certainty.
 
-A pair takes part when both of its outputs do, ties among people aside; a metric that ties a pair has it wrong.
+A pair takes part when both of its outputs do, ties among people aside. A pair that a metric ties counts as wrong, as in
+WMT, unless half credit is asked for, or that such pairs are left out.
 Intervals come from drawing instances or documents, tests from exchanging what two metrics decide on an instance.
 """
 
@@ -15,7 +16,7 @@ from billboards.board import Aggregate, Board, Preferences, Slice, is_preference
 from billboards.errors import InvalidInput, NotEnoughData
 from billboards.stats.bootstrap import Resampled
 from billboards.stats.correlation import Correlations
-from billboards.stats.preferences import decisions, exchange_decisions, preference_correlations
+from billboards.stats.preferences import Ties, decisions, exchange_decisions, preference_correlations
 from billboards.stats.significance import Sides
 
 Floats = NDArray[np.float64]
@@ -43,6 +44,7 @@ def agreement_with_preferences(
     draws: int,
     seed: int,
     sides: Sides,
+    ties: Ties = "wrong",
 ) -> tuple[Correlations, Floats | None]:
     """(C - D)/(C + D) of each metric with 95% intervals, and p-values of tests between every two metrics."""
     if resampled not in ("instances", "documents"):
@@ -51,7 +53,7 @@ def agreement_with_preferences(
             f"documents again, not {resampled}"
         )
     decided = pairs.decided
-    choices = decisions(scores, decided.better, decided.worse, decided.instance)
+    choices = decisions(scores, decided.better, decided.worse, decided.instance, ties)
     units = units_of(board, part, decided.instance, resampled)
     correlations = preference_correlations(choices, units, draws=draws, seed=seed)
     return correlations, exchange_decisions(choices, units, draws=draws, seed=seed, sides=sides) if draws else None

@@ -37,15 +37,19 @@ from billboards.show.words import COMPARISONS_WON, LOWER, clipped, interval_text
 from billboards.stats.bootstrap import Interval, Resampled
 from billboards.stats.clusters import benjamini_hochberg, holm
 from billboards.stats.correlation import pearson
+from billboards.stats.grouped import Grouping
 from billboards.stats.pairwise import AccuracyTests, acc_eq, permute_decisions
 from billboards.stats.power import Needed, tell_generators_apart, tell_metrics_apart, tell_preferences_apart
-from billboards.stats.preferences import decisions, exchange_decisions, preference_correlations
+from billboards.stats.preferences import Ties, decisions, exchange_decisions, preference_correlations
 from billboards.stats.significance import PairTests, Sides, permute_correlations, permute_values, williams
+from billboards.stats.yardsticks import Yardstick, compare_by, yardstick
 
 #: What a permutation test exchanges together: single scores, or all of an instance or of a generator.
 Unit = Literal["both", "instances", "generators"]
 #: Pooled Pearson where people gave values, WMT's Kendall over pairs where they compared outputs.
 Agreement = Literal["pearson", "kendall"]
+#: What compares metrics unless somebody asks for another statistic.
+PEARSON = Yardstick()
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,8 +154,10 @@ class MetricPairs:
     draws: int
     seed: int
     compared: tuple[MetricPair, ...]
-    statistic: Agreement = "pearson"
+    #: "pearson" (pooled), "kendall" (over pairs that people compared), or another yardstick, as in "spearman/by-item".
+    statistic: str = "pearson"
     sides: Sides = "two"
+    ties: Ties = "wrong"
 
 
 @dataclass(frozen=True, slots=True)
@@ -570,9 +576,17 @@ def compare_all_metrics(
     draws: int = 10_000,
     seed: int = 0,
     sides: Sides = "two",
+    how: Yardstick = PEARSON,
+    ties: Ties = "wrong",
+    among: Sequence[str] = (),
 ) -> MetricPairs:
-    """All pairs of metrics by pooled Pearson and by acc_eq, the surest difference first."""
-    view = judged_matrix(board, store, aggregate=aggregate, part=part)
+    """All pairs of metrics, or those among some, by pooled Pearson and acc_eq or another yardstick, surest first."""
+    chosen = [column_named(board, store, name) for name in among]
+    store = with_parts(store, chosen)
+    view = judged_matrix(board, store, aggregate=aggregate, part=part, beside=bool(chosen))
+    if chosen:
+        positions = [view.scores.names.index(name) for name in chosen if name in view.scores.names]
+        view = replace(view, scores=view.scores.select(positions))
     names = view.scores.names
     if len(names) < 2 or not (view.judged.any() or view.pairs):
         raise NotEnoughData(f"board {board.name} needs judged outputs and scores of two metrics before they compare")
@@ -580,20 +594,29 @@ def compare_all_metrics(
         raise InvalidInput(f"comparing all metrics is testing them, which needs at least 1 draw; got {draws}")
     if view.pairs is not None:
         check_unit(board, unit)
-        compared = _compared(names, _tests_on_pairs(view.scores.values, view.pairs.decided, draws, seed, sides), None)
+        if how not in (PEARSON, Yardstick(statistic="kendall-b")):
+            raise InvalidInput(f"people compared outputs of {board.name}: there are no values for {how.words}")
+        tests = _tests_on_pairs(view.scores.values, view.pairs.decided, draws, seed, sides, ties)
+        compared = _compared(names, tests, None)
         return MetricPairs(
-            board.name, view.aggregate, str(view.part), "instances", draws, seed, compared, "kendall", sides
+            board.name, view.aggregate, str(view.part), "instances", draws, seed, compared, "kendall", sides, ties
         )
     scores, human = view.scores.values[:, view.judged], view.human[view.judged]
+    if how != PEARSON:
+        tests = compare_by(scores, human, how, draws=draws, seed=seed, sides=sides, ties=ties)
+        compared = _compared(names, tests, None)
+        return MetricPairs(
+            board.name, view.aggregate, str(view.part), unit, draws, seed, compared, how.name, sides, ties
+        )
     tests = permute_correlations(scores, human, unit=unit, draws=draws, seed=seed, sides=sides)
     accuracy = permute_decisions(scores, human, draws=draws, seed=seed, most=MOST_PAIRS, sides=sides)
     compared = _compared(names, tests, accuracy)
     return MetricPairs(board.name, view.aggregate, str(view.part), unit, draws, seed, compared, sides=sides)
 
 
-def _tests_on_pairs(scores: Floats, decided: Preferences, draws: int, seed: int, sides: Sides) -> PairTests:
+def _tests_on_pairs(scores: Floats, decided: Preferences, draws: int, seed: int, sides: Sides, ties: Ties) -> PairTests:
     """Every two metrics by WMT's Kendall on the pairs that both decide."""
-    choices = decisions(scores, decided.better, decided.worse, decided.instance)
+    choices = decisions(scores, decided.better, decided.worse, decided.instance, ties)
     is_scored = np.isfinite(choices)
     n = is_scored.astype(np.int64) @ is_scored.T
     sums = np.where(is_scored, choices, 0.0) @ is_scored.T
@@ -740,6 +763,8 @@ def metric_pairs_table(study: MetricPairs) -> Table:
     rows = tuple({column.key: getattr(pair, column.key) for column in columns} for pair in study.compared)
     what = "pooled Pearson" if with_accuracy else f"{WMT_KENDALL} over the n pairs of outputs that people compared"
     permuted = _PERMUTED[study.unit] if with_accuracy else "whole instances exchanged"
+    if study.statistic not in ("pearson", "kendall"):
+        what, permuted = yardstick(study.statistic).words, "exchanged as docs/suites.md says"
     notes = [
         f"{sided(study.sides).capitalize()} p of the difference in {what} ({permuted}, {study.draws:,} draws); Holm "
         f"and Benjamini-Hochberg correct it for {len(rows):,} pairs of metrics."
@@ -861,18 +886,38 @@ def compare(
     ] = "instances",
     seed: Annotated[int, Ge(0), Named(metavar="N"), "seed of what is random"] = 0,
     sides: Annotated[Sides, "tests ask whether the two differ, or (one) whether the one ahead is better"] = "two",
+    statistic: Annotated[
+        str,
+        Named(metavar="NAME"),
+        "what compares metrics: pearson, spearman, kendall-b, kendall-c, kendall-wmt, acc-eq, pdp, accuracy or spa",
+    ] = "pearson",
+    grouping: Annotated[
+        Grouping | None, "how outputs are grouped for the statistic: by default pooled, or as it needs"
+    ] = None,
+    ties: Annotated[Ties, "what a pair counts that a metric ties, where people compared outputs"] = "wrong",
 ) -> MetricComparison | GeneratorComparison | MetricPairs:
     """Compare two metrics, or two generators: is the difference real, which outputs decide it? Or every two metrics."""
-    if first is None:
+    how = yardstick(statistic, grouping)
+    otherwise = how != PEARSON or ties != "wrong"
+    if otherwise and view.judgments_hidden:
+        raise InvalidInput(
+            f"{view.board.name} keeps judgments hidden: metrics are compared by pooled Pearson alone, so that nobody "
+            "can put what several statistics say together"
+        )
+    two_metrics = first is not None and second is not None and not are_generators(view.board, first, second)
+    if first is None or (two_metrics and otherwise):
         return compare_all_metrics(
             view.counted,
             view.cells,
             aggregate=view.aggregate,
             part=view.part,
             unit=unit,
-            draws=draws or 10_000,
+            draws=draws or (1000 if otherwise else 10_000),
             seed=seed,
             sides=sides,
+            how=how,
+            ties=ties,
+            among=() if first is None or second is None else (first, second),
         )
     if second is None:
         raise InvalidInput(f"{first} must be compared with another: name two metrics or two generators")

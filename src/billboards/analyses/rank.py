@@ -77,13 +77,21 @@ from billboards.stats.bootstrap import Interval, Resampled, bootstrap_pearson
 from billboards.stats.clusters import places
 from billboards.stats.correlation import Correlations, pearson_with_intervals
 from billboards.stats.disclosure import hardly_varies
+from billboards.stats.grouped import Grouping
+from billboards.stats.preferences import Ties, tied_shares
 from billboards.stats.resampling import Resampling
 from billboards.stats.significance import Sides, permute_correlations, permute_values
+from billboards.stats.yardsticks import Yardstick, agreements, compare_by
+from billboards.stats.yardsticks import yardstick as yardstick_of
 
 if TYPE_CHECKING:
     import altair as alt
 
     from billboards.show.plot import Points, Theme
+
+
+#: What ranks metrics unless somebody asks for another statistic.
+PEARSON = Yardstick()
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +142,8 @@ class MetricStanding:
     within: float | None = None
     within_n: int = 0
     within_interval: Interval | None = None
+    #: The share of the pairs that it ties, where people compared outputs.
+    tied: float | None = None
 
     @property
     def drop(self) -> float | None:
@@ -235,6 +245,8 @@ class Ranking:
     before: str | None = None
     #: Who leads over all outputs and who within items, where these are two metrics.
     leaders: Leaders | None = None
+    #: What a pair counts that a metric ties, where people compared outputs.
+    ties: Ties = "wrong"
 
     @property
     def lower(self) -> frozenset[str]:
@@ -511,6 +523,10 @@ class RankingOptions:
     doubts: Mapping[str, Sequence[str]] = field(default_factory=dict)
     #: An aggregate or dimension of earlier judgments, agreement with which is shown beside.
     before: str | None = None
+    #: By what metrics are held against people where these gave values.
+    yardstick: Yardstick = PEARSON
+    #: What a pair counts that a metric ties, where people compared outputs.
+    ties: Ties = "wrong"
 
 
 def rank_board(board: Board, store: CellStore | None, options: RankingOptions | None = None, **changes: Any) -> Ranking:
@@ -536,6 +552,7 @@ def rank_board(board: Board, store: CellStore | None, options: RankingOptions | 
     options = replace(options, out=_without_place(board, options), before=options.before or board.before)
     matrix = replace(everything, scores=everything.scores.leading())
     measured = measured_on(board, matrix)
+    _check_yardstick(board, options, hidden=bool(options.disclosure) or measured.share is not None)
     notes = [note for note in (measured.note,) if note is not None]
     refused = _hardly_varying(measured.matrix, options)
     correlations, tests = _agreement(board, measured.matrix, options)
@@ -545,6 +562,7 @@ def rank_board(board: Board, store: CellStore | None, options: RankingOptions | 
     metrics = stand_within(
         metrics, measured.matrix, agreement_within(board, measured.matrix, options, draws=options.draws)
     )
+    metrics = _with_ties(metrics, measured.matrix)
     trusted = _trusted(measured.matrix, metrics)
     hidden = measured.share is not None or bool(options.disclosure)
     options = replace(options, method=family_where_hidden(options.method, hidden=hidden))
@@ -571,8 +589,8 @@ def rank_board(board: Board, store: CellStore | None, options: RankingOptions | 
     return Ranking(
         board=board.name,
         board_version=board.version,
-        statistic="pearson" if matrix.pairs is None else WMT_STATISTIC,
-        grouping="pooled" if matrix.pairs is None else WMT_GROUPING,
+        statistic=options.yardstick.statistic if matrix.pairs is None else WMT_STATISTIC,
+        grouping=options.yardstick.grouping if matrix.pairs is None else WMT_GROUPING,
         aggregate=matrix.aggregate,
         part=str(matrix.part),
         references=matrix.references,
@@ -599,7 +617,48 @@ def rank_board(board: Board, store: CellStore | None, options: RankingOptions | 
         private=measured.share,
         before=options.before,
         leaders=disclosed_leaders(leading, metrics, options.disclosure),
+        ties=options.ties,
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class RankedMetrics:
+    """The metrics of a board as a ranking has them, what they were measured on, and the p of every two columns."""
+
+    metrics: tuple[MetricStanding, ...]
+    matrix: JudgedMatrix
+    correlations: Correlations
+    tests: Floats | None
+
+
+def rank_only_metrics(board: Board, store: CellStore | None, options: RankingOptions) -> RankedMetrics:
+    """What `rank_board` says of metrics, without generators and ensembles."""
+    everything = judged_matrix(
+        board, store, aggregate=options.aggregate, references=options.references, part=options.part, beside=True
+    )
+    matrix = replace(everything, scores=everything.scores.leading())
+    measured = measured_on(board, matrix)
+    _check_yardstick(board, options, hidden=bool(options.disclosure) or measured.share is not None)
+    refused = _hardly_varying(measured.matrix, options)
+    correlations, tests = _agreement(board, measured.matrix, options)
+    probation = _probation(board, matrix, measured, options, correlations)
+    metrics = probation.of(rank_metrics(matrix.scores.columns, correlations, tests, refused, probation.out))
+    return RankedMetrics(metrics=metrics, matrix=measured.matrix, correlations=correlations, tests=tests)
+
+
+def _check_yardstick(board: Board, options: RankingOptions, *, hidden: bool) -> None:
+    """Refuse other statistics where they could tell of hidden judgments, or draw what they can't."""
+    if options.yardstick == PEARSON and options.ties == "wrong":
+        return
+    if hidden:
+        raise InvalidInput(
+            f"{board.name} keeps judgments hidden: its metrics are ranked by pooled Pearson alone, so that nobody can "
+            "put what several statistics say together"
+        )
+    if options.resampled != "instances" and options.yardstick != PEARSON:
+        raise InvalidInput(
+            f"intervals of {options.yardstick.words} come from drawing instances again, not {options.resampled}"
+        )
 
 
 def _without_place(board: Board, options: RankingOptions) -> dict[str, str]:
@@ -628,7 +687,8 @@ def _probation(
     options: RankingOptions,
     correlations: Correlations,
 ) -> _Probation:
-    known = matrix.aggregate and matrix.scores.columns
+    # People's own agreement is a pooled Pearson: other statistics have nothing to do with it.
+    known = matrix.aggregate and matrix.scores.columns and options.yardstick == PEARSON
     people = peoples_agreement(board, matrix.part, matrix.aggregate, matrix.references) if known else None
     alarm = alarms(correlations, people)
     shares = None if measured.share is None else exposure(board, matrix, seed=options.seed)
@@ -652,6 +712,16 @@ def _probation(
             "exposure": None if shares is None else finite(float(shares.corrected[k])),
         }
     return _Probation(by_name=by_name, out=frozenset(out), notes=() if alarm.note is None else (alarm.note,))
+
+
+def _with_ties(metrics: Sequence[MetricStanding], matrix: JudgedMatrix) -> tuple[MetricStanding, ...]:
+    """Metrics with the share of pairs that they tie, where people compared outputs."""
+    if matrix.pairs is None:
+        return tuple(metrics)
+    decided = matrix.pairs.decided
+    shares = tied_shares(matrix.scores.values, decided.better, decided.worse, decided.instance)
+    by_name = {name: finite(float(share)) for name, share in zip(matrix.scores.names, shares, strict=True)}
+    return tuple(replace(standing, tied=by_name.get(standing.name)) for standing in metrics)
 
 
 def _trusted(matrix: JudgedMatrix, metrics: Sequence[MetricStanding]) -> JudgedMatrix:
@@ -894,8 +964,18 @@ def _agreement(board: Board, matrix: JudgedMatrix, options: RankingOptions) -> t
             draws=draws,
             seed=seed,
             sides=options.sides,
+            ties=options.ties,
         )
     human = matrix.judged_human
+    if options.yardstick != PEARSON:
+        agreed = agreements(scores, human, options.yardstick, draws=draws, seed=seed)
+        low, high = (
+            np.array([agreed.interval(k) or (np.nan, np.nan) for k in range(len(scores))], np.float64).reshape(-1, 2).T
+        )
+        correlations = Correlations(agreed.value, agreed.n, low, high)
+        if not draws:
+            return correlations, None
+        return correlations, compare_by(scores, human, options.yardstick, draws=draws, seed=seed, sides=options.sides).p
     correlations = correlations_with_intervals(
         board, matrix.part, scores, human, resampled=options.resampled, draws=draws, seed=seed
     )
@@ -910,6 +990,9 @@ def _with_shares(matrix: JudgedMatrix) -> JudgedMatrix:
 
 
 def _try_ensemble(board: Board, matrix: JudgedMatrix, options: RankingOptions, notes: list[str]) -> Ensemble | None:
+    if options.yardstick != PEARSON:
+        notes.append(f"no ensemble: they are fitted for pooled Pearson, not for {options.yardstick.words}")
+        return None
     kept_back = {**_hardly_varying(matrix, options), **options.disclosure.kept_back}
     if kept_back:
         places = [k for k, column in enumerate(matrix.scores.columns) if column.name not in kept_back]
@@ -1081,6 +1164,7 @@ def metric_table(ranking: Ranking) -> Table:
         TableColumn("before", "before", digits=3, priority=1, visible=ranking.before is not None),
         TableColumn("drop", "drop", digits=3, priority=1, visible=ranking.before is not None),
         TableColumn("n", "n", priority=3),
+        TableColumn("tied", "pairs tied", digits=3, priority=3, visible=_any(rows, "tied")),
         TableColumn("references", "references", "left", priority=4),
         TableColumn("reference_free", "reference-free", visible=False),
         TableColumn("is_statistic", "statistic", visible=False),
@@ -1095,7 +1179,9 @@ def metric_table(ranking: Ranking) -> Table:
         TableColumn("completed", "completed here", visible=False),
     )
     people = (
-        f" correlation with people ({ranking.aggregate})" if ranking.aggregate else " correlation, without judgments"
+        f"{_kind(ranking)} with people ({ranking.aggregate})"
+        if ranking.aggregate
+        else " correlation, without judgments"
     )
     title = f"{ranking.board}: metrics by {statistic_name(ranking)}{people}"
     why_not = reason_notes("No rank for", {m.name: m.reason for m in ranking.metrics if m.beside is None})
@@ -1250,6 +1336,7 @@ def _metric_row(standing: MetricStanding, notes: MarkNotes) -> Mapping[str, obje
         "references": standing.references,
         "reference_free": standing.reference_free,
         "is_statistic": standing.is_statistic,
+        "tied": standing.tied,
         "origin": standing.origin,
         "source_name": standing.source_name,
         "completed": len(standing.completed) or None,
@@ -1366,9 +1453,14 @@ def _pairs_note(ranking: Ranking) -> tuple[str, ...]:
     """How to read a ranking by preferences."""
     if ranking.grouping != "preferences":
         return ()
+    tied: Mapping[Ties, str] = {
+        "wrong": "a metric that ties a pair has it wrong",
+        "half": "a pair that a metric ties counts half for C and half for D",
+        "left-out": "a pair that a metric ties doesn't count",
+    }
     return (
-        "(C - D)/(C + D) over n pairs of outputs, of which people found one better: C in their order, D not; a metric "
-        "that ties a pair has it wrong.",
+        "(C - D)/(C + D) over n pairs of outputs, of which people found one better: C in their order, D not; "
+        f"{tied[ranking.ties]}.",
     )
 
 
@@ -1569,12 +1661,19 @@ def resampled_text(resampled: Resampled) -> str:
     return "instances and generators" if resampled == "both" else resampled
 
 
+def _kind(ranking: Ranking) -> str:
+    """What follows a statistic's name: some are correlations by name, others say what they are."""
+    usual = ranking.grouping == "preferences" or (ranking.statistic, ranking.grouping) == ("pearson", "pooled")
+    return " correlation" if usual else ","
+
+
 def statistic_name(ranking: Ranking) -> str:
     """The statistic as prose spells it: people's names with a capital."""
     if ranking.grouping == "preferences":
         return "WMT's Kendall"
-    named = {"pearson": "Pearson", "spearman": "Spearman", "kendall": "Kendall"}
-    return named.get(ranking.statistic, ranking.statistic)
+    if (ranking.statistic, ranking.grouping) != ("pearson", "pooled"):
+        return yardstick_of(ranking.statistic, ranking.grouping).words
+    return "Pearson"
 
 
 def metric_mark(standing: MetricStanding) -> str:
@@ -1724,7 +1823,7 @@ def correlation_bars(ranking: Ranking, *, theme: Theme = "light") -> alt.LayerCh
     y = alt.Y("name:N", sort=names, title=None)
     x = alt.X(
         "value:Q",
-        title=f"{statistic_name(ranking)} correlation with people ({one_line(ranking.aggregate)})",
+        title=f"{statistic_name(ranking)}{_kind(ranking)} with people ({one_line(ranking.aggregate)})",
         axis=alt.Axis(tickCount=6),
     )
     roles = role_colour({"ensemble": colours.accent, "metric": colours.plain, "statistic": colours.grid})
@@ -1836,6 +1935,15 @@ def rank(
         Named(metavar="NAME"),
         "show agreement with these earlier judgments beside: an aggregate or dimension of the board",
     ] = None,
+    statistic: Annotated[
+        str,
+        Named(metavar="NAME"),
+        "what ranks metrics: pearson, spearman, kendall-b, kendall-c, kendall-wmt, acc-eq, pdp, accuracy or spa",
+    ] = "pearson",
+    grouping: Annotated[
+        Grouping | None, "how outputs are grouped for the statistic: by default pooled, or as it needs"
+    ] = None,
+    ties: Annotated[Ties, "what a pair counts that a metric ties, where people compared outputs"] = "wrong",
 ) -> Ranking:
     """Rank metrics by their correlation with people, and generators by the best metric, the ensemble or people.
 
@@ -1856,7 +1964,10 @@ def rank(
         sides=sides,
         before=before,
         marked=_flagged_by_audits(view),
+        yardstick=yardstick_of(statistic, grouping),
+        ties=ties,
     )
+    _check_yardstick(view.board, options, hidden=view.judgments_hidden)
     ranking = rank_board(view.counted, view.cells, options)
     return ranking if view.archive is None else view.archive.numbered(ranking)
 

@@ -30,6 +30,7 @@ COMMANDS = {
     "ratings": ("ratings", "study single ratings: agreement, designs, severe annotators, doubtful ratings"),
     "judgments": ("judgments", "bring judgments from other tools' files to a board, or write a board's for them"),
     "annotators": ("annotators", "find noisy annotators by their test questions, and see how well they are found"),
+    "published": ("published", "published tables beside ours, cell by cell, with the reasons of differences"),
     "suite": ("suite", "judge metrics on several boards at once: tables, one ranking, a metric of your own"),
     "metric": ("metric", "report on one metric over several boards: where it works, where it fails, how fast"),
     "audit": ("audit", "find out what a metric rewards: make outputs for it, and ask everyone else about them"),

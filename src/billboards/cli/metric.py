@@ -30,6 +30,20 @@ def add_arguments(parser: ArgumentParser) -> None:
     report.add_argument(
         "--draws", type=options.positive, default=1000, metavar="N", help="draws of tests and intervals (default 1000)"
     )
+    options.add_yardsticks(report)
+    report.add_argument(
+        "--preferences",
+        choices=("apart", "mixed"),
+        help="whether preferences stay apart from the mean of correlations, or count there (default apart)",
+    )
+    report.add_argument(
+        "--imported",
+        choices=("yes", "no"),
+        default="yes",
+        help="compare with columns that came with boards, too, as rank does (default yes)",
+    )
+    report.add_argument("--audit", action="store_true", help="audit the metric on every board, too")
+    report.add_argument("--challenge", action="store_true", help="challenge it with spoilt texts on every board, too")
     options.add_sides(report)
     options.add_seed(report)
     options.add_jobs(report)
@@ -41,7 +55,13 @@ def run(arguments: Namespace) -> int:
     from billboards.cli.output import note, show
     from billboards.cli.progress import scoring_progress
 
-    suite = _suite(arguments)
+    suite = _suite(arguments).measured(
+        arguments.preset,
+        arguments.statistic,
+        grouping=arguments.grouping,
+        ties=arguments.ties,
+        preferences=arguments.preferences,
+    )
     with scoring_progress() as watch:
         result = suite.report_metric(
             arguments.name,
@@ -51,8 +71,13 @@ def run(arguments: Namespace) -> int:
             sides=arguments.sides,
             seed=arguments.seed,
             shown=arguments.failures,
+            imported=arguments.imported == "yes",
+            audit=arguments.audit,
+            challenge=arguments.challenge,
             on_progress=watch,
         )
+    for sentence in result.words:
+        note(sentence)
     if arguments.html is not None:
         arguments.html.parent.mkdir(parents=True, exist_ok=True)
         arguments.html.write_text(metric_report_html(result.value), encoding="utf-8")

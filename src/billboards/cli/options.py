@@ -33,6 +33,29 @@ def add_sides(parser: ArgumentParser) -> None:
     )
 
 
+def add_yardsticks(parser: ArgumentParser) -> None:
+    """By what metrics are held against people."""
+    from billboards.stats.grouped import GROUPINGS
+    from billboards.stats.preferences import TIES
+    from billboards.stats.yardsticks import PRESETS, STATISTICS
+
+    parser.add_argument("--preset", choices=tuple(PRESETS), help="measure as a community reports")
+    parser.add_argument(
+        "--statistic",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help=f"what to measure by (default pearson): {', '.join(STATISTICS)}; /GROUPING behind it says how outputs are "
+        "grouped, as in spearman/by-item; may be repeated",
+    )
+    parser.add_argument(
+        "--grouping", choices=GROUPINGS, help="how outputs are grouped (default: the statistic's usual)"
+    )
+    parser.add_argument(
+        "--ties", choices=TIES, help="what a pair counts that a metric ties, where people compared (default wrong)"
+    )
+
+
 def add_data(parser: ArgumentParser) -> None:
     """The site that a command speaks of."""
     parser.add_argument(

@@ -34,6 +34,7 @@ def _add_new(parser: ArgumentParser) -> None:
 
 def _add_run(parser: ArgumentParser) -> None:
     _add_judged(parser)
+    _add_measured(parser)
     parser.add_argument("--html", type=Path, metavar="FILE", help="also write one self-contained page")
     options.add_jobs(parser)
     options.add_sides(parser)
@@ -42,11 +43,13 @@ def _add_run(parser: ArgumentParser) -> None:
 
 def _add_tables(parser: ArgumentParser) -> None:
     _add_judged(parser)
+    _add_measured(parser)
     _add_shown(parser)
 
 
 def _add_rank(parser: ArgumentParser) -> None:
     _add_judged(parser)
+    _add_measured(parser)
     parser.add_argument(
         "--role", choices=("correctness", "other"), default="correctness", help="which table (default correctness)"
     )
@@ -96,13 +99,24 @@ def _add_judged(parser: ArgumentParser) -> None:
 
 def _add_shown(parser: ArgumentParser) -> None:
     parser.add_argument(
-        "--statistic", choices=("pearson", "kendall"), default="pearson", help="what the tables show (default pearson)"
-    )
-    parser.add_argument(
         "--show", choices=("values", "p", "intervals"), default="values", help="values, p-values or 95%% intervals"
     )
     _add_draws(parser)
     options.add_format(parser)
+
+
+def _add_measured(parser: ArgumentParser) -> None:
+    options.add_yardsticks(parser)
+    parser.add_argument(
+        "--preferences",
+        choices=("apart", "mixed"),
+        help="whether preferences stay apart from means of correlations, or count there (default apart)",
+    )
+    parser.add_argument(
+        "--languages",
+        choices=("one", "columns"),
+        help="boards of one group, such as languages: one column together, or columns of their own (default one)",
+    )
 
 
 def _add_draws(parser: ArgumentParser) -> None:
@@ -135,6 +149,17 @@ def _judged(arguments: Namespace) -> OpenSuite:
     return _opened(arguments).judging(arguments.metric, arguments.add)
 
 
+def _measured(arguments: Namespace) -> OpenSuite:
+    return _judged(arguments).measured(
+        arguments.preset,
+        arguments.statistic,
+        grouping=arguments.grouping,
+        ties=arguments.ties,
+        preferences=arguments.preferences,
+        languages=arguments.languages,
+    )
+
+
 def _how(arguments: Namespace) -> dict[str, Any]:
     return {"draws": arguments.draws, "seed": arguments.seed}
 
@@ -145,12 +170,12 @@ def _run(arguments: Namespace) -> int:
     from billboards.cli.output import emit, note
     from billboards.cli.progress import scoring_progress
 
-    suite = _judged(arguments)
+    suite = _measured(arguments)
     with scoring_progress() as show:
         result = suite.run(jobs=arguments.jobs, sides=arguments.sides, on_progress=show, **_how(arguments))
     done = result.value
     note(f"{done.scoring.computed} cells computed, {done.scoring.present} were there already")
-    tables = suite_tables(done.kept.result, arguments.statistic, arguments.show)
+    tables = suite_tables(done.kept.result, None, arguments.show)
     emit(arguments, (*tables, *map(suite_ranking_table, done.kept.rankings)), lambda: result.document)
     if arguments.html is not None:
         arguments.html.parent.mkdir(parents=True, exist_ok=True)
@@ -165,7 +190,7 @@ def _run(arguments: Namespace) -> int:
 def _tables(arguments: Namespace) -> int:
     from billboards.cli.output import show
 
-    return show(arguments, _judged(arguments).tables(arguments.statistic, arguments.show, **_how(arguments)))
+    return show(arguments, _measured(arguments).tables(None, arguments.show, **_how(arguments)))
 
 
 def _people(arguments: Namespace) -> int:
@@ -195,4 +220,4 @@ def _rank(arguments: Namespace) -> int:
     from billboards.cli.output import show
 
     how = _how(arguments)
-    return show(arguments, _judged(arguments).rank(arguments.role, arguments.block, sides=arguments.sides, **how))
+    return show(arguments, _measured(arguments).rank(arguments.role, arguments.block, sides=arguments.sides, **how))

@@ -19,7 +19,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from billboards.errors import InvalidInput
+from billboards.errors import InvalidInput, UnknownName
 from billboards.metrics.base import LATER, Batch, Floats, Metric, MetricCard
 from billboards.metrics.kernels.alignment import Counts, Vocabulary, align
 from billboards.metrics.kernels.items import items_of
@@ -47,6 +47,8 @@ TOKENIZERS: dict[str, Tokenizer] = {
     "nltk": nltk_words,
 }
 _ENGLISH = "en"
+#: What a score with several references is: against the one where it is highest, or the mean over them.
+SEVERAL = ("best", "mean")
 #: Weight of precision against recall, and the penalty's steepness and weight.
 ALPHA, BETA, GAMMA = 0.9, 3.0, 0.5
 
@@ -58,11 +60,12 @@ class METEOR(Metric):
     tokenizer: str = "split"
     early_nltk: bool = False
     language: str = field(default="en", metadata=LATER)
+    references: str = field(default="best", metadata=LATER)
 
     card: ClassVar[MetricCard] = MetricCard(
         name="METEOR",
         summary="Mean of precision and recall of words aligned by form, stem or WordNet synonym, less a penalty for "
-        "broken order; best over references",
+        "broken order; best over references, or with references=mean their mean",
         needs_part="WordNet's files (Debian: wordnet-base), in /usr/share/wordnet or where BILLBOARDS_WORDNET says",
         range=(0.0, 1.0),
         languages=("en",),
@@ -83,6 +86,8 @@ class METEOR(Metric):
 
     def __post_init__(self) -> None:
         tokenizer("METEOR", self.tokenizer, TOKENIZERS)
+        if self.references not in SEVERAL:
+            raise UnknownName("way of METEOR with several references", self.references, SEVERAL)
         if not (self.language.isascii() and self.language.isalpha() and self.language.islower()):
             raise InvalidInput(f"METEOR: language={self.language!r} must be a code, as in language=de")
 
@@ -114,7 +119,8 @@ class METEOR(Metric):
         scores = _mean(matches, np.diff(words.offsets), pairs)
         penalty = GAMMA * (chunks / np.maximum(matches, 1)) ** BETA
         single: Floats = (1 - penalty) * scores
-        return single[pairs.best(single)][items.places]
+        of_item = single[pairs.best(single)] if self.references == "best" else pairs.mean(single)
+        return of_item[items.places]
 
     def _numbered(self, texts: Sequence[str]) -> tuple[Words, Vocabulary]:
         """Words as numbers, with the stem and the synonyms of each."""

@@ -9,11 +9,12 @@ there is no n-gram to speak of, nothing is repeated and nothing is new: 0.
 from __future__ import annotations
 
 import unicodedata
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, ClassVar
 
-from billboards.metrics.base import Batch, Floats, Metric, MetricCard, score_each
+from billboards.errors import UnknownName
+from billboards.metrics.base import LATER, Batch, Floats, Metric, MetricCard, score_each
 
 PAPER = (
     "Scialom and Hill 2021, BEAMetrics: A Benchmark for Language Generation Evaluation, §4; the definitions are "
@@ -43,9 +44,36 @@ def _pattern() -> Any:
     return regex.compile(rf"{alone}|[[\p{{L}}\p{{M}}\p{{N}}_]--{alone}]+|\S", regex.VERSION1)
 
 
+#: How statistics may be defined: as this page says, or as BEAMetrics computed them, slips included.
+DEFINITIONS = ("own", "beametrics")
+
+
+def _beametrics_ngrams(text: str, n: int) -> list[tuple[str, ...]]:
+    """BEAMetrics' n-grams: case counts, and Chinese words are not cut."""
+    words: list[str] = _beametrics_pattern().findall(text)
+    return [tuple(words[k : k + n]) for k in range(len(words) - n + 1)]
+
+
+@cache
+def _beametrics_pattern() -> Any:
+    import regex
+
+    return regex.compile(r"[\p{L}\p{M}\p{N}_]+|\S")
+
+
 @dataclass(frozen=True)
 class Statistic(Metric):
-    """What the statistics share: they are told apart by name, and any change of definition is a new revision."""
+    """What the statistics share: they are told apart by name, and any change of definition is a new revision.
+
+    `definition=beametrics` gives the numbers of that paper's tables: distinct n-grams, a hair below the line, and for
+    repetition the number of n-grams less one, because in a - b/(c + 1e-5) only b is divided.
+    """
+
+    definition: str = field(default="own", metadata=LATER)
+
+    def __post_init__(self) -> None:
+        if self.definition not in DEFINITIONS:
+            raise UnknownName("definition of a statistic", self.definition, DEFINITIONS)
 
     def versions(self) -> dict[str, str]:
         return {"revision": "1"}
@@ -70,6 +98,8 @@ class Length(Statistic):
     submodular: ClassVar[bool] = True
 
     def score_batch(self, batch: Batch) -> Floats:
+        if self.definition == "beametrics":
+            return score_each(batch, lambda item: len(_beametrics_ngrams(item.output, 1)))
         return score_each(batch, lambda item: len(tokens(item.output)))
 
 
@@ -80,7 +110,12 @@ class Repetition(Statistic):
     n: ClassVar[int]
 
     def score_batch(self, batch: Batch) -> Floats:
+        if self.definition == "beametrics":
+            return score_each(batch, lambda item: self._less_one(_beametrics_ngrams(item.output, self.n)))
         return score_each(batch, lambda item: self._share(ngrams(item.output, self.n)))
+
+    def _less_one(self, grams: list[tuple[str, ...]]) -> float:
+        return len(grams) - len(set(grams)) / (len(set(grams)) + 1e-5)
 
     def _share(self, grams: list[tuple[str, ...]]) -> float:
         return (len(grams) - len(set(grams))) / len(grams) if grams else 0.0
@@ -93,9 +128,17 @@ class Abstractness(Statistic):
     n: ClassVar[int]
 
     def score_batch(self, batch: Batch) -> Floats:
+        if self.definition == "beametrics":
+            known = cache(lambda text: frozenset(_beametrics_ngrams(text, self.n)))
+            return score_each(batch, lambda item: self._new(item.output, known(item.input or "")))
         # Many outputs may share one long input.
         grams_of = cache(lambda text: frozenset(ngrams(text, self.n)))
         return score_each(batch, lambda item: self._share(ngrams(item.output, self.n), grams_of(item.input or "")))
+
+    def _new(self, output: str, of_input: frozenset[tuple[str, ...]]) -> float:
+        """Distinct n-grams that are new over distinct n-grams and a hair, so that longer outputs come first in ties."""
+        grams = set(_beametrics_ngrams(output, self.n))
+        return len(grams - of_input) / (len(grams) + 1e-5)
 
     def _share(self, grams: list[tuple[str, ...]], of_input: frozenset[tuple[str, ...]]) -> float:
         return sum(ngram not in of_input for ngram in grams) / len(grams) if grams else 0.0

@@ -68,7 +68,7 @@ def _correlation(x: Floats, y: Floats, statistic: Statistic, grouping: Grouping)
         value, p = _whole(x, y, int(outputs[0]), statistic)
         values = np.array([value])
     else:
-        values = _of_groups(x, y, statistic)
+        values = correlations_of_groups(x, y, statistic)
         value, p = _average(values[~np.isnan(values)], grouping)
     defined = ~np.isnan(values)
     return value, p, int(outputs[defined].sum()), int(defined.sum())
@@ -78,7 +78,7 @@ def _whole(x: Floats, y: Floats, n: int, statistic: Statistic) -> tuple[float, f
     """The correlation in a single group, and its p-value."""
     if statistic in _KENDALL:
         return kendall_with_p(x[:, 0], y[:, 0], _KENDALL[statistic])
-    r = float(_of_groups(x, y, statistic)[0])
+    r = float(correlations_of_groups(x, y, statistic)[0])
     return r, 1.0 if n == 2 and not np.isnan(r) else _p_of_t(n - 2, (1 - abs(r)) * (1 + abs(r)))
 
 
@@ -112,11 +112,12 @@ def _means(values: Floats) -> Floats:
     return np.where(count > 0, means, np.nan)
 
 
-def _of_groups(x: Floats, y: Floats, statistic: Statistic) -> Floats:
+def correlations_of_groups(x: Floats, y: Floats, statistic: Statistic) -> Floats:
+    """A correlation in each group (outputs × groups, NaN in both where either is missing); NaN where undefined."""
     if statistic == "pearson":
         return _pearson(x, y)
     if statistic == "spearman":
-        return _pearson(_ranks(x), _ranks(y))
+        return _pearson(ranks_within(x), ranks_within(y))
     return kendall(x, y, _KENDALL[statistic])
 
 
@@ -136,7 +137,7 @@ def _standardised(values: Floats) -> Floats:
     return centred / np.where(spread > 0, spread, 1.0)
 
 
-def _ranks(values: Floats) -> Floats:
+def ranks_within(values: Floats) -> Floats:
     """Ranks within groups, the mean rank for ties, NaN where missing."""
     from scipy.stats import rankdata
 

@@ -85,23 +85,36 @@ def kendall_se(scores: Floats, human: Floats) -> float:
 
     NaN where tau is not defined, or where a single instance is all there is.
     """
+    if len(np.unique(np.nonzero(np.isfinite(scores) & np.isfinite(human))[1])) < 2:
+        return np.nan
+    return float(np.sqrt((kendall_influence(scores, human) ** 2).sum()))
+
+
+def kendall_influence(scores: Floats, human: Floats, variant: Variant = "b") -> Floats:
+    """What a further weight on each instance would change of one metric's tau (rows × instances, NaN where missing).
+
+    0 for an instance without a pair of score and judgment; NaN everywhere where tau is not defined.
+    """
     x, y = jointly(scores, human)
     present = ~np.isnan(x)
     instance = np.nonzero(present)[1]
-    if len(np.unique(instance)) < 2:
-        return np.nan
-    change = _changes(x[present], y[present])
-    return float(np.sqrt((np.bincount(instance, change) ** 2).sum()))
+    change = _changes(x[present], y[present], variant)
+    influence: Floats = np.bincount(instance, change, scores.shape[1]).astype(np.float64)
+    return np.full(scores.shape[1], np.nan) if np.isnan(change).any() else influence
 
 
-def _changes(x: Floats, y: Floats) -> Floats:
-    """What a further weight on each output would change of tau-b; NaN where a side does not vary."""
+def _changes(x: Floats, y: Floats, variant: Variant) -> Floats:
+    """What a further weight on each output would change of tau; NaN where a side does not vary."""
     x_differs, y_differs = (_different(side) for side in (x, y))
     total_x, total_y = x_differs.sum(), y_differs.sum()
     if not total_x or not total_y:
         return np.full(len(x), np.nan)
     levels = np.unique(y)
     balance = _by_level(x, y, levels) if len(levels) <= _LEVELS else _by_pair(x, y)
+    if variant == "c":
+        fewest = min(len(levels), len(np.unique(x)))
+        scale_c = len(x) ** 2 * (fewest - 1) / fewest
+        return np.asarray(2 * (balance - balance.sum() / len(x)) / scale_c)
     scale = np.sqrt(total_x) * np.sqrt(total_y)
     tau = balance.sum() / scale
     changes: Floats = 2 * balance / scale - tau * (x_differs / total_x + y_differs / total_y)

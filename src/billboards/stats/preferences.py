@@ -14,6 +14,7 @@ pairs, so a thousand draws for all metrics are one matrix product.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +28,18 @@ from billboards.stats.significance import Sides, reached
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Indices = NDArray[np.intp]
+#: What a pair counts that a metric ties: as wrong (WMT's way), half right and half wrong, or not at all.
+Ties = Literal["wrong", "half", "left-out"]
+TIES: tuple[Ties, ...] = ("wrong", "half", "left-out")
+_CREDIT: dict[Ties, float] = {"wrong": -1.0, "half": 0.0, "left-out": np.nan}
+
+
+def credits_of(lead: Floats, ties: Ties) -> Floats:
+    """1 for a pair in people's order (the better output leads), -1 for one against it; NaN where it doesn't count."""
+    if ties not in TIES:
+        raise InvalidInput(f"ties count as one of {', '.join(TIES)}, not {ties!r}")
+    credit: Floats = np.where(np.isnan(lead), np.nan, np.where(lead == 0, _CREDIT[ties], np.sign(lead)))
+    return credit
 
 
 @dataclass(frozen=True)
@@ -123,14 +136,26 @@ def _area(x: Floats, positive: NDArray[np.bool_]) -> tuple[float, int, int]:
 Positions = NDArray[np.integer]
 
 
-def decisions(scores: Floats, better: Positions, worse: Positions, instance: Positions) -> Floats:
-    """1 where a metric (metrics × rows × instances) agrees with people on a pair, -1 where not or tied, else NaN."""
+def decisions(scores: Floats, better: Positions, worse: Positions, instance: Positions, ties: Ties = "wrong") -> Floats:
+    """1 where a metric (metrics × rows × instances) agrees with people on a pair, -1 where not, else NaN.
+
+    ties: what a pair counts that a metric ties: -1 (wrong), 0 (half right, half wrong) or nothing (left-out).
+    """
     # One metric at a time: there may be many more pairs than outputs.
     decided = np.empty((len(scores), len(better)))
     for k, metric in enumerate(scores):
-        difference = metric[better, instance] - metric[worse, instance]
-        decided[k] = np.where(np.isnan(difference), np.nan, np.where(difference > 0, 1.0, -1.0))
+        decided[k] = credits_of(metric[better, instance] - metric[worse, instance], ties)
     return decided
+
+
+def tied_shares(scores: Floats, better: Positions, worse: Positions, instance: Positions) -> Floats:
+    """The share of the pairs that each metric scores of which it ties both outputs; NaN without any pair."""
+    shares = np.full(len(scores), np.nan)
+    for k, metric in enumerate(scores):
+        lead = metric[better, instance] - metric[worse, instance]
+        scored = int((~np.isnan(lead)).sum())
+        shares[k] = (lead == 0).sum() / scored if scored else np.nan
+    return shares
 
 
 def preference_correlations(

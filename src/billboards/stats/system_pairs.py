@@ -53,6 +53,18 @@ def system_pairwise_accuracy(scores: Floats, human: Floats) -> SystemAgreement:
 
 def soft_pairwise_accuracy(scores: Floats, human: Floats, *, draws: int = 1000, seed: int = 0) -> SystemAgreement:
     """SPA of each metric (metrics × rows × instances) with people (rows × instances), from `draws` random swaps."""
+    return _agreement(list(_soft_agreements(scores, human, draws, seed)))
+
+
+def soft_pairwise_agreements(scores: Floats, human: Floats, *, draws: int = 1000, seed: int = 0) -> Floats:
+    """What SPA is the mean of: 1 - |p_h - p_m| of every pair of generators, as metrics × pairs, NaN without any."""
+    first, second = np.triu_indices(human.shape[0], 1)
+    return np.array([each[first, second] for each in _soft_agreements(scores, human, draws, seed)]).reshape(
+        len(scores), len(first)
+    )
+
+
+def _soft_agreements(scores: Floats, human: Floats, draws: int, seed: int) -> Iterator[Floats]:
     scores, human = aligned(scores, human)
     if draws < 1:
         raise InvalidInput(f"a permutation test needs at least 1 draw; got {draws}")
@@ -66,7 +78,7 @@ def soft_pairwise_accuracy(scores: Floats, human: Floats, *, draws: int = 1000, 
     people = np.where(missing[[which.index(k) for k in masks.values()]], np.nan, human)
     p_human = one_sided_p(people, swaps)
     p_metric = one_sided_p(np.where(missing, np.nan, scores), swaps)
-    return _agreement([1 - np.abs(p_human[k] - p) for k, p in zip(which, p_metric, strict=True)])
+    yield from (1 - np.abs(p_human[k] - p) for k, p in zip(which, p_metric, strict=True))
 
 
 def random_swaps(draws: int, instances: int, seed: int) -> NDArray[np.bool_]:

@@ -50,14 +50,14 @@ def within_items(
     scores, human = aligned(scores, human)
     sums = instance_sums(scores, human)
     outputs = np.rint(sums[..., 0]).astype(np.int64)
-    pairs = _pair_sums(sums)
+    pairs = pair_sums(sums)
     low, high = np.full((2, len(scores)), np.nan)
     if draws:
         drawn = _drawn(scores, human, pairs, unit, documents, draws, seed)
         defined = np.isfinite(drawn).any(axis=0) & _several(outputs > 1, unit, documents)
         if defined.any():
             low[defined], high[defined] = np.nanquantile(drawn[:, defined], (0.025, 0.975), axis=0)
-    return Correlations(_ratio(pairs.sum(axis=1)), (outputs * (outputs - 1) // 2).sum(axis=1), low, high)
+    return Correlations(pdp_of_sums(pairs.sum(axis=1)), (outputs * (outputs - 1) // 2).sum(axis=1), low, high)
 
 
 def within_groups(scores: Floats, human: Floats, group: NDArray[np.int64]) -> tuple[float, int]:
@@ -69,7 +69,7 @@ def within_groups(scores: Floats, human: Floats, group: NDArray[np.int64]) -> tu
     terms = (np.ones_like(x), x, y, x * x, y * y, x * y)
     sums: Floats = np.stack([np.bincount(place, term) for term in terms], axis=-1).astype(np.float64)
     outputs = np.rint(sums[:, 0]).astype(np.int64)
-    return float(_ratio(_pair_sums(sums).sum(axis=0))), int((outputs * (outputs - 1) // 2).sum())
+    return float(pdp_of_sums(pair_sums(sums).sum(axis=0))), int((outputs * (outputs - 1) // 2).sum())
 
 
 def better_within_items(
@@ -101,7 +101,7 @@ def _of_documents(paired: NDArray[np.bool_], documents: ArrayLike | None) -> NDA
     return np.asarray(sums_by_document(paired[:, :, None].astype(np.float64), documents)[:, :, 0] > 0)
 
 
-def _pair_sums(sums: Floats) -> Floats:
+def pair_sums(sums: Floats) -> Floats:
     """Σ d_m², Σ d_h² and Σ d_m·d_h over the pairs of each instance, from its six sums; 0 where a side is constant."""
     n, x, y, xx, yy, xy = np.moveaxis(sums, -1, 0)
     of_scores, of_people = n * xx - x * x, n * yy - y * y
@@ -111,7 +111,7 @@ def _pair_sums(sums: Floats) -> Floats:
     return np.stack((of_scores, of_people, both), axis=-1)
 
 
-def _ratio(pairs: Floats) -> Floats:
+def pdp_of_sums(pairs: Floats) -> Floats:
     """PDP from the sums over pairs; NaN where a side never differs."""
     of_scores, of_people, both = np.moveaxis(pairs, -1, 0)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -133,7 +133,7 @@ def _drawn(
     step = max(1, _BLOCK // max(units, 1))
     for start in range(0, draws, step):
         weights = resampling_weights(random, units, min(step, draws - start))
-        drawn[start : start + step] = _ratio((weights @ flat).reshape(len(weights), metrics, 3))
+        drawn[start : start + step] = pdp_of_sums((weights @ flat).reshape(len(weights), metrics, 3))
     return drawn
 
 
@@ -148,6 +148,6 @@ def _over_generators(scores: Floats, human: Floats, draws: int, seed: int, *, bo
         of_rows = resampling_weights(random, rows, size)
         of_instances = resampling_weights(random, instances, size) if both else np.ones((size, instances))
         for k, terms in enumerate(cells):
-            pairs = _pair_sums((of_rows @ terms).reshape(size, instances, 6))
-            drawn[start : start + size, k] = _ratio((of_instances[:, :, None] * pairs).sum(axis=1))
+            pairs = pair_sums((of_rows @ terms).reshape(size, instances, 6))
+            drawn[start : start + size, k] = pdp_of_sums((of_instances[:, :, None] * pairs).sum(axis=1))
     return drawn

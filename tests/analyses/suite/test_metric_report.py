@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
 import pytest
 from small_suites import compared_board, valued_board
 
+from billboards.analyses._archive import open_home
+from billboards.analyses.compare import compare_metrics
+from billboards.analyses.rank import rank_board
 from billboards.analyses.suite.open import OpenSuite, suite_of
 from billboards.analyses.suite.report_results import MetricReport
 from billboards.analyses.suite.report_tables import metric_report_html, metric_report_tables
+from billboards.board import ImportedColumn
 from billboards.board.writing import write_board
 from billboards.errors import UnknownName
 
@@ -81,7 +89,71 @@ def test_the_page_and_the_tables_say_the_same(report: MetricReport) -> None:
 def test_a_metric_beside_those_of_the_boards_is_scored_first(suite: OpenSuite) -> None:
     report = suite.report_metric("ROUGE-L", draws=50).value
     assert report.metric == "ROUGE-L"
-    assert {one.of for one in report.columns} == {2}
+    assert {one.of for one in report.columns} == {4}
+    assert report.of == 4
+    assert set(report.compared["computed here"]) == {"chrF", "ROUGE-1", "length"}
+    named = suite.report_metric("ROUGE-L", metrics=["chrF"], draws=50).value
+    assert {one.of for one in named.columns} == {2}
+    assert named.of == 2
+
+
+def test_every_statement_is_what_rank_says_on_the_same_boards(tmp_path: Path) -> None:
+    """Own, imported and sent columns; every place, difference and p of the report beside `rank` and `compare`."""
+    for k in range(3):
+        board = valued_board(f"b{k}", 14, seed=20 + k)
+        people = np.linspace(0, 1, 14)
+        names = [row.name for row in board.rows]
+        random = np.random.default_rng(k)
+        released = {name: people * g + random.normal(0, 0.3, 14) for g, name in enumerate(names[::-1])}
+        column = ImportedColumn(
+            name="Released",
+            source_name="Released",
+            signature="released",
+            values=released,
+            references=board.references,
+        )
+        write_board(replace(board, imported=(column,)), tmp_path / f"b{k}")
+    file = tmp_path / "words.py"
+    file.write_text("def score(outputs, references, inputs):\n    return [len(set(o.split())) for o in outputs]\n")
+    folders = [tmp_path / f"b{k}" for k in range(3)]
+    result = suite_of(folders).report_metric(str(file), draws=100, seed=5)
+    report = result.value
+    assert "imported" in report.compared
+    assert report.compared["imported"] == ("Released",)
+    counted = sum(map(len, report.compared.values()))
+    assert result.words[0].startswith(f"{report.metric} is compared with {counted} other metrics: ")
+    for entry in report.columns:
+        if entry.block == "one":
+            continue
+        home = open_home(tmp_path / entry.column.label)
+        ranking = rank_board(home.board, home.cells, aggregate=entry.column.dimension, draws=100, seed=5)
+        standings = {standing.name: standing for standing in ranking.metrics}
+        own = standings[report.metric]
+        ranked = [s for s in ranking.metrics if s.rank is not None]
+        assert (entry.rank, entry.of) == (own.rank, len(ranked))
+        assert entry.shared == (sum(s.rank == own.rank for s in ranked) > 1)
+        assert entry.best == ranked[0].name
+        assert {rival.metric for rival in entry.rivals} == {s.name for s in ranked} - {report.metric}
+        for rival in entry.rivals:
+            study = compare_metrics(
+                home.board, home.cells, report.metric, rival.metric, aggregate=entry.column.dimension, draws=100, seed=5
+            )
+            assert abs(study.difference) == pytest.approx(abs(rival.difference))
+            assert study.p_permutation == pytest.approx(rival.p)
+            wanted = "ties with" if study.p_permutation > 0.05 else "beats" if rival.difference > 0 else "loses to"
+            assert rival.verdict == wanted
+            assert f"{rival.metric} (" in "\n".join(result.words)
+            assert rival.interval is not None
+            assert rival.interval[0] <= rival.difference <= rival.interval[1]
+    overall = suite_of(folders).judging(["chrF", str(file), "Released"]).rank(draws=100, seed=5).value
+    assert report.standing is not None
+    assert [r.metric for r in report.rivals] == [s.metric for s in overall.standings if s.metric != report.metric]
+    for rival in report.rivals:
+        assert report.standing.value is not None
+        assert rival.difference == pytest.approx(report.standing.value - (rival.value or 0))
+        assert rival.p == pytest.approx(overall.p[report.metric][rival.metric])
+    page = metric_report_html(report)
+    assert "Against every other metric" in page
 
 
 def test_an_unknown_metric_is_refused(suite: OpenSuite) -> None:

@@ -25,11 +25,64 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> OpenSuite:
 
 
 def test_a_metrics_value_is_the_weighted_mean_of_its_columns(ran: OpenSuite) -> None:
-    ranking = ran.rank(draws=100).value
+    ranking = ran.measured(preferences="mixed").rank(draws=100).value
     for standing in ranking.standings:
         values = [standing.values[column.key] or 0.0 for column in ranking.columns]
         assert standing.value == pytest.approx(np.average(values, weights=[1, 2, 1]))
     assert ranking.n == {"One:truth": 36, "Two:truth": 30, "Pairs:better": 27}
+
+
+def test_preferences_stay_apart_from_a_mean_of_correlations_and_the_table_says_so(ran: OpenSuite) -> None:
+    result = ran.rank(draws=100)
+    assert [column.label for column in result.value.columns] == ["One", "Two"]
+    assert list(result.value.left_out) == ["Pairs:better"]
+    assert any(note.startswith("Left out of the mean: Pairs, because people gave") for note in result.tables[0].notes)
+    mixed = ran.measured(preferences="mixed").rank(draws=100)
+    assert "The mean mixes correlations with (C − D)/(C + D) over pairs, on Pairs." in mixed.tables[0].notes
+
+
+@pytest.mark.parametrize("statistic", ["pearson", "kendall", "spearman/by-item"])
+def test_average_and_ranking_are_over_the_same_columns_and_in_the_same_order(ran: OpenSuite, statistic: str) -> None:
+    suite = ran.measured(statistics=statistic)
+    averages = [a for a in suite.tables(draws=0).value.averages if a.statistic == statistic and a.block == "all"]
+    ranking = suite.rank(draws=100).value
+    assert {a.columns for a in averages} == {tuple(column.key for column in ranking.columns)}
+    by_average = [a.metric for a in sorted(averages, key=lambda a: -a.value)]
+    assert by_average == [s.metric for s in ranking.standings if s.metric in by_average]
+    for average in averages:
+        (standing,) = (s for s in ranking.standings if s.metric == average.metric)
+        assert average.value == pytest.approx(standing.value)
+
+
+def test_several_yardsticks_are_averaged_and_each_has_its_column(ran: OpenSuite) -> None:
+    result = ran.measured("summeval").rank(draws=50)
+    heads = [column.label for column in result.value.columns]
+    assert heads[:2] == ["One Spearman’s rho, by item", "One Kendall’s tau-b, by item"]
+    for standing in result.value.standings:
+        values = [standing.values[column.key] for column in result.value.columns]
+        weights = [column.weight for column in result.value.columns]
+        assert standing.value == pytest.approx(np.average(np.array(values, float), weights=weights))
+    assert any("preset summeval: the mean of these" in note for note in result.tables[0].notes)
+
+
+def test_ties_count_as_asked_in_tables_and_ranking(ran: OpenSuite) -> None:
+    """Length ties pairs of equally many words; half credit moves it towards nought from below."""
+    shown = {}
+    for ties in ("wrong", "half", "left-out"):
+        suite = ran.measured(statistics="kendall", ties=ties)  # type: ignore[arg-type]
+        result = suite.tables(draws=0).value
+        (cell,) = (c for c in result.cells if c.column == "Pairs:better" and c.metric == "length")
+        (standing,) = (s for s in suite.rank(draws=50).value.standings if s.metric == "length")
+        assert cell.measures["preferences"].value == pytest.approx(standing.values["Pairs:better"])
+        assert cell.measures["accuracy"].value == pytest.approx((1 + cell.measures["preferences"].value) / 2)
+        shown[ties] = cell
+    tied = shown["wrong"].tied
+    assert tied is not None
+    assert tied > 0
+    assert {cell.tied for cell in shown.values()} == {tied}
+    wrong, half, out = (shown[ties].measures["preferences"].value for ties in ("wrong", "half", "left-out"))
+    assert half == pytest.approx(wrong + tied)
+    assert out == pytest.approx(half / (1 - tied))
 
 
 def test_over_one_board_the_ranking_is_the_boards_own(tmp_path: Path) -> None:

@@ -78,6 +78,36 @@ def test_a_new_suite_names_its_boards_and_opens(tmp_path: Path) -> None:
         write_suite(path, [tmp_path / "boards" / "plain"])
 
 
+def test_a_preset_or_statistics_are_read_and_mistakes_in_them_are_named(tmp_path: Path) -> None:
+    path = written_suite(tmp_path, 'preset = "wmt24"\nties = "half"\npreferences = "mixed"\n' + SUITE)
+    suite = read_suite(path)
+    assert [how.name for how in suite.yardsticks] == ["spa/system-level", "acc-eq/by-item"]
+    assert (suite.preset, suite.ties, suite.preferences) == ("wmt24", "half", "mixed")
+    path.write_text('statistics = ["spearman/by-item", "kendall-c"]\n' + SUITE)
+    assert [how.name for how in read_suite(path).yardsticks] == ["spearman/by-item", "kendall-c/pooled"]
+    for text, says in (
+        ('preset = "wmt99"\n', "wmt99"),
+        ('statistics = "spa/pooled"\n', "spa is measured system-level, not pooled"),
+        ('ties = "twice"\n', "ties must be one of wrong, half, left-out"),
+        ('preset = "wmt24"\nstatistics = "spa"\n', "not both"),
+    ):
+        path.write_text(text + SUITE)
+        with pytest.raises(InvalidInput, match=says):
+            read_suite(path)
+
+
+def test_two_boards_of_one_name_are_told_apart_by_their_folders(tmp_path: Path) -> None:
+    for folder, seed in (("first", 1), ("second", 2)):
+        write_board(valued_board("ports", 10, seed=seed), tmp_path / folder)
+    path = write_suite(tmp_path / "both.toml", [tmp_path / "first", tmp_path / "second"])
+    suite = open_suite(path).judging(["chrF"])
+    assert [member.label for member in suite.boards] == ["first", "second"]
+    suite.score()
+    values = suite.rank(draws=20).value.standings[0].values
+    assert list(values) == ["first:truth", "second:truth"]
+    assert values["first:truth"] != values["second:truth"]
+
+
 def test_every_key_is_documented() -> None:
     page = (Path(__file__).resolve().parents[3] / "docs" / "suites.md").read_text()
     assert [key for key in (*KEYS, *BOARD_KEYS) if f"`{key}`" not in page] == []

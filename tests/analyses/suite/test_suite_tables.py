@@ -81,7 +81,7 @@ def test_a_cell_is_scipys_correlation_over_all_judged_outputs(
 
 def test_intervals_hold_their_values_and_have_width(result: SuiteResult) -> None:
     measures = [measure for cell in result.cells for measure in cell.measures.values()]
-    assert len(measures) == 3 * 5 * 2 + 5
+    assert len(measures) == 3 * 5 * 2 + 5 * 2
     for one in measures:
         assert one.interval is not None
         assert one.interval[0] < one.value < one.interval[1]
@@ -198,7 +198,7 @@ def test_a_result_that_is_read_back_equals_the_one_written(ran: OpenSuite, resul
 
 def test_the_table_shows_hundredths_and_its_records_hold_p_interval_and_n(result: SuiteResult) -> None:
     table = suite_table(result, "correctness", "pearson")
-    assert [c.header for c in table.visible] == ["metric", "refs", "One", "Two", "Pairs", "average"]
+    assert [c.header for c in table.visible] == ["metric", "refs", "One", "Two", "Pairs", "Pairs ties %", "average"]
     texts = dict(zip([(row["name"], row["block"]) for row in table.rows], shown(table), strict=True))
     cell = result.cell(SuiteRow("chrF", "all"), column(result, "One:truth"))
     assert cell is not None

@@ -72,9 +72,9 @@ def _chosen(asked: Spec, boards: Sequence[OpenBoard]) -> Chosen:
         stands_in = stands_in if is_made else stands_in.for_language(language)
         reason = language_mistake(stands_in, language) or _unfit(stands_in, member) or _absent(stands_in)
         if reason is None:
-            on[member.board.name] = stands_in
+            on[member.key] = stands_in
         else:
-            missing[member.board.name] = reason
+            missing[member.key] = reason
     return Chosen(name, on, missing, base.card.is_statistic, base.card.needs_references)
 
 
@@ -85,7 +85,7 @@ def _only_imported(name: str, boards: Sequence[OpenBoard]) -> Chosen | None:
     ]
     if name in metric_names() or not columns:
         return None
-    missing = dict.fromkeys((member.board.name for member in boards), "it came with other boards and can't be run here")
+    missing = dict.fromkeys((member.key for member in boards), "it came with other boards and can't be run here")
     return Chosen(name, {}, missing, columns[0].is_statistic, columns[0].needs_references)
 
 

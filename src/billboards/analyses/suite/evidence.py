@@ -195,6 +195,24 @@ def with_imported(suite: Suite, boards: Sequence[OpenBoard], chosen: Sequence[Ch
     return (*chosen, *(choose_metrics(suite, boards, list(dict.fromkeys(names))) if names else ()))
 
 
+def with_present(suite: Suite, boards: Sequence[OpenBoard], chosen: Sequence[Chosen]) -> tuple[Chosen, ...]:
+    """The metrics, those whose scores came with a board, and those that were scored on any before.
+
+    A metric whose program isn't at hand any more, such as a file that has changed, is left out.
+    """
+    rows = with_imported(suite, boards, chosen)
+    present = {row.name for row in rows} | {metric.name for row in rows for metric in row.on.values()}
+    stored = dict.fromkeys(key.column.name for member in boards for key in member.home.cells.columns())
+    for name in stored:
+        if name in present:
+            continue
+        try:
+            rows = (*rows, *choose_metrics(suite, boards, [name]))
+        except BillboardsError:
+            continue
+    return tuple({row.name: row for row in reversed(rows)}.values())[::-1]
+
+
 def _board_agreement(member: OpenBoard, rows: Sequence[Chosen], draws: int, seed: int) -> BoardAgreement | None:
     columns = load_beside(member, "all", rows)
     if not columns.names:
@@ -317,7 +335,7 @@ def _speed(row: Chosen, boards: Sequence[OpenBoard]) -> float | None:
 
 
 def _timed(row: Chosen, member: OpenBoard) -> Iterator[tuple[int, float]]:
-    metric = row.on.get(member.board.name)
+    metric = row.on.get(member.key)
     if metric is None:
         return
     key = column_key(member.board, metric, member.references("all" if row.needs_references else "none"))

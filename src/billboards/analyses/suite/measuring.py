@@ -1,27 +1,31 @@
 """How far metrics agree with people on one dimension of one board, by the statistic that fits what people gave.
 
 Values of outputs: Pearson and Kendall's tau-b, pooled over outputs as in BEAMetrics, with two-sided p-values and 95%
-intervals over instances (bootstrap for Pearson, jackknife for Kendall). Preferences: WMT's Kendall (C - D)/(C + D) over
-pairs, its p from changing the signs of whole instances, since the pairs of an instance share outputs.
+intervals over instances (bootstrap for Pearson, jackknife for Kendall), and any other yardstick that is asked for
+(`stats.yardsticks`). Preferences: WMT's Kendall (C - D)/(C + D) over pairs and the share of pairs in people's order, p
+from changing the signs of whole instances, since the pairs of an instance share outputs; what a pair counts that a
+metric ties is said with the share of such pairs.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from billboards.analyses.suite.chosen import Chosen
 from billboards.analyses.suite.opening import OpenBoard
-from billboards.analyses.suite.results import Block, Measure
+from billboards.analyses.suite.results import KENDALL, PEARSON, Block, Measure, measure_key
 from billboards.board import Preferences, human_scores
 from billboards.board.scoring import column_key
 from billboards.stats.correlation import instance_sums, resampled_pearson, resampling_weights
 from billboards.stats.grouped import correlation
 from billboards.stats.kendall import kendall_se
+from billboards.stats.preferences import Ties, credits_of
+from billboards.stats.yardsticks import Yardstick, agreements
 
 Floats = NDArray[np.float64]
 
@@ -45,6 +49,8 @@ class Measured:
     measures: Mapping[str, Measure]
     n: int
     signature: str
+    #: The share of pairs that the metric ties, where people compared outputs.
+    tied: float | None = None
 
 
 def load_columns(member: OpenBoard, block: Block, chosen: Sequence[Chosen]) -> Columns:
@@ -72,7 +78,7 @@ def load_beside(member: OpenBoard, block: Block, chosen: Sequence[Chosen]) -> Co
 
 
 def _own(member: OpenBoard, row: Chosen, block: Block) -> tuple[str, Floats] | None:
-    metric, board = row.on.get(member.board.name), member.board
+    metric, board = row.on.get(member.key), member.board
     if metric is None or (metric.card.needs_references and not member.references(block)):
         return None
     key = column_key(board, metric, member.references(block))
@@ -105,19 +111,55 @@ def people_say(member: OpenBoard, dimension: str) -> Floats:
     return human_scores(board.judgments, board.aggregate(dimension), board.dimensions, shape)
 
 
-def decisions(scores: Floats, pairs: Preferences) -> Floats:
-    """1 where a metric (metrics × rows × instances) agrees with people on a pair, -1 where not or tied, else NaN."""
-    better, worse = scores[:, pairs.better, pairs.instance], scores[:, pairs.worse, pairs.instance]
-    return np.where(np.isnan(better - worse), np.nan, np.where(better > worse, 1.0, -1.0))
+def decisions(scores: Floats, pairs: Preferences, ties: Ties = "wrong") -> Floats:
+    """1 where a metric (metrics × rows × instances) agrees with people on a pair, -1 where not; a tie as asked."""
+    return credits_of(leads(scores, pairs), ties)
 
 
-def measure(member: OpenBoard, columns: Columns, dimension: str, *, draws: int, seed: int) -> dict[str, Measured]:
+def leads(scores: Floats, pairs: Preferences) -> Floats:
+    """How far metrics put the output that people prefer above the other one, as metrics × pairs."""
+    lead: Floats = scores[:, pairs.better, pairs.instance] - scores[:, pairs.worse, pairs.instance]
+    return lead
+
+
+def measure(
+    member: OpenBoard,
+    columns: Columns,
+    dimension: str,
+    *,
+    draws: int,
+    seed: int,
+    yardsticks: Sequence[Yardstick] = (),
+    ties: Ties = "wrong",
+) -> dict[str, Measured]:
     """Every metric's agreement with people on a dimension; a metric without any has no entry."""
     if not columns.names:
         return {}
     if member.given(dimension) == "preferences":
-        return _measure_preferences(columns, member.pairs(dimension), draws, seed)
-    return _measure_values(columns, people_say(member, dimension), draws, seed)
+        return _measure_preferences(columns, member.pairs(dimension), draws, seed, ties)
+    human = people_say(member, dimension)
+    measured = _measure_values(columns, human, draws, seed)
+    for how in yardsticks:
+        if how not in (PEARSON, KENDALL):
+            _add_measure(measured, columns, human, how, draws, seed, ties)
+    return measured
+
+
+def _add_measure(
+    measured: dict[str, Measured],
+    columns: Columns,
+    human: Floats,
+    how: Yardstick,
+    draws: int,
+    seed: int,
+    ties: Ties,
+) -> None:
+    agreed = agreements(columns.values, human, how, draws=draws, seed=seed, ties=ties)
+    for k, name in enumerate(columns.names):
+        if np.isnan(agreed.value[k]) or name not in measured:
+            continue
+        measure = _drawn(float(agreed.value[k]), float(agreed.p[k]), agreed.drawn[:, k])
+        measured[name] = replace(measured[name], measures={**measured[name].measures, measure_key(how): measure})
 
 
 def _measure_values(columns: Columns, human: Floats, draws: int, seed: int) -> dict[str, Measured]:
@@ -141,8 +183,11 @@ def _measure_values(columns: Columns, human: Floats, draws: int, seed: int) -> d
     return measured
 
 
-def _measure_preferences(columns: Columns, pairs: Preferences, draws: int, seed: int) -> dict[str, Measured]:
-    decided = decisions(columns.values, pairs)
+def _measure_preferences(
+    columns: Columns, pairs: Preferences, draws: int, seed: int, ties: Ties
+) -> dict[str, Measured]:
+    lead = leads(columns.values, pairs)
+    decided = credits_of(lead, ties)
     instances, place = np.unique(pairs.instance, return_inverse=True)
     measured = {}
     weights = resampling_weights(np.random.default_rng(seed), len(instances), draws)
@@ -156,9 +201,13 @@ def _measure_preferences(columns: Columns, pairs: Preferences, draws: int, seed:
             drawn = (weights @ balance) / (weights @ count)
         value, p = float(balance.sum() / count.sum()), _p_of_signs(balance)
         several = drawn if (count > 0).sum() > 1 else drawn[:0]
-        measured[name] = Measured(
-            {"preferences": _drawn(value, p, several)}, int(compared.sum()), columns.signatures[k]
-        )
+        # The share of pairs in people's order is the same value on another scale.
+        measures = {
+            "preferences": _drawn(value, p, several),
+            "accuracy": _drawn((1 + value) / 2, p, (1 + several) / 2),
+        }
+        tied = float((lead[k] == 0).sum() / np.isfinite(lead[k]).sum())
+        measured[name] = Measured(measures, int(compared.sum()), columns.signatures[k], tied)
     return measured
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -26,14 +26,25 @@ from billboards.analyses.suite.measuring import load_columns
 from billboards.analyses.suite.opening import OpenBoard
 from billboards.analyses.suite.ranking import rank_suite
 from billboards.analyses.suite.report_results import MetricOnBoard, MetricOnColumn, MetricReport, Speed
-from billboards.analyses.suite.results import Block, Suite, SuiteRanking, SuiteResult, SuiteRow
+from billboards.analyses.suite.results import (
+    PEARSON,
+    Block,
+    Suite,
+    SuiteRanking,
+    SuiteResult,
+    SuiteRow,
+    measure_key,
+)
+from billboards.analyses.suite.rivals import Rival, Source, place_on_board, verdict_of
 from billboards.analyses.suite.tables import DRAWS, column_groups, measure_suite
 from billboards.board.scoring import Cell, cell_batch, column_key, score_board
 from billboards.errors import InvalidInput, NotEnoughData, UnknownName
 from billboards.metrics.base import Metric, score_checked
 from billboards.metrics.cards import card_facts
 from billboards.metrics.executor import InProcess
+from billboards.stats.preferences import Ties
 from billboards.stats.significance import Sides
+from billboards.stats.yardsticks import Yardstick
 
 LEVEL = 0.05
 #: Outputs that a metric is timed on where nobody timed it before.
@@ -54,8 +65,15 @@ def report_metric(
     sides: Sides = "two",
     seed: int = 0,
     shown: int = SHOWN,
+    ranked: bool = False,
+    among: Collection[str] | None = None,
 ) -> MetricReport:
-    """The report on one of the chosen metrics."""
+    """The report on one of the chosen metrics.
+
+    ranked: whether its places on boards are those of `billboards rank`, among all columns that are there, instead of
+    those among the chosen metrics on the outputs that all of these have scored.
+    among: the metrics that it is compared with then (default: all).
+    """
     row = next((row for row in chosen if row.name == name), None)
     if row is None:
         raise UnknownName("metric", name, [row.name for row in chosen])
@@ -63,8 +81,13 @@ def report_metric(
         raise InvalidInput(f"{name} runs on none of the boards: {next(iter(row.missing.values()))}")
     block = row.blocks[0]
     result = measure_suite(suite, boards, chosen, draws=draws, seed=seed)
-    overall = _try_ranking(suite, boards, chosen, block, None, draws, seed, sides)
+    overall = _try_ranking(suite, boards, chosen, block, None, draws, seed, sides, about=name)
     standing = None if overall is None else next((s for s in overall.standings if s.metric == name), None)
+    compared_how = _Ranked(how=suite.yardsticks[0] if suite.yardsticks else PEARSON, ties=suite.ties, among=among)
+    columns = tuple(
+        _on_columns(suite, boards, chosen, row, result, draws, seed, sides, compared_how if ranked else None)
+    )
+    rivals = _rivals_overall(overall, name, chosen, boards)
     return MetricReport(
         suite.name,
         name,
@@ -72,15 +95,73 @@ def report_metric(
         standing,
         0 if overall is None else sum(s.rank is not None for s in overall.standings),
         *_told_apart(overall, name),
-        tuple(_on_columns(suite, boards, chosen, row, result, draws, seed, sides)),
-        tuple(
-            _on_board(member, row, row.on[member.board.name], shown) for member in boards if member.board.name in row.on
-        ),
+        columns,
+        tuple(_on_board(member, row, row.on[member.key], shown) for member in boards if member.key in row.on),
         row.missing,
         draws,
         seed,
         result.drafts,
+        rivals,
+        {} if overall is None else {s.metric: s.reason for s in overall.standings if s.rank is None and s.reason},
+        {} if overall is None else overall.left_out,
+        _compared(columns, rivals),
+        measure_key(compared_how.how),
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Ranked:
+    """How metrics are ranked on single boards."""
+
+    how: Yardstick
+    ties: Ties
+    among: Collection[str] | None
+
+
+def _rivals_overall(
+    overall: SuiteRanking | None, name: str, chosen: Sequence[Chosen], boards: Sequence[OpenBoard]
+) -> tuple[Rival, ...]:
+    """Every other metric with a place over all boards, the one that is furthest ahead first."""
+    if overall is None or name not in overall.p:
+        return ()
+    values = {s.metric: s.value for s in overall.standings if s.rank is not None and s.value is not None}
+    rivals = []
+    for row in chosen:
+        if row.name == name or row.name not in values or name not in values:
+            continue
+        difference = values[name] - values[row.name]
+        p = overall.p[name][row.name] if difference >= 0 else overall.p[row.name][name]
+        rivals.append(
+            Rival(
+                metric=row.name,
+                source=_source(row, boards),
+                verdict=verdict_of(difference, p),
+                difference=difference,
+                interval=overall.leads.get(row.name),
+                p=p,
+                n=sum(overall.n.values()),
+                value=values[row.name],
+                is_statistic=row.is_statistic,
+            )
+        )
+    return tuple(sorted(rivals, key=lambda rival: rival.difference))
+
+
+def _source(row: Chosen, boards: Sequence[OpenBoard]) -> Source:
+    if row.on:
+        return "computed here"
+    columns = [c for member in boards for c in member.board.imported if row.name in (c.name, c.source_name)]
+    return "sent as scores" if any(column.scores_only for column in columns) else "imported"
+
+
+def _compared(columns: Sequence[MetricOnColumn], rivals: Sequence[Rival]) -> dict[str, tuple[str, ...]]:
+    """The metrics compared with anywhere, by where their scores are from; one that was computed somewhere counts so."""
+    sources: dict[str, str] = {}
+    for rival in (*rivals, *(rival for column in columns for rival in column.rivals)):
+        if sources.get(rival.metric) != "computed here":
+            sources[rival.metric] = rival.source
+    kinds = dict.fromkeys(sources.values())
+    return {kind: tuple(name for name, source in sources.items() if source == kind) for kind in kinds}
 
 
 def _try_ranking(
@@ -92,11 +173,14 @@ def _try_ranking(
     draws: int,
     seed: int,
     sides: Sides,
+    about: str | None = None,
 ) -> SuiteRanking | None:
     """The ranking with all references, or where references take no part also that; None where it has no answer."""
     where: Block = "all" if block == "none" else block
     try:
-        return rank_suite(suite, boards, chosen, block=where, only=only, draws=draws, seed=seed, sides=sides)
+        return rank_suite(
+            suite, boards, chosen, block=where, only=only, about=about, draws=draws, seed=seed, sides=sides
+        )
     except NotEnoughData:
         return None
 
@@ -120,6 +204,7 @@ def _on_columns(
     draws: int,
     seed: int,
     sides: Sides,
+    ranked: _Ranked | None,
 ) -> Iterator[MetricOnColumn]:
     for column, parts in column_groups(boards):
         cells = [result.cell(SuiteRow(row.name, block), column) for block in row.blocks]
@@ -128,6 +213,12 @@ def _on_columns(
                 yield MetricOnColumn(column, block, reason=None if cell is None else cell.reason)
                 continue
             entry = MetricOnColumn(column, block, cell.measures, cell.n)
+            if ranked is not None and len(parts) == 1:
+                entry = _as_ranked(entry, row, parts[0][0], chosen, ranked, draws, seed, sides)
+                if entry.rank is not None:
+                    here = _only_boards([parts[0][0]], chosen)
+                    yield entry if block == "one" else _firm(entry, row, here, parts[0][0])
+                    continue
             here = _only_boards([member for member, _, _ in parts], chosen)
             members = [member for member, _, _ in parts]
             ranking = _try_ranking(suite, members, here, block, column.key, draws, seed, sides)
@@ -137,7 +228,59 @@ def _on_columns(
 
 def _only_boards(boards: Sequence[OpenBoard], chosen: Sequence[Chosen]) -> list[Chosen]:
     """The metrics that run on every one of these boards."""
-    return [metric for metric in chosen if all(board.board.name in metric.on for board in boards)]
+    return [metric for metric in chosen if all(board.key in metric.on for board in boards)]
+
+
+def _as_ranked(
+    entry: MetricOnColumn,
+    row: Chosen,
+    member: OpenBoard,
+    chosen: Sequence[Chosen],
+    ranked: _Ranked,
+    draws: int,
+    seed: int,
+    sides: Sides,
+) -> MetricOnColumn:
+    """An entry with the place that `billboards rank` gives, and every other metric there."""
+    metric = row.on.get(member.key)
+    if metric is None:
+        return entry
+    among = None
+    if ranked.among is not None:
+        named = [other for other in chosen if other.name in ranked.among]
+        among = {n for other in named for n in (other.name, _column_name(other, member))}
+    where: Block = "all" if entry.block == "none" else entry.block
+    place = place_on_board(
+        member,
+        entry.column.dimension,
+        metric.name,
+        references=member.references(where) or None,
+        among=among,
+        how=ranked.how if entry.column.given == "values" else PEARSON,
+        ties=ranked.ties,
+        draws=draws,
+        seed=seed,
+        sides=sides,
+    )
+    if place is None:
+        return entry
+    return replace(
+        entry,
+        rank=place.rank,
+        of=place.of,
+        best=place.best,
+        best_value=place.best_value,
+        beats=tuple(rival.metric for rival in place.rivals if rival.verdict == "beats"),
+        beaten_by=tuple(rival.metric for rival in place.rivals if rival.verdict == "loses to"),
+        shared=place.shared,
+        rivals=place.rivals,
+        unranked=place.unranked,
+    )
+
+
+def _column_name(row: Chosen, member: OpenBoard) -> str:
+    metric = row.on.get(member.key)
+    return row.name if metric is None else metric.name
 
 
 def _placed(entry: MetricOnColumn, name: str, ranking: SuiteRanking) -> MetricOnColumn:
@@ -162,7 +305,7 @@ def _firm(entry: MetricOnColumn, row: Chosen, chosen: Sequence[Chosen], member: 
     """How far the place among these metrics moves under other statistics and without single generators."""
     if entry.column.given == "preferences":
         return entry
-    dimension, board = entry.column.dimension, member.board.name
+    dimension, board = entry.column.dimension, member.key
     try:
         conditions = measure_sensitivity(
             member.board, member.home.cells, aggregate=dimension, draws=SENSITIVITY_DRAWS

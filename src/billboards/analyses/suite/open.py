@@ -12,39 +12,51 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from typing import Literal
 
 from billboards.analyses._analysis import Result
 from billboards.analyses._labels import relabelled
 from billboards.analyses.suite.advice import Advice, Question, advice_tables, advice_words, advise
 from billboards.analyses.suite.chosen import Chosen, choose_metrics, row_name
-from billboards.analyses.suite.evidence import Cost, Evidence, gather_evidence, with_imported
+from billboards.analyses.suite.evidence import Cost, Evidence, gather_evidence, with_imported, with_present
 from billboards.analyses.suite.keeping import Kept, keep_results, kept_document
 from billboards.analyses.suite.metric_report import SHOWN, report_metric
 from billboards.analyses.suite.opening import OpenBoard, open_boards
 from billboards.analyses.suite.page import suite_html
 from billboards.analyses.suite.people import SuitePeople, rank_suite_by_people, suite_people_table
 from billboards.analyses.suite.ranking import rank_suite
+from billboards.analyses.suite.report_checks import check_metric
 from billboards.analyses.suite.report_results import MetricReport
-from billboards.analyses.suite.report_tables import metric_report_tables
+from billboards.analyses.suite.report_tables import metric_report_tables, metric_report_words
 from billboards.analyses.suite.results import (
+    KENDALL,
+    PEARSON,
     Block,
+    PreferencesIn,
     Role,
     Suite,
     SuiteBoard,
     SuiteRanking,
     SuiteResult,
     SuiteStatistic,
+    measure_key,
 )
 from billboards.analyses.suite.scoring import SuiteScoring, score_suite
 from billboards.analyses.suite.settings import read_suite
-from billboards.analyses.suite.shown_tables import Shown, suite_ranking_table, suite_tables
+from billboards.analyses.suite.shown_tables import STATISTICS, Shown, suite_ranking_table, suite_tables
 from billboards.analyses.suite.tables import DRAWS, measure_suite
 from billboards.board.scoring import Progress
-from billboards.errors import NotEnoughData
+from billboards.errors import InvalidInput, NotEnoughData
 from billboards.metrics.discovery import Spec, is_name, metric, specs_listed
 from billboards.run.local import executor
 from billboards.show.documents import document_of
+from billboards.stats.preferences import Ties
 from billboards.stats.significance import Sides
+from billboards.stats.yardsticks import preset as yardstick_preset
+from billboards.stats.yardsticks import yardstick
+
+#: Boards of one group, such as the languages of a campaign: one column together, or columns of their own.
+Languages = Literal["one", "columns"]
 
 
 @dataclass(frozen=True)
@@ -63,6 +75,40 @@ class OpenSuite:
     suite: Suite
     boards: tuple[OpenBoard, ...]
     metrics: tuple[Spec, ...] = ()
+
+    def measured(
+        self,
+        preset: str | None = None,
+        statistics: str | Sequence[str] = (),
+        *,
+        grouping: str | None = None,
+        ties: Ties | None = None,
+        preferences: PreferencesIn | None = None,
+        languages: Languages | None = None,
+    ) -> OpenSuite:
+        """The same suite, measured otherwise; what isn't said stays as the suite's file has it.
+
+        preset: how a community reports, as in "summeval" or "wmt24" (`billboards.stats.yardsticks.PRESETS`).
+        statistics: instead of a preset: "spearman", "kendall-c/by-item", "spa", … or several of them.
+        grouping: of statistics that don't say theirs: pooled, by-item, by-system or system-level.
+        ties: what a pair counts that a metric ties: wrong (as in WMT), half, or left-out.
+        preferences: whether preferences stay "apart" from means of correlations or are "mixed" into them.
+        languages: whether boards of one group make "one" column or have "columns" of their own.
+        """
+        named = [statistics] if isinstance(statistics, str) else list(statistics)
+        if preset is not None and named:
+            raise InvalidInput("name a preset or statistics, not both")
+        suite = self.suite
+        if preset is not None:
+            suite = replace(suite, preset=preset, yardsticks=yardstick_preset(preset).yardsticks)
+        elif named or grouping is not None:
+            chosen = tuple(dict.fromkeys(yardstick(name, grouping) for name in named or ["pearson"]))
+            suite = replace(suite, preset=None, yardsticks=chosen)
+        suite = replace(suite, ties=ties or suite.ties, preferences=preferences or suite.preferences)
+        if languages != "columns":
+            return replace(self, suite=suite)
+        apart = tuple(replace(member, entry=replace(member.entry, group=None)) for member in self.boards)
+        return replace(self, suite=suite, boards=apart)
 
     def judging(self, metrics: Spec | Sequence[Spec] | None = None, add: Spec | Sequence[Spec] = ()) -> OpenSuite:
         """The same suite for other metrics: these instead of its own, and some, such as Python files, beside them."""
@@ -112,9 +158,19 @@ class OpenSuite:
         return Result(value=SuiteRun(scoring, kept, path), tables=shown, document=kept_document(kept))
 
     def tables(
-        self, statistic: SuiteStatistic = "pearson", shown: Shown = "values", *, draws: int = DRAWS, seed: int = 0
+        self, statistic: SuiteStatistic | None = None, shown: Shown = "values", *, draws: int = DRAWS, seed: int = 0
     ) -> Result[SuiteResult]:
-        """Both tables from the scores that there are: correctness, and the other dimensions."""
+        """Both tables from the scores that there are: correctness, and the other dimensions.
+
+        statistic: what they show, as in "kendall" or "spearman/by-item" (default: what the suite names).
+        shown: "values", "p" or "intervals".
+        """
+        if statistic is not None and statistic not in STATISTICS:
+            how = yardstick(statistic)
+            statistic = measure_key(how)
+            if how not in (PEARSON, KENDALL, *self.suite.yardsticks):
+                added = replace(self.suite, yardsticks=(*self.suite.yardsticks, how))
+                return replace(self, suite=added).tables(statistic, shown, draws=draws, seed=seed)
         result = measure_suite(self.suite, self.boards, self.chosen, draws=draws, seed=seed)
         tables = suite_tables(relabelled(result, self.labels), statistic, shown)
         return Result(value=result, tables=tables, document=document_of(result))
@@ -200,19 +256,48 @@ class OpenSuite:
         seed: int = 0,
         sides: Sides = "two",
         shown: int = SHOWN,
+        imported: bool = True,
+        audit: bool = False,
+        challenge: bool = False,
         on_progress: Callable[[Progress], None] | None = None,
     ) -> Result[MetricReport]:
-        """One metric over all boards, beside the suite's or these; what is missing is scored first."""
+        """One metric over all boards, beside the suite's or these; what is missing is scored first.
+
+        metrics: those to compare with (default: the suite's and, on each board, every column that `rank` knows).
+        shown: outputs of each kind and board on which it fails worst.
+        imported: whether columns that came with boards are compared, too; without them, and where metrics are named,
+        only the outputs that all metrics have scored count.
+        audit, challenge: whether to audit and challenge the metric on every board as well, which takes longer.
+        """
         own = self.judging(metrics, () if is_name(name) else (name,))
         rows = [row.name for row in own.chosen]
         asked = name if is_name(name) and name in rows else row_name(name, metric(name))
         if asked not in rows:
             own = replace(own, metrics=(*(own.metrics or rows), asked))
         own.score(jobs=jobs, on_progress=on_progress)
-        how = {"draws": draws, "seed": seed, "shown": shown}
-        report = report_metric(own.suite, own.boards, own.chosen, asked, sides=sides, **how)
-        tables = metric_report_tables(relabelled(report, own.labels))
-        return Result(value=report, tables=tables, document=document_of(report))
+        rows_compared = with_present(own.suite, own.boards, own.chosen) if imported and not metrics else own.chosen
+        among = [row.name for row in own.chosen] if metrics else None
+        report = report_metric(
+            own.suite,
+            own.boards,
+            rows_compared,
+            asked,
+            sides=sides,
+            draws=draws,
+            seed=seed,
+            shown=shown,
+            ranked=imported,
+            among=among,
+        )
+        checks = tuple(check_metric(own.boards, report, name, audit=audit, challenge=challenge, seed=seed))
+        report = replace(report, checks=checks)
+        headed = relabelled(report, own.labels)
+        return Result(
+            value=report,
+            tables=metric_report_tables(headed),
+            document=document_of(report),
+            words=metric_report_words(headed),
+        )
 
     def report(self, path: str | Path, *, draws: int = DRAWS, seed: int = 0) -> Path:
         """One self-contained HTML page about the suite, from the scores that there are."""

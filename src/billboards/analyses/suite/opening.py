@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -32,6 +32,8 @@ class OpenBoard:
     label: str
     correctness: tuple[str, ...]
     others: tuple[str, ...]
+    #: What the board is known by in the suite: its name, or its label where two boards bear one name.
+    key: str
 
     @property
     def board(self) -> Board:
@@ -83,14 +85,22 @@ class OpenBoard:
 
 def open_boards(suite: Suite) -> tuple[OpenBoard, ...]:
     """Every board of a suite; raises with what is wrong with the first that doesn't fit."""
-    opened = tuple(_open(entry) for entry in suite.boards)
+    opened = _told_apart(tuple(_open(entry) for entry in suite.boards))
     twice = [label for label, count in Counter(member.label for member in opened).items() if count > 1]
     if twice:
         raise InvalidInput(f"suite {suite.name}: two boards are labelled {twice[0]!r}; give each a label of its own")
-    names = [name for name, count in Counter(member.board.name for member in opened).items() if count > 1]
-    if names:
-        raise InvalidInput(f"suite {suite.name}: two boards are named {names[0]!r}; rename one in its board.toml")
     return opened
+
+
+def _told_apart(opened: tuple[OpenBoard, ...]) -> tuple[OpenBoard, ...]:
+    """Boards of one name are known by their labels, by default the names of their folders."""
+    count = Counter(member.board.name for member in opened)
+    return tuple(
+        member
+        if count[member.board.name] == 1
+        else replace(member, label=(label := member.entry.label or member.entry.folder.name), key=label)
+        for member in opened
+    )
 
 
 def _open(entry: SuiteBoard) -> OpenBoard:
@@ -99,15 +109,15 @@ def _open(entry: SuiteBoard) -> OpenBoard:
     if entry.reference is not None and entry.reference not in board.references:
         raise UnknownName(f"reference of board {board.name}", entry.reference, board.references)
     correctness = (board.aggregate().name,) if entry.correctness is None else entry.correctness
-    others = tuple(_other_dimensions(board, correctness)) if entry.others is None else entry.others
+    others = tuple(other_dimensions(board, correctness)) if entry.others is None else entry.others
     for name in (*correctness, *others):
         board.aggregate(name)
     if not correctness and not others:
         raise InvalidInput(f'board {board.name}: the suite names none of its dimensions; add correctness = "…"')
-    return OpenBoard(entry, home, entry.label or board.name, correctness, others)
+    return OpenBoard(entry, home, entry.label or board.name, correctness, others, board.name)
 
 
-def _other_dimensions(board: Board, correctness: tuple[str, ...]) -> Iterator[str]:
+def other_dimensions(board: Board, correctness: tuple[str, ...]) -> Iterator[str]:
     """Dimensions that are judged and are not, nor lie behind, those of correctness."""
     used = {d for name in correctness for d in board.aggregate(name).dimensions}
     used |= {d.levels_of for d in board.dimensions.values() if d.levels_of is not None}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import metadata
 
 from billboards.analyses.suite.results import SuiteRanking, SuiteResult
-from billboards.analyses.suite.shown_tables import suite_ranking_table, suite_tables
+from billboards.analyses.suite.shown_tables import STATISTICS, suite_ranking_table, suite_tables
 from billboards.show.documents import document_of, dumps
 from billboards.show.page import data_uri, picture, rendered
 from billboards.show.table import Table, TableColumn
@@ -22,7 +22,10 @@ def suite_html(result: SuiteResult, rankings: tuple[SuiteRanking, ...] = ()) -> 
         title=one_line(result.title or result.suite),
         name=one_line(result.suite),
         facts=suite_facts(result),
-        pearson=suite_tables(result, "pearson"),
+        pearson=[
+            *(table for each in result.yardsticks if each not in STATISTICS for table in suite_tables(result, each)),
+            *suite_tables(result, "pearson"),
+        ],
         kendall=suite_tables(result, "kendall"),
         sure=[*suite_tables(result, "pearson", "intervals"), *suite_tables(result, "kendall", "intervals")],
         p_values=[*suite_tables(result, "pearson", "p"), *suite_tables(result, "kendall", "p")],

@@ -47,7 +47,7 @@ def rank_suite_by_people(
 ) -> SuitePeople:
     """Each board's generators by people; boards without generators, or where nobody judged any, are left out."""
     said = tuple(
-        BoardPeople(board=member.board.name, label=member.label, columns=columns)
+        BoardPeople(board=member.key, label=member.label, columns=columns)
         for member in boards
         if (columns := _columns(member, draws, seed, sides))
     )

@@ -8,6 +8,7 @@ from typing import ClassVar, Literal
 
 from billboards.analyses.overrating import OverratingEstimate
 from billboards.analyses.suite.results import Block, Measure, SuiteColumn, SuiteStanding
+from billboards.analyses.suite.rivals import Rival
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +58,12 @@ class MetricOnColumn:
     ranks: tuple[int, int] | None = None
     conditions: int = 0
     reason: str | None = None
+    #: Whether others share the rank: they can't be told apart.
+    shared: bool = False
+    #: Every other metric here, the one that is furthest ahead first.
+    rivals: tuple[Rival, ...] = ()
+    #: Metrics without a rank here, each with the reason.
+    unranked: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -71,6 +78,16 @@ class MetricOnBoard:
     speed: Speed | None = None
     too_high: tuple[FailedOutput, ...] = ()
     too_low: tuple[FailedOutput, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class BoardCheck:
+    """What an audit or a challenge said of a metric on a board, in sentences, or why it could not be made."""
+
+    board: str
+    kind: Literal["audit", "challenge"]
+    words: tuple[str, ...] = ()
+    reason: str | None = None
 
 
 @dataclass(frozen=True)
@@ -92,3 +109,14 @@ class MetricReport:
     draws: int = 0
     seed: int = 0
     drafts: tuple[str, ...] = ()
+    #: Every other metric over all boards, and those that have no place there, each with the reason.
+    rivals: tuple[Rival, ...] = ()
+    left_out: Mapping[str, str] = field(default_factory=dict)
+    #: Columns that the mean over all boards leaves out, each with the reason.
+    columns_left_out: Mapping[str, str] = field(default_factory=dict)
+    #: The metrics it was compared with anywhere, by where their scores are from.
+    compared: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    #: By what metrics were held against people.
+    statistic: str = "pearson"
+    #: What audits and challenges of it said, board by board, where they were asked for.
+    checks: tuple[BoardCheck, ...] = ()

@@ -2,28 +2,152 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from importlib import metadata
 
 from billboards.analyses.overrating import verdict
 from billboards.analyses.suite.report_results import FailedOutput, MetricOnBoard, MetricOnColumn, MetricReport
 from billboards.analyses.suite.results import Measure
-from billboards.analyses.suite.shown_tables import column_header, draft_notes
+from billboards.analyses.suite.rivals import Rival
+from billboards.analyses.suite.shown_tables import column_header, draft_notes, statistic_words
 from billboards.show.documents import document_of, dumps
 from billboards.show.page import READ, data_uri, rendered
-from billboards.show.table import Table, TableColumn
-from billboards.show.words import clipped, listed, one_line, value_text
+from billboards.show.table import STATISTIC, Table, TableColumn
+from billboards.show.words import clipped, interval_text, listed, one_line, p_text, value_text
 
 
 def metric_report_tables(report: MetricReport) -> tuple[Table, ...]:
-    """Agreement column by column, what holds for whole boards, and the worst failures."""
+    """Agreement column by column, what holds for whole boards, the worst failures, and every other metric."""
     failures = [failures_table(board) for board in report.boards if board.too_high or board.too_low]
-    return (columns_table(report), boards_table(report), *failures)
+    rivals = [rivals_table(report)] if _has_rivals(report) else []
+    return (columns_table(report), boards_table(report), *failures, *rivals)
+
+
+def _has_rivals(report: MetricReport) -> bool:
+    return bool(report.rivals) or any(entry.rivals for entry in report.columns)
+
+
+def metric_report_words(report: MetricReport) -> tuple[str, ...]:
+    """What a report says, in sentences: what was compared and what left out first, then the verdicts."""
+    return (*_compared_words(report), overall_words(report), *_verdict_words(report), *_check_words(report))
+
+
+def _compared_words(report: MetricReport) -> Iterator[str]:
+    name = one_line(report.metric)
+    counted = sum(map(len, report.compared.values()))
+    if counted:
+        kinds = [
+            f"{len(names)} {_SOURCES[kind]} ({listed(sorted(names), 8)})" for kind, names in report.compared.items()
+        ]
+        yield f"{name} is compared with {counted} other metrics: {'; '.join(kinds)}."
+    else:
+        yield f"{name} is compared with no other metric: none has scores on these boards."
+    by_reason: dict[str, list[str]] = {}
+    for metric, reason in report.left_out.items():
+        by_reason.setdefault(reason, []).append(metric)
+    for reason, metrics in by_reason.items():
+        yield f"Left out of the mean over all boards: {listed(sorted(metrics), 12)} ({one_line(reason)})."
+    for key, reason in report.columns_left_out.items():
+        yield f"Left out of the mean over all boards: the column {one_line(key)}, because {one_line(reason)}."
+    for entry in report.columns:
+        if entry.unranked and entry.block != "one":
+            unranked = [f"{one_line(metric)} ({one_line(reason)})" for metric, reason in entry.unranked.items()]
+            yield f"Without a rank on {column_header(entry.column)}: {listed(unranked, 6)}."
+    for board, reason in report.missing.items():
+        yield f"Not run on {one_line(board)}: {one_line(reason)}"
+
+
+_SOURCES = {
+    "computed here": "computed here",
+    "imported": "imported with a board",
+    "sent as scores": "sent as scores alone",
+}
+
+
+def _verdict_words(report: MetricReport) -> Iterator[str]:
+    """Who is beaten, tied and not beaten, over all boards and on each."""
+    yield from _verdicts("Over all boards it", report.rivals)
+    for entry in report.columns:
+        if entry.rivals and entry.block != "one":
+            place = "" if entry.rank is None else f" (place {_place(entry)})"
+            yield from _verdicts(f"On {column_header(entry.column)}{place} it", entry.rivals)
+
+
+def _verdicts(start: str, rivals: Sequence[Rival]) -> Iterator[str]:
+    parts = []
+    for word in ("loses to", "ties with", "beats"):
+        names = [_rival_text(rival) for rival in rivals if rival.verdict == word]
+        if names:
+            parts.append(f"{word} {listed(names, 5)}")
+    if parts:
+        yield f"{start} {'; '.join(parts)}."
+
+
+def _rival_text(rival: Rival) -> str:
+    """X (difference, interval, p)."""
+    interval = None if rival.interval is None else interval_text(_hundredths(rival.interval), 1)
+    facts = [f"{100 * rival.difference:+.1f}", interval, None if rival.p is None else f"p {p_text(rival.p)}"]
+    return f"{one_line(rival.metric)} ({', '.join(fact for fact in facts if fact)})"
+
+
+def _hundredths(interval: tuple[float, float]) -> tuple[float, float]:
+    return 100 * interval[0], 100 * interval[1]
+
+
+def _check_words(report: MetricReport) -> Iterator[str]:
+    for check in report.checks:
+        said = " ".join(check.words) if check.words else check.reason or "nothing to say"
+        yield f"{check.kind.capitalize()} on {one_line(check.board)}: {one_line(said)}"
+
+
+def _place(entry: MetricOnColumn) -> str:
+    return f"{entry.rank}{'=' if entry.shared else ''} of {entry.of}"
+
+
+def rivals_table(report: MetricReport) -> Table:
+    """A line for each other metric in each column, and over all boards."""
+    rows = [_rival_row("all boards", "all", rival) for rival in report.rivals]
+    for entry in report.columns:
+        rows += [_rival_row(column_header(entry.column), entry.block, rival) for rival in entry.rivals]
+    columns = (
+        TableColumn("column", "column", "left"),
+        TableColumn("block", "refs", "left", priority=3),
+        TableColumn("verdict", "it", "left"),
+        TableColumn("name", "metric", "left", kind="name"),
+        TableColumn("difference", "difference", digits=1),
+        TableColumn("interval", "95% interval", digits=1, kind="interval", priority=1),
+        TableColumn("p", "p", kind="p"),
+        TableColumn("n", "n", priority=4),
+        TableColumn("value", "the other’s", digits=1, priority=5),
+        TableColumn("source", "scores", "left", priority=2),
+    )
+    title = f"{one_line(report.metric)} against every other metric"
+    notes = (
+        "Differences in agreement with people × 100, on the outputs that both have scored; beats, loses to: p ≤ .05.",
+        "On single boards as `billboards rank` has it; over all boards on the outputs that all metrics have scored.",
+    )
+    return Table(title, columns, tuple(rows), notes, "rivals")
+
+
+def _rival_row(column: str, block: str, rival: Rival) -> dict[str, object]:
+    return {
+        "column": column,
+        "block": block,
+        "verdict": rival.verdict,
+        "name": rival.metric,
+        "mark": STATISTIC if rival.is_statistic else "",
+        "difference": 100 * rival.difference,
+        "interval": None if rival.interval is None else _hundredths(rival.interval),
+        "p": rival.p,
+        "n": rival.n or None,
+        "value": None if rival.value is None else 100 * rival.value,
+        "source": rival.source,
+    }
 
 
 def columns_table(report: MetricReport) -> Table:
     """A line per column and block."""
-    rows = tuple(_column_row(entry) for entry in report.columns if entry.measures or entry.reason)
+    rows = tuple(_column_row(entry, report.statistic) for entry in report.columns if entry.measures or entry.reason)
     columns = (
         TableColumn("column", "column", "left"),
         TableColumn("dimension", "dimension", "left", visible=False),
@@ -44,8 +168,8 @@ def columns_table(report: MetricReport) -> Table:
     return Table(title, columns, rows, tuple(_column_notes(report)))
 
 
-def _column_row(entry: MetricOnColumn) -> dict[str, object]:
-    shown = entry.measures.get("pearson") or entry.measures.get("preferences")
+def _column_row(entry: MetricOnColumn, statistic: str) -> dict[str, object]:
+    shown = entry.measures.get(statistic) or entry.measures.get("preferences")
     tau = entry.measures.get("kendall")
     best = (
         None
@@ -61,7 +185,7 @@ def _column_row(entry: MetricOnColumn) -> dict[str, object]:
         "p": None if shown is None else shown.p,
         "kendall": None if tau is None else 100 * tau.value,
         "n": entry.n or None,
-        "place": None if entry.rank is None else f"{entry.rank} of {entry.of}",
+        "place": None if entry.rank is None else _place(entry),
         "best": best,
         "ranks": None if entry.ranks is None else f"{entry.ranks[0]} to {entry.ranks[1]}",
         "beats": entry.beats,
@@ -78,6 +202,8 @@ def _ends(measure: Measure | None) -> tuple[float, float] | None:
 
 def _column_notes(report: MetricReport) -> Iterator[str]:
     yield overall_words(report)
+    if report.statistic != "pearson":
+        yield f"Agreement is {statistic_words(report.statistic)}."
     if any(entry.ranks for entry in report.columns):
         yield "Places otherwise: best and worst under other statistics, dimensions, and without single generators."
     compared = {entry.column.label for entry in report.columns if entry.column.given == "preferences"}
@@ -167,7 +293,9 @@ def metric_report_html(report: MetricReport) -> str:
         title=one_line(report.metric),
         suite=one_line(report.suite),
         overall=overall_words(report),
-        rivals=[(word, listed(names, 12)) for word, names in _rivals(report) if names],
+        words=metric_report_words(report),
+        rivals=rivals_table(report) if _has_rivals(report) else None,
+        checks=[(f"{c.kind.capitalize()} on {one_line(c.board)}", c.words or (c.reason or "",)) for c in report.checks],
         columns=columns_table(report),
         boards=boards_table(report),
         failures=[_failures(board) for board in report.boards if board.too_high or board.too_low],
@@ -180,10 +308,6 @@ def metric_report_html(report: MetricReport) -> str:
         signatures=[(entry.board, entry.signature) for entry in report.boards],
         download=data_uri("application/json", dumps(document_of(report))),
     )
-
-
-def _rivals(report: MetricReport) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    return ("beats, over all boards", report.beats), ("is beaten by, over all boards", report.beaten_by)
 
 
 def _failures(entry: MetricOnBoard) -> dict[str, object]:

@@ -13,14 +13,35 @@ from pathlib import Path
 from typing import ClassVar, Literal
 
 from billboards.stats.bootstrap import Interval
+from billboards.stats.preferences import Ties
 from billboards.stats.significance import Sides
+from billboards.stats.yardsticks import Yardstick, yardstick
 
 Block = Literal["all", "one", "none"]
 Role = Literal["correctness", "other"]
 #: What people gave: values of outputs, or preferences between two of them.
 Given = Literal["values", "preferences"]
-#: Correlation of values with people's, by Pearson or Kendall (tau-b), or agreement with their preferences.
-SuiteStatistic = Literal["pearson", "kendall", "preferences"]
+#: Whether preferences stay out of means and rankings over boards of values, or count there like a correlation.
+PreferencesIn = Literal["apart", "mixed"]
+PREFERENCES_IN: tuple[PreferencesIn, ...] = ("apart", "mixed")
+#: What a cell's measures are called: "pearson" and "kendall" (tau-b), both pooled; "preferences", (C - D)/(C + D), and
+#: "accuracy" where people compared outputs; else a yardstick, as in "spearman/by-item".
+SuiteStatistic = str
+#: Yardsticks by the short names under which they were always kept.
+SHORT = {"pearson/pooled": "pearson", "kendall-b/pooled": "kendall"}
+
+PEARSON, KENDALL = yardstick("pearson"), yardstick("kendall-b")
+
+
+def measure_key(how: Yardstick) -> str:
+    """What a yardstick's measure is called in a cell."""
+    return SHORT.get(how.name, how.name)
+
+
+def measured_by(key: SuiteStatistic) -> Yardstick:
+    """The yardstick of a measure's name."""
+    return yardstick(key)
+
 
 BLOCKS: tuple[Block, ...] = ("all", "one", "none")
 ROLES: tuple[Role, ...] = ("correctness", "other")
@@ -56,6 +77,12 @@ class Suite:
     metrics: tuple[str, ...] = ()
     title: str | None = None
     families: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    #: By what metrics are held against people, the first being what ranks; none stands for pooled Pearson.
+    yardsticks: tuple[Yardstick, ...] = ()
+    #: The preset that the yardsticks come from.
+    preset: str | None = None
+    ties: Ties = "wrong"
+    preferences: PreferencesIn = "apart"
     #: The file it was read from; results are kept beside it.
     path: Path | None = field(default=None, compare=False)
 
@@ -109,6 +136,8 @@ class SuiteCell:
     n: int = 0
     signatures: tuple[str, ...] = ()
     reason: str | None = None
+    #: The share of pairs that the metric ties, where people compared outputs.
+    tied: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +188,11 @@ class SuiteResult:
     seed: int = 0
     #: Boards whose data cards lacked facts when the suite was measured.
     drafts: tuple[str, ...] = ()
+    #: By what metrics are held against people, beside pooled Pearson and Kendall, which always are.
+    yardsticks: tuple[str, ...] = ()
+    preset: str | None = None
+    ties: Ties = "wrong"
+    preferences: PreferencesIn = "apart"
 
     def cell(self, row: SuiteRow, column: SuiteColumn) -> SuiteCell | None:
         """The cell of a row and a column, where there is one."""
@@ -200,3 +234,12 @@ class SuiteRanking:
     draws: int
     seed: int
     sides: Sides = "one"
+    #: By what metrics were held against people; columns of preferences have (C - D)/(C + D).
+    yardsticks: tuple[str, ...] = ("pearson",)
+    preset: str | None = None
+    ties: Ties = "wrong"
+    preferences: PreferencesIn = "mixed"
+    #: Columns that the mean leaves out, each with the reason.
+    left_out: Mapping[str, str] = field(default_factory=dict)
+    #: 95% intervals of the difference between one metric, which was asked about, and each other one.
+    leads: Mapping[str, Interval] = field(default_factory=dict)

@@ -75,5 +75,5 @@ def _reference_sets(member: OpenBoard) -> tuple[ReferenceSet, ...]:
 
 def _needing(member: OpenBoard, chosen: Sequence[Chosen], references: ReferenceSet) -> list[Metric]:
     """The metrics that are run against a reference set: those that need one, or those that need none."""
-    here = {metric.signature: metric for row in chosen if (metric := row.on.get(member.board.name)) is not None}
+    here = {metric.signature: metric for row in chosen if (metric := row.on.get(member.key)) is not None}
     return [metric for metric in here.values() if metric.card.needs_references == bool(references)]

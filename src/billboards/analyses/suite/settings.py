@@ -18,16 +18,20 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from billboards.analyses.suite.results import Suite, SuiteBoard
+from billboards.analyses.suite.results import PREFERENCES_IN, PreferencesIn, Suite, SuiteBoard
 from billboards.board.names import board_name_mistake
-from billboards.errors import InvalidInput
+from billboards.errors import BillboardsError, InvalidInput
 from billboards.metrics.discovery import is_file
 from billboards.reading import is_number, toml_document
+from billboards.stats.preferences import TIES, Ties
+from billboards.stats.yardsticks import Yardstick, preset, yardstick
+
+_Choice = TypeVar("_Choice", bound=str)
 
 #: Every key of the file, and of one of its boards; docs/suites.md explains each.
-KEYS = ("name", "title", "metrics", "families", "boards")
+KEYS = ("name", "title", "metrics", "families", "boards", "preset", "statistics", "ties", "preferences")
 BOARD_KEYS = (
     "folder", "correctness", "others", "label", "group", "task", "weight", "difficulty", "reference", "instead",
 )  # fmt: skip
@@ -57,8 +61,22 @@ def read_suite(path: str | Path) -> Suite:
         tuple(_located(name, file.parent) for name in top.names("metrics") or ()),
         top.text("title"),
         {family: _listed(names, f"{file}: families.{family}") for family, names in top.table("families").items()},
-        file.absolute(),
+        *_how(top, str(file)),
+        path=file.absolute(),
     )
+
+
+def _how(top: _Keys, where: str) -> tuple[tuple[Yardstick, ...], str | None, Ties, PreferencesIn]:
+    """By what metrics are held against people."""
+    named, listed = top.text("preset"), top.names("statistics")
+    if named is not None and listed is not None:
+        raise InvalidInput(f"{where}: say preset or statistics, not both")
+    try:
+        yardsticks = preset(named).yardsticks if named is not None else tuple(map(yardstick, listed or ()))
+    except BillboardsError as error:
+        raise InvalidInput(f"{where}: {error}") from error
+    ties: Ties = top.choice("ties", TIES, "wrong")
+    return yardsticks, named, ties, top.choice("preferences", PREFERENCES_IN, "apart")
 
 
 def _board(item: object, where: str, beside: Path) -> SuiteBoard:
@@ -112,6 +130,13 @@ class _Keys:
     def names(self, key: str) -> tuple[str, ...] | None:
         """One name or a list of them."""
         return None if key not in self.values else _listed(self.values[key], f"{self.where}: {key}")
+
+    def choice(self, key: str, choices: tuple[_Choice, ...], default: _Choice) -> _Choice:
+        value = self.values.get(key, default)
+        for choice in choices:
+            if choice == value:
+                return choice
+        raise InvalidInput(f"{self.where}: {key} must be one of {', '.join(choices)}; found {value!r}")
 
     def number(self, key: str) -> float | None:
         value = self.values.get(key)

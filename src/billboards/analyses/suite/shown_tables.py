@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
+from billboards.analyses.suite.averaging import shown_measure
 from billboards.analyses.suite.results import (
     ROLES,
     Measure,
@@ -22,20 +23,35 @@ from billboards.analyses.suite.results import (
 )
 from billboards.show.table import NOTES, REFERENCE_FREE, STATISTIC, Table, TableColumn, reason_notes
 from billboards.show.words import listed, one_line, sided
+from billboards.stats.preferences import Ties
+from billboards.stats.yardsticks import yardstick
 
 Shown = Literal["values", "p", "intervals"]
 
 STATISTICS: Mapping[SuiteStatistic, str] = {"pearson": "Pearson’s r", "kendall": "Kendall’s tau-b"}
+_TIED: Mapping[Ties, str] = {
+    "wrong": "counts as wrong, as in WMT",
+    "half": "counts as half right",
+    "left-out": "doesn’t count",
+}
+#: A metric that ties more than this share of the pairs is named.
+MANY_TIES = 0.05
 _ROLES: Mapping[Role, str] = {"correctness": "correctness", "other": "other dimensions"}
 _BLOCKS = "References: all, one (the first of each board), or none."
 
 
 def suite_tables(
-    result: SuiteResult, statistic: SuiteStatistic = "pearson", shown: Shown = "values"
+    result: SuiteResult, statistic: SuiteStatistic | None = None, shown: Shown = "values"
 ) -> tuple[Table, ...]:
-    """Both tables by one statistic; a suite without other dimensions has one."""
+    """Both tables by one statistic, or by each that the suite names; a suite without other dimensions has one."""
     used = [role for role in ROLES if any(column.role == role for column in result.columns)]
-    return tuple(suite_table(result, role, statistic, shown) for role in used)
+    statistics = (result.yardsticks or ("pearson",)) if statistic is None else (statistic,)
+    return tuple(suite_table(result, role, each, shown) for each in statistics for role in used)
+
+
+def statistic_words(statistic: SuiteStatistic) -> str:
+    """A measure's name as a title writes it; what pooled is goes without saying."""
+    return STATISTICS.get(statistic) or yardstick(statistic).words
 
 
 def suite_table(result: SuiteResult, role: Role, statistic: SuiteStatistic, shown: Shown = "values") -> Table:
@@ -56,9 +72,10 @@ def suite_table(result: SuiteResult, role: Role, statistic: SuiteStatistic, show
         TableColumn("average", "average", digits=1, visible=shown == "values" and bool(averages)),
     )
     what = {"values": "", "p": ", p-values", "intervals": ", 95% intervals"}[shown]
-    title = f"{one_line(result.title or result.suite)}: {_ROLES[role]}, {STATISTICS[statistic]} × 100{what}"
+    title = f"{one_line(result.title or result.suite)}: {_ROLES[role]}, {statistic_words(statistic)} × 100{what}"
     notes = _notes(result, columns, statistic, role, shown)
-    return Table(title, table_columns, tuple(rows), tuple(notes), role)
+    name = role if statistic in STATISTICS else f"{role}-{statistic.replace('/', '-')}"
+    return Table(title, table_columns, tuple(rows), tuple(notes), name)
 
 
 def _cell_of(result: SuiteResult, row: SuiteRow, column: SuiteColumn) -> SuiteCell:
@@ -67,7 +84,7 @@ def _cell_of(result: SuiteResult, row: SuiteRow, column: SuiteColumn) -> SuiteCe
 
 def measure_of(cell: SuiteCell, column: SuiteColumn, statistic: SuiteStatistic) -> Measure | None:
     """The measure that a column shows where a statistic is asked for: preferences have one of their own."""
-    return cell.measures.get(statistic if column.given == "values" else "preferences")
+    return cell.measures.get(shown_measure(column, statistic))
 
 
 def _table_row(
@@ -83,6 +100,7 @@ def _table_row(
             ends = None if low is None or high is None else (100 * low, 100 * high)
             line |= {column.key: 100 * measure.value, f"{column.key} p": measure.p, f"{column.key} 95%": ends}
             line[f"{column.key} n"] = cell.n
+            line[f"{column.key} ties"] = None if cell.tied is None else 100 * cell.tied
     return line
 
 
@@ -93,6 +111,8 @@ def _columns(column: SuiteColumn, shown: Shown, place: int) -> Iterator[TableCol
     yield TableColumn(f"{column.key} p", header, kind="p", priority=place, visible=shown == "p")
     yield TableColumn(interval, header, digits=1, kind="interval", priority=place, visible=shown == "intervals")
     yield TableColumn(f"{column.key} n", f"{header} n", visible=False)
+    if column.given == "preferences":
+        yield TableColumn(f"{column.key} ties", f"{header} ties %", digits=1, priority=place)
 
 
 def column_header(column: SuiteColumn) -> str:
@@ -106,7 +126,8 @@ def _notes(
     yield _BLOCKS
     compared = [column_header(column) for column in columns if column.given == "preferences"]
     if compared:
-        yield f"{listed(compared)}: people gave preferences; (C − D)/(C + D) over pairs, × 100."
+        yield f"{listed(compared)}: people gave preferences; {_pairs_words(statistic)}, × 100."
+        yield from tie_notes(result.ties, {c.metric: c.tied for c in result.cells if c.tied is not None})
     grouped = [column for column in columns if len(column.weights) > 1]
     for column in grouped:
         yield f"{one_line(column.label)}: mean over {listed(list(column.weights), 12)}."
@@ -114,6 +135,10 @@ def _notes(
     if role == "correctness" and shown == "values" and average is not None:
         over = [column_header(column) for column in columns if column.key in average.columns]
         yield f"Average over {listed(over, 12)}; a metric that lacks one of them has none."
+        yield from _without_average(result, columns, statistic)
+        apart = [column_header(column) for column in columns if column.key not in average.columns]
+        if apart:
+            yield f"Left out of the average: {listed(apart, 12)}, where the statistic is of another kind."
     yield from substitute_notes(result)
     yield from draft_notes(result.drafts)
     yield from reason_notes("Not run:", result.missing)
@@ -122,6 +147,37 @@ def _notes(
         yield NOTES[STATISTIC]
     if any(row.block == "none" and not row.is_statistic for row in result.rows):
         yield NOTES[REFERENCE_FREE]
+
+
+def _pairs_words(statistic: SuiteStatistic) -> str:
+    return "pairs in people’s order" if statistic == "accuracy/by-item" else "(C − D)/(C + D) over pairs"
+
+
+def tie_notes(ties: Ties, tied: Mapping[str, float | None]) -> Iterator[str]:
+    """What a pair counts that a metric ties, and which metrics tie many."""
+    yield f"A pair that a metric ties {_TIED[ties]}."
+    many = {name: share for name, share in tied.items() if share is not None and share > MANY_TIES}
+    if many:
+        named = [
+            f"{one_line(name)} {100 * share:.0f}%" for name, share in sorted(many.items(), key=lambda item: -item[1])
+        ]
+        other = "; with ties = “half” each of these counts half" if ties == "wrong" else ""
+        yield f"Pairs tied: {listed(named, 12)}{other}."
+
+
+def _without_average(result: SuiteResult, columns: Sequence[SuiteColumn], statistic: SuiteStatistic) -> Iterator[str]:
+    """Who has a row and no average, and what is lacking."""
+    averages = [a for a in result.averages if a.statistic == statistic]
+    for row in result.rows:
+        over = next((a.columns for a in averages if a.block == row.block), None)
+        if over is None or any((a.metric, a.block) == (row.metric, row.block) for a in averages):
+            continue
+        lacks = [
+            column_header(column)
+            for column in columns
+            if column.key in over and measure_of(_cell_of(result, row, column), column, statistic) is None
+        ]
+        yield f"No average for {one_line(row.metric)} ({row.block}): no value on {listed(lacks, 6)}."
 
 
 def draft_notes(drafts: Sequence[str]) -> Iterator[str]:
@@ -176,6 +232,10 @@ def suite_ranking_table(ranking: SuiteRanking) -> Table:
 
 
 def _ranking_notes(ranking: SuiteRanking) -> Iterator[str]:
+    if ranking.yardsticks != ("pearson",):
+        words = listed([statistic_words(each) for each in ranking.yardsticks], 6)
+        preset = f", preset {ranking.preset}" if ranking.preset else ""
+        yield f"By {words}{preset}{': the mean of these' if len(ranking.yardsticks) > 1 else ''}."
     weights = {column_header(column): column.weight for column in ranking.columns}
     even = len(set(weights.values())) == 1
     counted = "all columns count alike" if even else ", ".join(f"{name} {weight:g}" for name, weight in weights.items())
@@ -185,6 +245,13 @@ def _ranking_notes(ranking: SuiteRanking) -> Iterator[str]:
         f"{ranking.draws:,} times, p > .05."
     )
     yield f"Tests between metrics are {sided(ranking.sides)}."
+    compared = [column_header(column) for column in ranking.columns if column.given == "preferences"]
+    if compared and len(compared) < len(ranking.columns):
+        yield f"The mean mixes correlations with (C − D)/(C + D) over pairs, on {listed(compared, 12)}."
+    if compared:
+        yield from tie_notes(ranking.ties, {})
+    for key, reason in ranking.left_out.items():
+        yield f"Left out of the mean: {one_line(key.partition(':')[0])}, because {reason}."
     yield from reason_notes("No rank for", {standing.metric: standing.reason for standing in ranking.standings})
     if any(standing.is_statistic for standing in ranking.standings):
         yield NOTES[STATISTIC]

@@ -24,6 +24,7 @@ from billboards.analyses.suite.results import (
     SuiteColumn,
     SuiteResult,
     SuiteRow,
+    measure_key,
 )
 
 DRAWS = 1000
@@ -43,7 +44,8 @@ def measure_suite(
     suite: Suite, boards: Sequence[OpenBoard], chosen: Sequence[Chosen], *, draws: int = DRAWS, seed: int = 0
 ) -> SuiteResult:
     """Both tables of a suite from the scores that there are."""
-    parts = [part for k, member in enumerate(boards) for part in _measured(member, chosen, draws, seed + k)]
+    parts = [part for k, member in enumerate(boards) for part in _measured(suite, member, chosen, draws, seed + k)]
+    statistics = tuple(dict.fromkeys(("pearson", "kendall", *map(measure_key, suite.yardsticks))))
     rows = tuple(_rows(suite, chosen))
     grouped = _grouped(parts)
     columns = tuple(_column(group) for group in grouped)
@@ -66,7 +68,7 @@ def measure_suite(
         tuple(row for row in rows if any(cell.measures for cell in cells if _is_of(cell, row))),
         tuple(cell for cell in cells if cell.measures or cell.reason),
         tuple(cell for cell in single if cell.measures),
-        tuple(suite_averages(columns, rows, placed)),
+        tuple(suite_averages(columns, rows, placed, statistics, suite.preferences)),
         tuple(family_points(suite, columns, placed)),
         {member.label: member.board.version for member in boards},
         substitutes,
@@ -74,10 +76,14 @@ def measure_suite(
         draws,
         seed,
         tuple(member.label for member in boards if member.board.is_draft),
+        tuple(map(measure_key, suite.yardsticks)),
+        suite.preset,
+        suite.ties,
+        suite.preferences,
     )
 
 
-def _measured(member: OpenBoard, chosen: Sequence[Chosen], draws: int, seed: int) -> Iterator[_Part]:
+def _measured(suite: Suite, member: OpenBoard, chosen: Sequence[Chosen], draws: int, seed: int) -> Iterator[_Part]:
     """Every dimension of a board; a board with a single reference is measured once for both blocks."""
     columns: dict[Block, Columns] = {}
     for block in BLOCKS:
@@ -89,7 +95,17 @@ def _measured(member: OpenBoard, chosen: Sequence[Chosen], draws: int, seed: int
         for block in BLOCKS:
             same = block == "one" and columns["one"] is columns["all"]
             measured[block] = (
-                measured["all"] if same else measure(member, columns[block], dimension, draws=draws, seed=seed)
+                measured["all"]
+                if same
+                else measure(
+                    member,
+                    columns[block],
+                    dimension,
+                    draws=draws,
+                    seed=seed,
+                    yardsticks=suite.yardsticks,
+                    ties=suite.ties,
+                )
             )
         yield _Part(member, dimension, role, measured)
 
@@ -152,19 +168,28 @@ def _cell(row: SuiteRow, column: SuiteColumn, group: Sequence[_Part], chosen: Se
         reason = _why(row, lacking.member, chosen)
         return SuiteCell(row.metric, column.key, row.block, reason=reason)
     weights = list(column.weights.values())
-    statistics = present[0].measures
+    statistics = [name for name in present[0].measures if all(name in entry.measures for entry in present)]
     measures = {name: _mean([entry.measures[name] for entry in present], weights) for name in statistics}
     signatures = tuple(dict.fromkeys(entry.signature for entry in present))
-    return SuiteCell(row.metric, column.key, row.block, measures, sum(entry.n for entry in present), signatures)
+    tied = [entry.tied for entry in present if entry.tied is not None]
+    return SuiteCell(
+        row.metric,
+        column.key,
+        row.block,
+        measures,
+        sum(entry.n for entry in present),
+        signatures,
+        tied=sum(tied) / len(tied) if tied else None,
+    )
 
 
 def _why(row: SuiteRow, member: OpenBoard, chosen: Sequence[Chosen]) -> str:
     metric = next(entry for entry in chosen if entry.name == row.metric)
-    if member.board.name in metric.missing:
-        return f"{member.label}: {metric.missing[member.board.name]}"
+    if member.key in metric.missing:
+        return f"{member.label}: {metric.missing[member.key]}"
     if row.block != "none" and not member.board.references:
         return f"{member.label} has no references"
-    on = metric.on[member.board.name]
+    on = metric.on[member.key]
     if on.card.needs_input and not any(i.input or i.image for i in member.board.instances):
         return f"{member.label} has no inputs"
     return f"no scores on {member.label}, or none that vary"

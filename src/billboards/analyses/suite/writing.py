@@ -4,19 +4,26 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
+from billboards.analyses.suite.opening import other_dimensions
 from billboards.board import Board
 from billboards.board.folder import open_board
 from billboards.errors import InvalidInput, StoreFailed
+from billboards.stats.yardsticks import PRESETS
 
 _HEAD = """\
 # What each metric is worth on several boards. Run it: billboards suite run {file}
 # `docs/suites.md` explains every key.
 name = {name}
-# The metrics to judge; those without options get a tokenizer of each board's language.
+# The metrics to judge; those without options get a tokenizer of each board's language. {imported}
 metrics = {metrics}
+# How to measure: as a community reports (one of {presets}), or by statistics of your choice.
+# preset = "summeval"
+# statistics = ["spearman/by-item", "kendall-b"]
+# ties = "wrong"  # what a pair counts that a metric ties: wrong, half, left-out
 
 # Families of metrics, for the figure of agreement against difficulty.
 # [families]
@@ -30,9 +37,19 @@ def write_suite(path: str | Path, folders: Sequence[str | Path]) -> Path:
     if file.exists():
         raise InvalidInput(f"{file} is there already; name another file, or edit that one")
     boards = [(Path(folder), open_board(folder)) for folder in folders]
-    metrics = list(dict.fromkeys(name for _, board in boards for name in board.metrics))
-    head = _HEAD.format(file=file.name, name=_quoted(file.stem), metrics=json.dumps(metrics, ensure_ascii=False))
-    text = head + "".join("\n".join(("", *_lines(folder, board, file))) + "\n" for folder, board in boards)
+    own = list(dict.fromkeys(name for _, board in boards for name in board.metrics))
+    imported = [name for name in _imported(board for _, board in boards) if name not in own]
+    came = f"The last {len(imported)} came with boards as scores." if imported else ""
+    metrics = json.dumps([*own, *imported], ensure_ascii=False)
+    presets = ", ".join(PRESETS)
+    head = _HEAD.format(
+        file=file.name, name=_quoted(file.stem), metrics=metrics, imported=came, presets=presets
+    ).replace(". \n", ".\n")
+    several = Counter(board.name for _, board in boards)
+    text = head + "".join(
+        "\n".join(("", *_lines(folder, board, file, labelled=several[board.name] > 1))) + "\n"
+        for folder, board in boards
+    )
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, encoding="utf-8")
@@ -41,14 +58,23 @@ def write_suite(path: str | Path, folders: Sequence[str | Path]) -> Path:
     return file
 
 
-def _lines(folder: Path, board: Board, file: Path) -> Iterator[str]:
+def _imported(boards: Iterable[Board]) -> list[str]:
+    """The metrics whose scores came with boards, each once, under the names that suites know."""
+    return list(dict.fromkeys(column.name for board in boards for column in board.imported))
+
+
+def _lines(folder: Path, board: Board, file: Path, *, labelled: bool) -> Iterator[str]:
     yield "[[boards]]"
     yield f"folder = {_quoted(os.path.relpath(folder.absolute(), file.absolute().parent))}"
+    if labelled:
+        yield f"label = {_quoted(folder.absolute().name)}  # another board has the name {board.name}, too"
     if board.card.task:
         yield f"task = {_quoted(board.card.task)}"
     names = (*board.dimensions, *board.aggregates)
-    yield f"correctness = {_quoted(board.ranks or next(iter(names), ''))}  # one of {', '.join(names)}"
-    yield "# others = []  # by default every other dimension that has judgments"
+    correctness = board.ranks or next(iter(names), "")
+    yield f"correctness = {_quoted(correctness)}  # one of {', '.join(names)}"
+    others = list(other_dimensions(board, (correctness,) if correctness else ()))
+    yield f"others = {json.dumps(others, ensure_ascii=False)}  # the other dimensions that have judgments"
     yield "# weight = 1.0"
     yield "# difficulty = 1  # its place on the figure's axis"
 
