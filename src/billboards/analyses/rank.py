@@ -1260,6 +1260,7 @@ def generator_table(ranking: Ranking, human: bool = True) -> Table:
         *part_note(ranking.part),
     )
     asides = {*people_notes(ranking), *_corpus_note(ranking), *_coverage_notes(ranking), *why_not}
+    asides.add(newcomer_words(ranking))
     return Table(
         title,
         columns,

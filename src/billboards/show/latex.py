@@ -149,9 +149,9 @@ OTHER_LETTER = (
 _SYMBOLS = {"beta0": r"$\beta_0$", "lambda": r"$\lambda$"}
 #: The ground of the darkest cell of a heat map, light enough for black figures; grey prints keep the order.
 _DARKEST = (0.55, 0.72, 0.88)
-#: How wide one column and both columns of a two-column page are, in points, and the mean width of a letter by size.
+#: How wide one column and both columns of a two-column page are, in points, and the sizes of letters.
 COLUMN, PAGE = 219.0, 455.0
-_SIZES = {r"\small": 4.9, r"\footnotesize": 4.4, r"\scriptsize": 3.9}
+_SIZES = {r"\small": 10.0, r"\footnotesize": 9.0, r"\scriptsize": 8.0}
 _GAP = 8.0
 
 
@@ -265,8 +265,8 @@ def _fitting(table: Table, width: float, *, wide: bool) -> _Fit:
     columns = table.visible
     while True:
         for broken in (False, True):
-            for size, letter in list(_SIZES.items())[:2]:
-                if _width(columns, texts, letter, broken=broken) <= width:
+            for size, points in list(_SIZES.items())[:2]:
+                if _width(columns, texts, points, broken=broken) <= width:
                     return _Fit(columns=columns, size=size, broken=broken)
         if wide or not any(column.priority for column in columns):
             return _Fit(columns=columns, size=list(_SIZES)[-1], broken=True)
@@ -274,11 +274,36 @@ def _fitting(table: Table, width: float, *, wide: bool) -> _Fit:
         columns = tuple(column for column in columns if column is not least)
 
 
-def _width(columns: Sequence[TableColumn], texts: Mapping[str, Sequence[str]], letter: float, *, broken: bool) -> float:
-    """How many points columns take."""
-    heads = {c.key: max(map(len, c.header.split()), default=0) if broken else len(c.header) for c in columns}
-    letters = sum(max(heads[c.key], *map(len, texts.get(c.key, ("",)))) for c in columns)
-    return letters * letter + _GAP * (len(columns) - 1)
+def _width(columns: Sequence[TableColumn], texts: Mapping[str, Sequence[str]], size: float, *, broken: bool) -> float:
+    """How many points columns take in letters of a size, heads that span them among these."""
+    own = [max(map(_letters, (*_parts_of(c, broken=broken), *texts.get(c.key, ())))) * size / 10 for c in columns]
+    for line in reversed(head_lines(columns)):
+        place = 0
+        for text, span in line:
+            below = sum(own[place : place + span]) + _GAP * (span - 1)
+            own[place + span - 1] += max(0.0, _letters(text) * size / 10 - below)
+            place += span
+    return sum(own) + _GAP * (len(columns) - 1)
+
+
+def _parts_of(column: TableColumn, *, broken: bool) -> list[str]:
+    return (column.header.split() or [""]) if broken else [column.header]
+
+
+def _letters(text: str) -> float:
+    """About how wide a text is in letters of ten points."""
+    return sum(map(_letter_width, text))
+
+
+def _letter_width(letter: str) -> float:
+    if letter in "iljtfr.,:;'|![]() ":
+        return 3.5
+    if letter in "mwMW%@-–−+<>=—&":
+        return 8.3
+    if letter.isascii() or letter in _ESCAPED or letter in _GREEK:
+        return 7.2 if letter.isupper() else 5.2
+    # Four or five digits behind U+ where there is no such letter.
+    return 33.0 if r"\otherletter" in _letter(letter) else 5.5
 
 
 def _layout(columns: Sequence[TableColumn]) -> str:
