@@ -22,7 +22,10 @@ from billboards.show.latex import escape_latex, to_latex
         (r"\input{x}", r"\textbackslash{}input\{x\}"),
         ("$x^2$ #1 ~", r"\$x\textasciicircum{}2\$ \#1 \textasciitilde{}"),
         ("1.72·COMET", r"1.72$\cdot$COMET"),
-        ("Human-B ‡", r"Human-B \textdaggerdbl{}"),
+        ("Human-B ‡", r"Human-B $\ddagger$"),
+        ("café ō ř İ", r"caf\'{e} \={o} \v{r} \.{I}"),
+        ("naïve", r"na\"{\i}ve"),
+        ("α → 中", r"$\alpha$ $\rightarrow$ \otherletter{中}{4E2D}"),
         ("[x]*", "{[}x]{*}"),
     ],
 )
@@ -32,8 +35,10 @@ def test_every_character_that_latex_would_read_as_a_command_is_escaped(text: str
 
 def test_a_score_table_is_a_booktabs_table_as_in_the_paper() -> None:
     assert to_latex(score_table(RANKING), label="tab:tiny").splitlines() == [
+        "% The preamble needs: booktabs",
         r"\begin{table}[t]",
-        r"\centering",
+        r"\centering\small",
+        r"\setlength{\tabcolsep}{4pt}",
         r"\begin{tabular}{@{}lr@{}}",
         r"\toprule",
         r"Generator & Score \\",
@@ -51,14 +56,15 @@ def test_a_score_table_is_a_booktabs_table_as_in_the_paper() -> None:
 
 
 def test_every_row_has_as_many_cells_as_the_table_has_columns() -> None:
-    latex = to_latex(generator_table(RANKING))
-    rows = [line for line in latex.splitlines() if line.endswith(r"\\")]
-    assert len(rows) == 6
-    assert {len(re.findall(r"(?<!\\)&", row)) for row in rows} == {9}
+    for wide, cells in ((True, 9), (False, 3)):
+        latex = to_latex(generator_table(RANKING), wide=wide)
+        rows = [line for line in latex.splitlines() if line.endswith(r" \\")]
+        assert len(rows) == 6
+        assert {len(re.findall(r"(?<!\\)&", row)) for row in rows} == {cells}
 
 
 def test_a_minus_is_a_minus_and_lambda_a_letter() -> None:
-    latex = to_latex(ablation_table(STUDY))
+    latex = to_latex(ablation_table(STUDY), wide=True)
     assert "COMET-QE & 0.575 & $-$0.030 &" in latex
     assert r"$\lambda$" in latex
 

@@ -19,6 +19,7 @@ import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
 from types import UnionType
 from typing import (
     TYPE_CHECKING,
@@ -39,7 +40,7 @@ from billboards.analyses._view import Scoring, View, look_at
 from billboards.board import Board, Slice
 from billboards.board.card_facts import draft_note
 from billboards.board.matrix import column_labels
-from billboards.errors import InvalidInput, NotEnoughData
+from billboards.errors import InvalidInput, NotEnoughData, UnknownName
 from billboards.metrics.labels import relabelled_text
 from billboards.options import Option, check_options, options_of
 from billboards.show.documents import document_of
@@ -93,6 +94,55 @@ class Result(Generic[R]):
         from billboards.show.frames import to_polars
 
         return to_polars(self.tables[table])
+
+    def to_latex(self, table: int | str = 0, *, wide: bool = False, **style: Any) -> str:
+        r"""One of the tables for a paper, to \\input.
+
+        table: its number or name
+        wide: whether every column is there, however many
+        style: label and star, and what `to_markdown` takes
+        """
+        from billboards.show.latex import LATEX, to_latex
+
+        own = {option.name: style.pop(option.name) for option in LATEX if option.name in style}
+        return to_latex(self._arranged(table, style), wide=wide, **own)
+
+    def to_markdown(self, table: int | str = 0, *, wide: bool = False, **style: Any) -> str:
+        """One of the tables as Markdown.
+
+        table: its number or name
+        wide: whether every column is there
+        style: columns, rows, digits, bold, heat, caption, notes, as `billboards.show.arranging.arranged` explains them
+        """
+        from billboards.show.markdown import to_markdown
+
+        return to_markdown(self._arranged(table, style), wide=wide)
+
+    def to_html(self, table: int | str = 0, **style: Any) -> str:
+        """One of the tables as HTML; what `style` may hold is that of `to_markdown`."""
+        from billboards.show.frames import table_html
+
+        return table_html(self._arranged(table, style))
+
+    def to_csv(self, table: int | str = 0) -> str:
+        """One of the tables as CSV, all its columns in full precision."""
+        from billboards.show.csv import to_csv
+
+        return to_csv(self._arranged(table, {}))
+
+    def _arranged(self, table: int | str, style: Mapping[str, Any]) -> Table:
+        from billboards.show.arranging import arrange
+
+        names = [each.name for each in self.tables]
+        if isinstance(table, str) and table not in names:
+            raise UnknownName("table", table, names)
+        return arrange(self.tables[names.index(table) if isinstance(table, str) else table], style)
+
+    def save_chart(self, path: str | Path, number: int = 0) -> tuple[Path, ...]:
+        """Write one of the charts: .pdf, .svg or .png for a paper, or its data as .csv or .dat; the files written."""
+        from billboards.show.figures import save_chart
+
+        return save_chart(self.chart(number, theme="paper"), path)
 
     def chart(self, number: int = 0, *, theme: Theme = "light") -> alt.LayerChart:
         """One of the charts."""

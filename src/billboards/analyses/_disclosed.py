@@ -280,6 +280,7 @@ def disclosed(ranking: Ranking, disclosure: Disclosure) -> Ranking:
         lines=disclosed_lines(ranking.lines, disclosure),
         leaders=disclosed_leaders(ranking.leaders, metrics, disclosure),
         common=common,
+        outstanding=None,
         notes=tuple(told_words(note) for note in ranking.notes if CORRELATES not in note),
     )
     return without_people(told_ranking) if disclosure.people else told_ranking
@@ -299,7 +300,7 @@ def without_people(ranking: Ranking) -> Ranking:
             for g in generators
         )
         generators = tuple(sorted(hidden, key=lambda standing: standing.name))
-    return replace(ranking, generators=generators, people=None)
+    return replace(ranking, generators=generators, people=None, outstanding=None)
 
 
 def _without(intervals: Mapping[str, Interval]) -> dict[str, Interval]:

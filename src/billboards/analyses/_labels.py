@@ -43,4 +43,6 @@ def relabelled_table(table: Table, labels: Mapping[str, str]) -> Table:
     """A table whose title, heads and notes have labels, too."""
     columns = tuple(replace(column, header=relabelled_text(column.header, labels)) for column in table.columns)
     notes = tuple(relabelled_text(note, labels) for note in table.notes)
-    return replace(table, title=relabelled_text(table.title, labels), columns=columns, notes=notes)
+    asides = tuple(relabelled_text(note, labels) for note in table.asides)
+    words = {word: relabelled_text(getattr(table, word), labels) for word in ("title", "caption", "best_note")}
+    return replace(table, columns=columns, notes=notes, asides=asides, **words)

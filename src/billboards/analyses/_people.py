@@ -10,7 +10,7 @@ it may be one. What was optimised for a metric is shown and has no rank.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -21,7 +21,7 @@ from billboards.board import Aggregate, Board, Slice, is_preference, judged_valu
 from billboards.stats.bootstrap import Interval
 from billboards.stats.clusters import places
 from billboards.stats.people import UNKNOWN, PeopleMeans, people_means, people_tests
-from billboards.stats.significance import Sides
+from billboards.stats.significance import LEVEL, Sides
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -47,6 +47,10 @@ class PeopleStanding:
     annotators: int | None
     cluster: int | None = None
     reason: str | None = None
+    #: Whether nobody's mean is significantly higher than its: the best, and all that is not significantly worse.
+    best: bool = False
+    #: Of a test against the baseline, where there is one.
+    p_baseline: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,6 +93,7 @@ class _Tested:
     draws: int
     seed: int
     sides: Sides
+    baseline: str | None = None
 
 
 @dataclass(frozen=True)
@@ -110,16 +115,18 @@ def rank_by_people(
     draws: int,
     seed: int,
     sides: Sides = "two",
+    baseline: str | None = None,
 ) -> PeopleRanking | None:
     """The generators by what people said on a part of the board; None where nobody judged any of them there.
 
     documents: whether intervals draw instances of a document together
+    baseline: a generator that the others are tested against
     """
     if board.ranks is None and aggregate is None:
         return None
     chosen = board.aggregate(aggregate)
     unit = _documents(board, part) if documents else None
-    tested = _Tested(draws, seed, sides)
+    tested = _Tested(draws, seed, sides, baseline)
     overall = _column(board, chosen, part, unit, tested)
     if overall is None:
         return None
@@ -171,8 +178,24 @@ def _standings(
     draws = tested.draws
     tests = people_tests(cells, draws=draws, seed=tested.seed, sides=tested.sides) if draws else None
     order, ranks, clusters = places(np.where(takes_part, means.mean, np.nan), tests)
+    best = {k for k in order if tests is not None and (k == order[0] or tests[order[0], k] > LEVEL)}
+    names = [board.rows[k].name for k in rows]
+    baseline = names.index(tested.baseline) if tested.baseline in names else None
+    against = np.full(len(rows), np.nan) if tests is None or baseline is None else _ahead(tests, means.mean, baseline)
     rest = [k for k in range(len(rows)) if optimised[k] and np.isfinite(means.mean[k])]
-    return tuple(_standing(board, int(rows[k]), means, k, limits, ranks[k], clusters.get(k)) for k in (*order, *rest))
+    return tuple(
+        replace(
+            _standing(board, int(rows[k]), means, k, limits, ranks[k], clusters.get(k)),
+            best=k in best,
+            p_baseline=float(against[k]) if np.isfinite(against[k]) and k != baseline else None,
+        )
+        for k in (*order, *rest)
+    )
+
+
+def _ahead(tests: Floats, means: Floats, baseline: int) -> Floats:
+    """P-values against the baseline, of tests whether the one that is ahead is better where they have one side."""
+    return np.where(means > means[baseline], tests[:, baseline], tests[baseline])
 
 
 def _standing(

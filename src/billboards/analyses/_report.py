@@ -53,6 +53,7 @@ from billboards.board import Board, Slice
 from billboards.board.card_facts import draft_note
 from billboards.board.scoring import Progress
 from billboards.errors import InvalidInput, NotEnoughData
+from billboards.saving import save_file
 from billboards.show.documents import document_of, dumps
 from billboards.show.page import Picture, data_uri, picture, rendered
 from billboards.show.table import Table, TableColumn
@@ -430,10 +431,7 @@ def report(
         overrating=None if compared is None else overrating.run(whole, human=compared, **how).value,
         references=_references(whole, seed) if with_references else None,
     )
-    target = Path(path)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_text(page, encoding="utf-8")
-    return target
+    return save_file(path, page)
 
 
 def _sensitivity(view: View, ranking: Ranking, seed: int) -> Sensitivity | None:

@@ -35,6 +35,7 @@ from billboards.analyses._people import PEOPLE, PeopleRanking, PeopleStanding, r
 from billboards.analyses._preferences import WMT_GROUPING, WMT_STATISTIC, agreement_with_preferences
 from billboards.analyses._probation import Measured, PrivateShare, alarms, exposed, exposure, measured_on
 from billboards.analyses._reference_lines import ReferenceLine, peoples_agreement, reference_lines, rows_ranked
+from billboards.analyses._standing_out import StandsOut, check_baseline, stands_out
 from billboards.analyses._view import Floats, JudgedMatrix, View, judged_matrix
 from billboards.analyses._within_items import Leaders, agreement_within, leaders, leaders_words, stand_within
 from billboards.analyses.ensemble import (
@@ -80,7 +81,7 @@ from billboards.stats.disclosure import hardly_varies
 from billboards.stats.grouped import Grouping
 from billboards.stats.preferences import Ties, tied_shares
 from billboards.stats.resampling import Resampling
-from billboards.stats.significance import Sides, permute_correlations, permute_values
+from billboards.stats.significance import LEVEL, Sides, permute_correlations, permute_values
 from billboards.stats.yardsticks import Yardstick, agreements, compare_by
 from billboards.stats.yardsticks import yardstick as yardstick_of
 
@@ -247,6 +248,8 @@ class Ranking:
     leaders: Leaders | None = None
     #: What a pair counts that a metric ties, where people compared outputs.
     ties: Ties = "wrong"
+    #: Who is best in each column of the tables, or not significantly worse; None where that is not told.
+    outstanding: StandsOut | None = None
 
     @property
     def lower(self) -> frozenset[str]:
@@ -360,9 +363,7 @@ def rank_generators(
 ) -> tuple[GeneratorStanding, ...]:
     """Generators by their mean under what ranks them; who was scored on less than others, or is `out`, has no rank."""
     out = out or {}
-    columns = dict(zip(view.scores.names, view.scores.values, strict=True))
-    if ensemble is not None:
-        columns[ENSEMBLE] = ensemble_scores(ensemble, view.scores, board, view.part)
+    columns = _columns_of(board, view, ensemble)
     rows = [k for k, row in enumerate(board.rows) if row.generator is not None]
     full = {
         name: max((_count(values[k]) for k in rows if not board.rows[k].is_optimised), default=0)
@@ -527,6 +528,8 @@ class RankingOptions:
     yardstick: Yardstick = PEARSON
     #: What a pair counts that a metric ties, where people compared outputs.
     ties: Ties = "wrong"
+    #: A generator or metric that the others are tested against.
+    baseline: str | None = None
 
 
 def rank_board(board: Board, store: CellStore | None, options: RankingOptions | None = None, **changes: Any) -> Ranking:
@@ -544,6 +547,7 @@ def rank_board(board: Board, store: CellStore | None, options: RankingOptions | 
         draws=options.draws,
         seed=options.seed,
         sides=options.sides,
+        baseline=options.baseline,
     )
     # Before the matrix is there: on a large board each of the two needs much memory for a while.
     lines = reference_lines(board, part, aggregate, references, seed=options.seed) if judged else ()
@@ -551,6 +555,7 @@ def rank_board(board: Board, store: CellStore | None, options: RankingOptions | 
     everything = judged_matrix(board, store, aggregate=aggregate, references=references, part=part, beside=True)
     options = replace(options, out=_without_place(board, options), before=options.before or board.before)
     matrix = replace(everything, scores=everything.scores.leading())
+    check_baseline(options.baseline, [g.name for g in board.generators], matrix.scores.names)
     measured = measured_on(board, matrix)
     _check_yardstick(board, options, hidden=bool(options.disclosure) or measured.share is not None)
     notes = [note for note in (measured.note,) if note is not None]
@@ -585,6 +590,21 @@ def rank_board(board: Board, store: CellStore | None, options: RankingOptions | 
     generators, signatures = _with_corpus_values(board, store, shown, ensemble, generators, options.draws)
     generators = disclosed_generators(generators, ensemble, options.disclosure)
     metrics = tuple(replace(m, corpus_signature=signatures.get(m.name)) for m in metrics)
+    # Nothing of what is hidden is told by who stands out.
+    outstanding = (
+        None
+        if options.disclosure
+        else stands_out(
+            board,
+            store,
+            shown,
+            _columns_of(board, shown, ensemble),
+            metrics,
+            generators,
+            _tests_by_name(matrix.scores.names, tests),
+            options,
+        )
+    )
     common = _rank_everyone(board, replace(shown, human=measured.matrix.human), metrics, generators, leader, options)
     return Ranking(
         board=board.name,
@@ -618,6 +638,7 @@ def rank_board(board: Board, store: CellStore | None, options: RankingOptions | 
         before=options.before,
         leaders=disclosed_leaders(leading, metrics, options.disclosure),
         ties=options.ties,
+        outstanding=outstanding,
     )
 
 
@@ -659,6 +680,22 @@ def _check_yardstick(board: Board, options: RankingOptions, *, hidden: bool) -> 
         raise InvalidInput(
             f"intervals of {options.yardstick.words} come from drawing instances again, not {options.resampled}"
         )
+
+
+def _tests_by_name(names: Sequence[str], tests: Floats | None) -> dict[tuple[str, str], float]:
+    """P-values by the names of two metrics."""
+    if tests is None:
+        return {}
+    places = range(len(names))
+    return {(names[a], names[b]): float(tests[a, b]) for a in places for b in places}
+
+
+def _columns_of(board: Board, view: JudgedMatrix, ensemble: Ensemble | None) -> dict[str, Floats]:
+    """Scores by the names of their columns, the ensemble's among them; higher is better everywhere."""
+    columns = dict(zip(view.scores.names, view.scores.values, strict=True))
+    if ensemble is not None:
+        columns[ENSEMBLE] = ensemble_scores(ensemble, view.scores, board, view.part)
+    return columns
 
 
 def _without_place(board: Board, options: RankingOptions) -> dict[str, str]:
@@ -1147,9 +1184,9 @@ def metric_table(ranking: Ranking) -> Table:
     columns = (
         TableColumn("rank", "#", kind="rank"),
         TableColumn("name", "metric", "left", kind="name"),
-        TableColumn("correlation", "correlation", digits=3),
+        TableColumn("correlation", "correlation", digits=3, better="higher"),
         TableColumn("interval", "95% interval", digits=3, kind="interval", priority=1),
-        TableColumn("within", "within items", digits=3, visible=_any(rows, "within")),
+        TableColumn("within", "within items", digits=3, visible=_any(rows, "within"), better="higher"),
         TableColumn(
             "within_interval",
             "95% interval",
@@ -1163,19 +1200,19 @@ def metric_table(ranking: Ranking) -> Table:
         TableColumn("exposure", "p", kind="p", priority=2, visible=_any(rows, "exposure")),
         TableColumn("before", "before", digits=3, priority=1, visible=ranking.before is not None),
         TableColumn("drop", "drop", digits=3, priority=1, visible=ranking.before is not None),
-        TableColumn("n", "n", priority=3),
+        TableColumn("n", "n", priority=3, paper=False),
         TableColumn("tied", "pairs tied", digits=3, priority=3, visible=_any(rows, "tied")),
-        TableColumn("references", "references", "left", priority=4),
+        TableColumn("references", "references", "left", priority=4, paper=False),
         TableColumn("reference_free", "reference-free", visible=False),
         TableColumn("is_statistic", "statistic", visible=False),
         TableColumn("higher_is_better", "higher is better", visible=False),
         TableColumn("scores_only", "scores only", visible=False),
-        TableColumn("origin", "scores", "left", priority=5),
+        TableColumn("origin", "scores", "left", priority=5, paper=False),
         TableColumn("source_name", "source name", "left", visible=False),
         TableColumn("reason", "why not", "left", visible=False),
         TableColumn("flags", "against it", "left", visible=False),
-        TableColumn("cluster", "cluster", priority=6, visible=_any(rows, "cluster")),
-        TableColumn("signature", "signature", "left", priority=7),
+        TableColumn("cluster", "cluster", priority=6, visible=_any(rows, "cluster"), paper=False),
+        TableColumn("signature", "signature", "left", priority=7, paper=False),
         TableColumn("completed", "completed here", visible=False),
     )
     people = (
@@ -1197,7 +1234,69 @@ def metric_table(ranking: Ranking) -> Table:
         *notes.texts(),
         *part_note(ranking.part),
     )
-    return Table(title, columns, rows, remarks, "metrics")
+    asides = {*within_notes(ranking), *_ensemble_note(ranking), *_completed_notes(ranking), *share_notes(ranking)}
+    return Table(
+        title,
+        columns,
+        rows,
+        (*remarks, *_baseline_note(ranking, metrics=True)),
+        "metrics",
+        asides=tuple(note for note in remarks if note in asides),
+        block="cluster",
+        **_metrics_standing_out(ranking),
+    )
+
+
+def _metrics_standing_out(ranking: Ranking) -> dict[str, Any]:
+    """Which metrics are best, or not significantly worse, and which differ from the baseline."""
+    outstanding = ranking.outstanding
+    if outstanding is None:
+        return {}
+    names = [m.name for m in ranking.metrics]
+    own = {m.name: m.correlation for m in ranking.metrics if m.beside is None}
+    return {
+        "best": {"correlation": frozenset(names.index(name) for name in outstanding.metrics if name in names)},
+        "best_note": _bold_note(ranking, metrics=True),
+        "marks": {"correlation": _signs(names, own, outstanding.p_metrics, own.get(outstanding.baseline or ""))},
+    }
+
+
+def _bold_note(ranking: Ranking, *, metrics: bool) -> str:
+    tests = _tests_of_columns(ranking, metrics=metrics)
+    return f"Bold: the best of a column, and all not significantly worse ({tests})."
+
+
+def _tests_of_columns(ranking: Ranking, *, metrics: bool) -> str:
+    randomised = not metrics and ranking.outstanding is not None and ranking.outstanding.corpus
+    swapped = "; of corpus values: approximate randomisation" if randomised else ""
+    return f"paired permutation tests, {sided(ranking.sides)}, p ≤ .05, {ranking.draws:,} draws{swapped}"
+
+
+def _baseline_note(ranking: Ranking, *, metrics: bool) -> tuple[str, ...]:
+    """What the signs mean, where there is a baseline among these entries."""
+    outstanding = ranking.outstanding
+    entries = ranking.metrics if metrics else ranking.generators
+    if outstanding is None or outstanding.baseline not in {entry.name for entry in entries}:
+        return ()
+    tests = _tests_of_columns(ranking, metrics=metrics)
+    name = one_line(outstanding.baseline or "")
+    return (f"{BETTER}, {WORSE}: significantly better or worse than {name} ({tests}).",)
+
+
+def _signs(
+    names: Sequence[str], values: Mapping[str, float | None], p: Mapping[str, float], base: float | None
+) -> dict[int, str]:
+    """A sign behind each value that differs significantly from the baseline's; higher is better."""
+    signs = {}
+    for k, name in enumerate(names):
+        value = values.get(name)
+        if value is not None and base is not None and value != base and p.get(name, 1.0) <= LEVEL:
+            signs[k] = BETTER if value > base else WORSE
+    return signs
+
+
+#: What stands behind a value that is significantly better or worse than the baseline's.
+BETTER, WORSE = "+", "−"
 
 
 def generator_table(ranking: Ranking, human: bool = True) -> Table:
@@ -1210,19 +1309,22 @@ def generator_table(ranking: Ranking, human: bool = True) -> Table:
     )
     people = f"people ({ranking.aggregate})" if ranking.aggregate else "people"
     judged = (
-        TableColumn("human", people, digits=column_digits(rows, "human"), visible=bool(ranking.aggregate)),
+        TableColumn(
+            "human", people, digits=column_digits(rows, "human"), visible=bool(ranking.aggregate), better="higher"
+        ),
         *_people_columns(ranking, rows),
-        TableColumn("judged", "judged", priority=4, visible=bool(ranking.aggregate)),
+        TableColumn("judged", "judged", priority=4, visible=bool(ranking.aggregate), paper=False),
     )
     columns = (
         TableColumn("rank", "#", kind="rank"),
         TableColumn("name", "generator", "left", kind="name"),
         TableColumn("kind", "kind", "left", visible=False),
+        TableColumn("cluster", "cluster", visible=False),
         *_score_columns(ranking, rows, notes),
         TableColumn("reason", "why not", "left", visible=False),
     )
     if human:
-        place = 5 if ranking.ranked_by in _score_names(ranking) else 3
+        place = 6 if ranking.ranked_by in _score_names(ranking) else 4
         columns = (*columns[:place], *judged, *columns[place:])
     title = f"{ranking.board}: generators by {leader_name(ranking) or 'no metric yet'}"
     placed = () if ranking.common is None else ranking.common.unscored
@@ -1243,7 +1345,54 @@ def generator_table(ranking: Ranking, human: bool = True) -> Table:
         *notes.texts(),
         *part_note(ranking.part),
     )
-    return Table(title, columns, rows, remarks, "generators")
+    asides = {*people_notes(ranking), *_corpus_note(ranking), *_coverage_notes(ranking), *why_not}
+    asides.add(newcomer_words(ranking))
+    return Table(
+        title,
+        columns,
+        rows,
+        (*remarks, *_baseline_note(ranking, metrics=False)),
+        "generators",
+        asides=tuple(note for note in remarks if note in asides),
+        block="cluster",
+        **_generators_standing_out(ranking, human=human),
+    )
+
+
+def _generators_standing_out(ranking: Ranking, *, human: bool) -> dict[str, Any]:
+    """Which generators are best in each column, or not significantly worse, and which differ from the baseline."""
+    outstanding = ranking.outstanding
+    if outstanding is None:
+        return {}
+    names = [g.name for g in ranking.generators]
+    base = next((g for g in ranking.generators if g.name == outstanding.baseline), None)
+    statistics = {m.name for m in ranking.metrics if m.is_statistic}
+    quality = ((column, leading) for column, leading in outstanding.generators.items() if column not in statistics)
+    best = {_score_key(column): leading for column, leading in quality}
+    best |= {_corpus_key(column): leading for column, leading in outstanding.corpus.items()}
+    marks: dict[str, dict[int, str]] = {}
+    if base is not None:
+        for column, p in outstanding.p_generators.items():
+            if column in statistics:
+                continue
+            scores = {g.name: ranking.oriented(column, g.scores.get(column)) for g in ranking.generators}
+            marks[_score_key(column)] = _signs(names, scores, p, scores[base.name])
+        for column, p in outstanding.p_corpus.items():
+            values = {g.name: ranking.oriented(column, g.corpus.get(column)) for g in ranking.generators}
+            marks[_corpus_key(column)] = _signs(names, values, p, values[base.name])
+    if human and ranking.people is not None:
+        people = {"human": ranking.people.overall, **{f"human:{c.name}": c for c in ranking.people.dimensions}}
+        for key, column in people.items():
+            best[key] = tuple(standing.name for standing in column.generators if standing.best)
+            if base is not None:
+                means = {standing.name: standing.mean for standing in column.generators}
+                p = {s.name: s.p_baseline for s in column.generators if s.p_baseline is not None}
+                marks[key] = _signs(names, means, p, means.get(base.name))
+    return {
+        "best": {key: frozenset(names.index(n) for n in leading if n in names) for key, leading in best.items()},
+        "best_note": _bold_note(ranking, metrics=False),
+        "marks": {key: signs for key, signs in marks.items() if signs},
+    }
 
 
 def common_table(ranking: Ranking, common: CommonRanking) -> Table:
@@ -1362,6 +1511,7 @@ def _generator_row(
         "mark": notes.mark(DOUBTED if standing.doubts else HUMAN if standing.kind == "human" else ""),
         "human": finite(standing.human),
         "judged": standing.judged,
+        "cluster": standing.cluster,
         "interval": standing.interval.get(ranked_by) if ranked_by is not None else None,
         "reason": standing.reason,
     }
@@ -1385,17 +1535,17 @@ def _people_columns(ranking: Ranking, rows: Sequence[Mapping[str, object]]) -> I
     digits = column_digits(rows, "human")
     yield TableColumn(_INTERVAL, "people's 95%", digits=digits, kind="interval", priority=1)
     if ranking.ranked_by != PEOPLE:
-        yield TableColumn(_RANK, "people's #", kind="rank", priority=2)
-    yield TableColumn(_BY, "annotators", priority=5, visible=_any(rows, _BY))
+        yield TableColumn(_RANK, "people's #", kind="rank", priority=2, paper=False)
+    yield TableColumn(_BY, "annotators", priority=5, visible=_any(rows, _BY), paper=False)
     for place, column in enumerate(people.dimensions):
         key, name = f"human:{column.name}", one_line(column.name)
         header = f"people: {name}" if name in _score_names(ranking) else name
         priority = 2 if ranking.ranked_by == PEOPLE else 3 + place
-        yield TableColumn(key, header, digits=column_digits(rows, key), priority=priority)
+        yield TableColumn(key, header, digits=column_digits(rows, key), priority=priority, better="higher")
 
 
 _RANK, _INTERVAL, _BY = "human_rank", "human_interval", "annotators"
-_OWN_KEYS = ("rank", "name", "kind", "mark", "human", "judged", "interval", "reason", _RANK, _INTERVAL, _BY)
+_OWN_KEYS = ("rank", "name", "kind", "mark", "human", "judged", "cluster", "interval", "reason", _RANK, _INTERVAL, _BY)
 
 
 def _score_key(metric: str) -> str:
@@ -1421,18 +1571,22 @@ def _score_names(ranking: Ranking) -> list[str]:
 
 def _score_columns(ranking: Ranking, rows: Sequence[Mapping[str, object]], notes: MarkNotes) -> Iterable[TableColumn]:
     marks = {standing.name: metric_mark(standing) for standing in ranking.metrics}
+    statistics = {standing.name for standing in ranking.metrics if standing.is_statistic}
     for place, name in enumerate(_score_names(ranking)):
         key = _score_key(name)
+        better: Literal["higher", "lower"] | None = "lower" if name in ranking.lower else "higher"
+        # A statistic of the text is no quality, of which there would be a best.
+        better = None if name in statistics else better
         header = f"{_head(ranking, name)} {notes.mark(marks.get(name, ''))}".rstrip()
         behind = 1 if ranking.ranked_by == PEOPLE else 0
         priority = 0 if name == ranking.ranked_by else place + 2 + behind
         if any(_corpus_key(name) in row for row in rows):
             corpus = _corpus_key(name)
-            yield TableColumn(corpus, header, digits=column_digits(rows, corpus), priority=priority)
+            yield TableColumn(corpus, header, digits=column_digits(rows, corpus), priority=priority, better=better)
             if name == ranking.ranked_by:
                 yield _interval_column(rows, corpus)
             header, priority = f"{header} of sentences", priority + (2 if name == ranking.ranked_by else 0)
-        yield TableColumn(key, header, digits=column_digits(rows, key), priority=priority)
+        yield TableColumn(key, header, digits=column_digits(rows, key), priority=priority, better=better)
         if name == ranking.ranked_by and priority == 0:
             yield _interval_column(rows, key)
 
@@ -1944,6 +2098,11 @@ def rank(
         Grouping | None, "how outputs are grouped for the statistic: by default pooled, or as it needs"
     ] = None,
     ties: Annotated[Ties, "what a pair counts that a metric ties, where people compared outputs"] = "wrong",
+    baseline: Annotated[
+        str | None,
+        Named(metavar="NAME"),
+        "mark what is significantly better (+) or worse (−) than this generator, or this metric",
+    ] = None,
 ) -> Ranking:
     """Rank metrics by their correlation with people, and generators by the best metric, the ensemble or people.
 
@@ -1963,6 +2122,7 @@ def rank(
         seed=seed,
         sides=sides,
         before=before,
+        baseline=baseline,
         marked=_flagged_by_audits(view),
         yardstick=yardstick_of(statistic, grouping),
         ties=ties,

@@ -27,7 +27,7 @@ from billboards.metrics.base import CorpusKind, Counts, Metric
 from billboards.metrics.corpus import CorpusValue, mean_values, summed_values
 from billboards.metrics.discovery import board_metric
 from billboards.metrics.summed import SummedMetric
-from billboards.stats.resampling import DRAWS, SEED, Resampling
+from billboards.stats.resampling import DRAWS, SEED, TRIALS, Resampling, Swaps, randomisation_p
 
 Positions = NDArray[np.intp]
 
@@ -73,6 +73,48 @@ def corpus_values(
     resampling = Resampling(draws, seed)
     opened = dict(metrics or {})
     return tuple(_column(board, store, key, chosen, _metric_of(board, key, opened), resampling) for key in columns)
+
+
+def corpus_tests(
+    board: Board,
+    store: CellStore,
+    key: ColumnKey,
+    entry: str,
+    *,
+    instances: Sequence[int] | None = None,
+    trials: int = TRIALS,
+    seed: int = SEED,
+) -> dict[str, float]:
+    """P-values of approximate randomisation between the corpus value of one row and that of each other row.
+
+    Each pair is tested on the instances that both have scores on; rows without counts are left out.
+
+    board: the board whose rows are asked for.
+    store: where its cells are kept.
+    key: an own column whose values come from summed counts.
+    entry: the row that the others are tested against.
+    instances: positions of the instances that count (default: all).
+    trials: how often the two exchange rows at random.
+    seed: the seed of the trials.
+    """
+    metric = _metric_of(board, key, {})
+    rows = {row.name: row.version for row in board.rows if not board.is_reference(row, key.column.references)}
+    counts = store.load_counts(key, set(rows.values())) if isinstance(metric, SummedMetric) else {}
+    if not isinstance(metric, SummedMetric) or rows.get(entry) not in counts:
+        return {}
+    cells = store.load(key, set(rows.values()))
+    chosen, swaps = _positions(board, instances), Swaps(trials, seed)
+    tests = {}
+    for name, version in rows.items():
+        if version not in counts or version not in cells or name == entry:
+            continue
+        both = chosen[np.isfinite(cells[version][chosen]) & np.isfinite(cells[rows[entry]][chosen])]
+        if len(both):
+            first, second = counts[rows[entry]][both], counts[version][both]
+            values = (float(metric.corpus_scores_of(of.sum(axis=0)[np.newaxis])[0]) for of in (first, second))
+            difference = -np.subtract(*values)
+            tests[name] = randomisation_p(first, second, metric.corpus_scores_of, float(difference), swaps=swaps)
+    return tests
 
 
 def _column(

@@ -29,7 +29,12 @@ def add_own_arguments(parser: ArgumentParser, asked: Analysis[Any, Any]) -> None
     if asked.keeps:
         parser.add_argument("--no-save", action="store_true", help="don't keep the answer in the board folder")
     if asked.has_chart:
-        parser.add_argument("--chart", type=Path, metavar="FILE.svg", help="draw it, too")
+        parser.add_argument(
+            "--chart",
+            type=Path,
+            metavar="FILE",
+            help="draw it, too: FILE.pdf or .svg as a column of a paper, .png, or .csv or .dat with its data",
+        )
     if asked.scores:
         options.add_jobs(parser)
     options.add_format(parser)
@@ -75,12 +80,7 @@ def show(arguments: Namespace, result: Result[Any]) -> None:
 
     for text in result.notes:
         note(text)
-    if arguments.format == "latex" and result.latex is not None and arguments.table is None:
-        print(result.latex())
-    else:
-        emit(arguments, result.tables, lambda: result.document)
+    emit(arguments, result.tables, lambda: result.document, result.latex)
     if getattr(arguments, "chart", None):
-        from billboards.show.plot import to_svg
-
-        arguments.chart.write_text(to_svg(result.chart()), encoding="utf-8")
-        note(f"wrote {arguments.chart}")
+        for file in result.save_chart(arguments.chart):
+            note(f"wrote {file}")

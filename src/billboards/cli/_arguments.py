@@ -6,7 +6,7 @@ value that isn't allowed ends in one line that names the option, what it must be
 
 from __future__ import annotations
 
-from argparse import SUPPRESS, ArgumentParser, ArgumentTypeError, Namespace
+from argparse import SUPPRESS, ArgumentParser, ArgumentTypeError, Namespace, _ArgumentGroup
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -37,7 +37,7 @@ class LateParser(OneLineParser):
         return super().parse_known_args(args, namespace)
 
 
-def add_options(parser: ArgumentParser, options: Iterable[Option], *, lists: bool = False) -> None:
+def add_options(parser: ArgumentParser | _ArgumentGroup, options: Iterable[Option], *, lists: bool = False) -> None:
     """Offer every option on a parser; with `lists` one that may be repeated takes several values at once, too."""
     for option in options:
         _add(parser, option, lists=lists)
@@ -49,7 +49,7 @@ def given_options(arguments: Namespace, options: Iterable[Option]) -> dict[str, 
     return {name: value for name, value in values.items() if value is not None}
 
 
-def _add(parser: ArgumentParser, option: Option, *, lists: bool) -> None:
+def _add(parser: ArgumentParser | _ArgumentGroup, option: Option, *, lists: bool) -> None:
     named: dict[str, Any] = {"dest": option.name, "help": option.help.replace("%", "%%"), "default": SUPPRESS}
     if option.is_flag:
         # A flag that is on by default can only be put out.

@@ -78,15 +78,15 @@ def _several(arguments: Namespace) -> list[MetricAudit]:
 
 def _write(arguments: Namespace, audits: list[MetricAudit]) -> None:
     from billboards.cli.output import note
+    from billboards.saving import save_file
 
     if arguments.html is not None:
         from billboards.analyses.audit.page import audit_html
 
-        arguments.html.write_text(audit_html(audits), encoding="utf-8")
-        note(f"wrote {arguments.html}")
+        note(f"wrote {save_file(arguments.html, audit_html(audits))}")
     if arguments.scatter is not None:
         from billboards.analyses.audit.several import pseudo_scatter
-        from billboards.show.plot import to_svg
+        from billboards.show.figures import save_chart
 
-        arguments.scatter.write_text(to_svg(pseudo_scatter(audits)), encoding="utf-8")
-        note(f"wrote {arguments.scatter}")
+        for file in save_chart(pseudo_scatter(audits), arguments.scatter):
+            note(f"wrote {file}")

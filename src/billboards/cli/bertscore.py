@@ -207,6 +207,7 @@ def _baseline(arguments: Namespace) -> int:
 
 def _match(arguments: Namespace) -> int:
     from billboards.metrics.neural.heatmap import match
+    from billboards.saving import save_file
 
     heatmap = match(
         arguments.output,
@@ -218,5 +219,5 @@ def _match(arguments: Namespace) -> int:
     if arguments.out is None:
         print(heatmap.svg())
     else:
-        arguments.out.write_text(heatmap.svg() + "\n", encoding="utf-8")
+        save_file(arguments.out, heatmap.svg() + "\n")
     return 0

@@ -49,7 +49,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         metavar="FILE",
         help="entries of your own: a TOML file, or a folder of them; may be repeated",
     )
-    add_format(parser)
+    add_format(parser, out=False)
 
 
 def run(arguments: Namespace) -> int:

@@ -59,6 +59,7 @@ def _write(arguments: Namespace) -> int:
     from billboards.board.folder import open_board
     from billboards.cli.output import note
     from billboards.formats import judgments_as_text
+    from billboards.saving import save_file
 
     board = open_board(arguments.board)
     text = judgments_as_text(
@@ -67,6 +68,5 @@ def _write(arguments: Namespace) -> int:
     if arguments.out is None:
         print(text, end="")
     else:
-        arguments.out.write_text(text, encoding="utf-8")
-        note(f"wrote {arguments.out}")
+        note(f"wrote {save_file(arguments.out, text)}")
     return 0

@@ -54,6 +54,7 @@ def run(arguments: Namespace) -> int:
     from billboards.analyses.suite.report_tables import metric_report_html
     from billboards.cli.output import note, show
     from billboards.cli.progress import scoring_progress
+    from billboards.saving import save_file
 
     suite = _suite(arguments).measured(
         arguments.preset,
@@ -79,9 +80,7 @@ def run(arguments: Namespace) -> int:
     for sentence in result.words:
         note(sentence)
     if arguments.html is not None:
-        arguments.html.parent.mkdir(parents=True, exist_ok=True)
-        arguments.html.write_text(metric_report_html(result.value), encoding="utf-8")
-        note(f"wrote {arguments.html}")
+        note(f"wrote {save_file(arguments.html, metric_report_html(result.value))}")
     return show(arguments, result)
 
 

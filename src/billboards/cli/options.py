@@ -82,15 +82,34 @@ def with_site(command: str, data: Path) -> str:
     return f"`{command}`" if data == SITE else f"`{command} --data {shlex.quote(str(data))}`"
 
 
-def add_format(parser: ArgumentParser, *, markdown: bool = False) -> None:
-    """How results are written: tables for people by default."""
+def add_format(parser: ArgumentParser, *, out: bool = True, arranging: bool = True) -> None:
+    """How results are written: tables for people by default.
+
+    out: whether -o may name files for the tables; not where a command has another use for it
+    arranging: whether rows, columns and what stands out may be chosen
+    """
+    from billboards.cli._arguments import add_options
+
     group = parser.add_mutually_exclusive_group()
     group.add_argument("--json", dest="format", action="store_const", const="json", help="print JSON")
     group.add_argument("--csv", dest="format", action="store_const", const="csv", help="print CSV")
     group.add_argument("--latex", dest="format", action="store_const", const="latex", help="print LaTeX (booktabs)")
-    if markdown:
-        group.add_argument("--markdown", dest="format", action="store_const", const="markdown", help="print Markdown")
+    group.add_argument("--markdown", dest="format", action="store_const", const="markdown", help="print Markdown")
     add_shown(parser)
+    if out:
+        parser.add_argument(
+            "-o",
+            "--out",
+            dest="tables_out",
+            type=Path,
+            metavar="PATH",
+            help="write tables there: FILE.tex, .md, .html, .csv, .json or .txt, or a folder with one file per table",
+        )
+    if arranging:
+        from billboards.show.arranging import ARRANGING
+        from billboards.show.latex import LATEX
+
+        add_options(parser.add_argument_group("tables for papers"), (*ARRANGING, *LATEX))
 
 
 def add_shown(parser: ArgumentParser) -> None:

@@ -71,7 +71,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--trials", type=options.positive, metavar="N", help="trials of the randomisation (default 10000)"
     )
     texts.add_argument("--seed", type=options.none_or_more, metavar="N", help="seed of both (default 12345)")
-    options.add_format(parser, markdown=True)
+    options.add_format(parser, out=False, arranging=False)
 
 
 def run(arguments: Namespace) -> int:

@@ -169,6 +169,7 @@ def _run(arguments: Namespace) -> int:
     from billboards.analyses.suite.shown_tables import suite_ranking_table, suite_tables
     from billboards.cli.output import emit, note
     from billboards.cli.progress import scoring_progress
+    from billboards.saving import save_file
 
     suite = _measured(arguments)
     with scoring_progress() as show:
@@ -178,9 +179,7 @@ def _run(arguments: Namespace) -> int:
     tables = suite_tables(done.kept.result, None, arguments.show)
     emit(arguments, (*tables, *map(suite_ranking_table, done.kept.rankings)), lambda: result.document)
     if arguments.html is not None:
-        arguments.html.parent.mkdir(parents=True, exist_ok=True)
-        arguments.html.write_text(suite_html(done.kept.result, done.kept.rankings), encoding="utf-8")
-        note(f"wrote {arguments.html}")
+        note(f"wrote {save_file(arguments.html, suite_html(done.kept.result, done.kept.rankings))}")
     note(f"kept in {done.path}")
     for name, reason in done.scoring.failures.items():
         note(f"failed: {name}: {reason}")

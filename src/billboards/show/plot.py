@@ -8,6 +8,7 @@ may be called anything.
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,7 +19,7 @@ import altair as alt
 
 from billboards.show.words import one_line
 
-Theme = Literal["light", "dark"]
+Theme = Literal["light", "dark", "paper"]
 Points = list[dict[str, Any]]
 
 #: Width of a plot and height of one of its rows, in pixels: with labels, what a phone shows without shrinking much.
@@ -69,6 +70,18 @@ PALETTES: Mapping[Theme, Palette] = {
         people="#f2954a",
         lines=("#5aa9f2", "#f2954a", "#3cc69a", "#df8fc0", "#d9b93b", "#b7d9f5"),
     ),
+    # Colours whose greys differ, too: a paper may be printed without colour.
+    "paper": Palette(
+        text="#000000",
+        faint="#333333",
+        grid="#dddddd",
+        figures=("#000000", "#ffffff"),
+        turn=0.83,
+        plain="#a8b2bd",
+        accent="#0a3f7f",
+        people="#e0861a",
+        lines=("#0a3f7f", "#e0861a", "#2f7d5b", "#c7a0c0", "#6b5200", "#7db7e8"),
+    ),
 }
 
 
@@ -105,17 +118,37 @@ def themed(chart: alt.LayerChart, theme: Theme, title: str, subtitle: str, words
 
 def to_svg(chart: alt.TopLevelMixin, *, titled: bool = True) -> str:
     """A chart as a static picture, for which nothing is fetched; without its title where a page states it as text."""
-    import vl_convert
-
     specification = chart.to_dict(validate=False)
-    # A picture is described as a whole; a description of each of its points would only make it large.
-    specification["config"]["aria"] = False
     if not titled:
         del specification["title"]
+    return rendered_chart(specification, "svg").decode()
+
+
+def rendered_chart(specification: dict[str, Any], kind: str) -> bytes:
+    """A Vega-Lite specification as svg, pdf or png."""
+    import vl_convert
+
+    # A picture is described as a whole; a description of each of its points would only make it large.
+    specification["config"]["aria"] = False
     wanted = ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
     versions = vl_convert.get_vegalite_versions()
     version = wanted if wanted in versions else versions[-1]
-    return str(vl_convert.vegalite_to_svg(specification, vl_version=version, allowed_base_urls=[]))
+    if kind == "png":
+        return bytes(vl_convert.vegalite_to_png(specification, vl_version=version, allowed_base_urls=[], ppi=300))
+    svg = str(vl_convert.vegalite_to_svg(specification, vl_version=version, allowed_base_urls=[]))
+    if kind == "pdf":
+        return bytes(vl_convert.svg_to_pdf(_SIZE.sub(_in_points, svg, count=1)))
+    return svg.encode("utf-8", "replace")
+
+
+#: The size that a picture says of itself, beside the size of what is drawn in it.
+_SIZE = re.compile(r'width="([\d.]+)" height="([\d.]+)"')
+
+
+def _in_points(size: re.Match[str]) -> str:
+    """Vega counts 96 pixels to the inch, the writer of PDF 72."""
+    width, height = (0.75 * float(number) for number in size.groups())
+    return f'width="{width:g}" height="{height:g}"'
 
 
 def role_colour(roles: Mapping[str, str]) -> alt.Color:

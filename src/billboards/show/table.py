@@ -34,8 +34,9 @@ NOTES = {
 class TableColumn:
     """One column: which value of a row it shows, and how.
 
-    Columns of priority 0 are always shown; on a narrow terminal those of the highest priority number go first. A
-    column that is not `visible` is for CSV and data frames only.
+    Columns of priority 0 are always shown; on a narrow terminal, and in a paper, those of the highest priority number
+    go first. A column that is not `visible` is for CSV and data frames only, and one that is not for a `paper` is left
+    out of LaTeX and Markdown unless somebody asks for it.
     """
 
     key: str
@@ -45,13 +46,20 @@ class TableColumn:
     kind: Literal["value", "name", "rank", "interval", "change", "p"] = "value"
     priority: int = 0
     visible: bool = True
+    paper: bool = True
+    #: Heads above its own, outermost first, as in ("summarization", "SummEval"); neighbours that share one are spanned.
+    heads: tuple[str, ...] = ()
+    #: Which end of its values is the best, where one is.
+    better: Literal["higher", "lower"] | None = None
 
 
 @dataclass(frozen=True)
 class Table:
     """Rows of plain values under columns that say how to show them; a row's `mark` is shown behind its name.
 
-    By its `name` somebody asks for one of several tables.
+    By its `name` somebody asks for one of several tables. What stands out is said by who computed the values: `best`
+    has, by a column's key, the numbers of the rows that are best or not significantly worse, and `best_note` how that
+    was tested; `marks` has signs behind single cells, which the notes explain.
     """
 
     title: str
@@ -59,6 +67,17 @@ class Table:
     rows: tuple[Mapping[str, object], ...]
     notes: tuple[str, ...] = ()
     name: str = ""
+    #: What a paper prints above or below it, in some 150 letters at most; the title where there is none.
+    caption: str = ""
+    #: Those of the notes that a paper leaves out.
+    asides: tuple[str, ...] = ()
+    best: Mapping[str, frozenset[int]] = field(default_factory=dict)
+    best_note: str = ""
+    marks: Mapping[str, Mapping[int, str]] = field(default_factory=dict)
+    #: The column at whose changes a paper draws a rule.
+    block: str = ""
+    #: How dark a cell's ground is, from 0 to 1, by column and row.
+    heat: Mapping[str, Mapping[int, float]] = field(default_factory=dict)
 
     @property
     def visible(self) -> tuple[TableColumn, ...]:
@@ -68,6 +87,22 @@ class Table:
         """The same table with some columns kept for data only."""
         hidden = set(keys)
         return replace(self, columns=tuple(replace(c, visible=c.visible and c.key not in hidden) for c in self.columns))
+
+    def is_best(self, row: int, key: str) -> bool:
+        """Whether a cell is set in bold."""
+        return row in self.best.get(key, ())
+
+    def mark(self, row: int, key: str) -> str:
+        """The sign behind a cell."""
+        return self.marks.get(key, {}).get(row, "")
+
+    @property
+    def rules(self) -> frozenset[int]:
+        """The rows above which a paper draws a rule."""
+        if not self.block:
+            return frozenset()
+        values = [row.get(self.block) for row in self.rows]
+        return frozenset(k for k in range(1, len(values)) if values[k] != values[k - 1])
 
 
 @dataclass(frozen=True)
@@ -152,6 +187,26 @@ def _plain(column: TableColumn, row: Mapping[str, object]) -> Iterable[tuple[str
     if isinstance(value, tuple):
         return ((column.key, ";".join(map(str, value))),)
     return ((column.key, finite(value) if isinstance(value, float) else value),)
+
+
+def head_lines(columns: Sequence[TableColumn]) -> list[list[tuple[str, int]]]:
+    """The lines of heads above the columns' own, outermost first, each as texts with the columns that they span.
+
+    A head is spanned as long as all heads above it are spanned, too. A column with fewer heads has them lowest.
+    """
+    depth = max((len(column.heads) for column in columns), default=0)
+    padded = [("",) * (depth - len(column.heads)) + column.heads for column in columns]
+    lines: list[list[tuple[str, int]]] = []
+    for level in range(depth):
+        line: list[tuple[str, int]] = []
+        for k, heads in enumerate(padded):
+            goes_on = k > 0 and heads[level] != "" and heads[: level + 1] == padded[k - 1][: level + 1]
+            if goes_on:
+                line[-1] = (heads[level], line[-1][1] + 1)
+            else:
+                line.append((heads[level], 1))
+        lines.append(line)
+    return lines
 
 
 def rows_of(results: Sequence[Any]) -> tuple[Mapping[str, object], ...]:

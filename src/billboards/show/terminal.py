@@ -38,7 +38,10 @@ def print_table(
     console.print(Text(one_line(table.title), style="bold"))
     with _as_wide_as(console, _natural(table, columns) if wide else 0):
         console.print(rich_table(table, columns))
-    for note in (*_hidden_note(table, columns, hint), *table.notes):
+    # Where letters can't be bold, as in a file, there is nothing to explain.
+    bold = console.is_terminal and any(table.best.get(column.key) for column in columns)
+    tested = (table.best_note,) if table.best_note and bold else ()
+    for note in (*_hidden_note(table, columns, hint), *table.notes, *tested):
         console.print(Text(one_line(note), style="dim"))
     console.print()
 
@@ -66,11 +69,32 @@ def rich_table(table: Table, columns: tuple[TableColumn, ...]) -> RichTable:
     for column in columns:
         folds = column.align == "left"
         limit = WIDEST if folds else None
-        drawn.add_column(Text(column.header), justify=column.align, no_wrap=not folds, overflow="fold", max_width=limit)
+        drawn.add_column(Text(_head(column)), justify=column.align, no_wrap=not folds, overflow="fold", max_width=limit)
     places = [table.visible.index(column) for column in columns]
-    for texts in shown(table):
-        drawn.add_row(*(Text(texts[k], style="dim" if texts[k] == MISSING else "") for k in places))
+    for row, texts in enumerate(shown(table)):
+        cells = (
+            Text(text, style=_style(table, row, c, text)) for c, text in _marked(table, row, columns, texts, places)
+        )
+        drawn.add_row(*cells)
     return drawn
+
+
+def _head(column: TableColumn) -> str:
+    """A column's head below those that it shares with others."""
+    return "\n".join((*filter(None, column.heads), column.header))
+
+
+def _marked(
+    table: Table, row: int, columns: tuple[TableColumn, ...], texts: Sequence[str], places: Sequence[int]
+) -> Iterator[tuple[TableColumn, str]]:
+    """Cells with the signs behind them; where a column has any, those without get a blank, so that numbers align."""
+    for column, place in zip(columns, places, strict=True):
+        widest = max(map(len, table.marks.get(column.key, {}).values()), default=0)
+        yield column, texts[place] + table.mark(row, column.key).ljust(widest)
+
+
+def _style(table: Table, row: int, column: TableColumn, text: str) -> str:
+    return "dim" if text == MISSING else "bold" if table.is_best(row, column.key) else ""
 
 
 def fitting(table: Table, width: int) -> tuple[TableColumn, ...]:
@@ -99,7 +123,8 @@ def _natural(table: Table, columns: tuple[TableColumn, ...]) -> int:
 
     texts = list(zip(*shown(table), strict=True)) or [()] * len(table.visible)
     widths = {
-        column.key: max(map(cell_len, (column.header, *cells)))
+        column.key: max(map(cell_len, (*column.heads, column.header, *cells)))
+        + max(map(len, table.marks.get(column.key, {}).values()), default=0)
         for column, cells in zip(table.visible, texts, strict=True)
     }
     limits = (min(widths[c.key], WIDEST) if c.align == "left" else widths[c.key] for c in columns)

@@ -26,6 +26,8 @@ Bits = NDArray[np.uint8]
 Unit = Literal["both", "instances", "generators"]
 #: Whether a test asks if the first is better (`one`), or if the two differ (`two`).
 Sides = Literal["one", "two"]
+#: Two entries differ significantly where luck does as much more seldom.
+LEVEL = 0.05
 
 #: Cells that are standardised, random bits that are drawn, and signs that are numbers at a time, so that memory beside
 #: the matrix stays small however large the board.
@@ -225,7 +227,7 @@ def _at_least(signed: Floats, r: Floats, cells: int, k: int, observed: Floats, s
     return reached(_exchanged(signed, r, cells, k), observed, sides, slack=1e-6)
 
 
-def reached(drawn: Floats, observed: Floats, sides: Sides, *, slack: float) -> Floats:
+def reached(drawn: Floats, observed: Floats, sides: Sides, *, slack: float | Floats) -> Floats:
     """How many draws (the first axis) are as large as what was observed, either way where there are two sides."""
     if sides == "two":
         drawn, observed = np.abs(drawn, out=drawn), np.abs(observed)
@@ -303,6 +305,29 @@ def _permute_rows(columns: Floats, draws: int, seed: int, sides: Sides) -> PairT
     p /= 1 + draws
     np.fill_diagonal(p, 1.0)
     return PairTests(difference, p, _everywhere(units, entries))
+
+
+def permute_against(values: Floats, entry: int, *, draws: int = 1000, seed: int = 0, sides: Sides = "two") -> Floats:
+    """P-values of paired permutation tests between the mean of one row (entries × units) and that of each other.
+
+    Each pair is tested on the units that both have. With two sides the question is whether the two differ, with one
+    whether the one that is ahead is better. NaN where two share nothing; 1 for the entry itself.
+    """
+    apart = values[entry] - values
+    present = np.isfinite(apart)
+    units = present.sum(axis=1)
+    sums = np.where(present, apart, 0.0)
+    observed = np.abs(sums.sum(axis=1))
+    ahead = np.where(sums.sum(axis=1) < 0, -1.0, 1.0)
+    slack = 1e-9 * np.abs(sums).sum(axis=1)
+    count = np.ones(len(values))
+    most = _SIGNS // 8 // max(values.shape[1], len(values), 1)
+    for _, signs in _signs(np.random.default_rng(seed), draws, values.shape[1], max(1, most)):
+        drawn = (signs.astype(np.float64) @ sums.T) * ahead
+        count += reached(drawn, observed, sides, slack=slack)
+    p: Floats = np.where(units > 0, count / (1 + draws), np.nan)
+    p[entry] = 1.0
+    return p
 
 
 def williams(r_a: float, r_b: float, r_ab: float, n: int, *, sides: Sides = "one") -> float:

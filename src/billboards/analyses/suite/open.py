@@ -49,6 +49,7 @@ from billboards.board.scoring import Progress
 from billboards.errors import InvalidInput, NotEnoughData
 from billboards.metrics.discovery import Spec, is_name, metric, specs_listed
 from billboards.run.local import executor
+from billboards.saving import save_file
 from billboards.show.documents import document_of
 from billboards.stats.preferences import Ties
 from billboards.stats.significance import Sides
@@ -302,10 +303,7 @@ class OpenSuite:
     def report(self, path: str | Path, *, draws: int = DRAWS, seed: int = 0) -> Path:
         """One self-contained HTML page about the suite, from the scores that there are."""
         page = suite_html(self.tables(draws=draws, seed=seed).value, self.rankings(draws=draws, seed=seed))
-        target = Path(path)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(page, encoding="utf-8")
-        return target
+        return save_file(path, page)
 
 
 def open_suite(path: str | Path) -> OpenSuite:

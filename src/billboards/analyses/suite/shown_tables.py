@@ -7,6 +7,7 @@ CSV and data frames hold all three, and the number of outputs or pairs that each
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Literal
 
 from billboards.analyses.suite.averaging import shown_measure
@@ -69,13 +70,14 @@ def suite_table(result: SuiteResult, role: Role, statistic: SuiteStatistic, show
         TableColumn("name", "metric", "left", kind="name"),
         TableColumn("block", "refs", "left"),
         *(shown_column for k, column in enumerate(columns, 1) for shown_column in _columns(column, shown, k)),
-        TableColumn("average", "average", digits=1, visible=shown == "values" and bool(averages)),
+        TableColumn("average", "average", digits=1, visible=shown == "values" and bool(averages), better="higher"),
     )
     what = {"values": "", "p": ", p-values", "intervals": ", 95% intervals"}[shown]
     title = f"{one_line(result.title or result.suite)}: {_ROLES[role]}, {statistic_words(statistic)} × 100{what}"
-    notes = _notes(result, columns, statistic, role, shown)
+    notes = tuple(_notes(result, columns, statistic, role, shown))
+    asides = (*reason_notes("Not run:", result.missing), *reason_notes("Left out:", _left_out(result, columns)))
     name = role if statistic in STATISTICS else f"{role}-{statistic.replace('/', '-')}"
-    return Table(title, table_columns, tuple(rows), tuple(notes), name)
+    return Table(title, table_columns, tuple(rows), notes, name, asides=asides, block="block")
 
 
 def _cell_of(result: SuiteResult, row: SuiteRow, column: SuiteColumn) -> SuiteCell:
@@ -106,13 +108,21 @@ def _table_row(
 
 def _columns(column: SuiteColumn, shown: Shown, place: int) -> Iterator[TableColumn]:
     """A column's value, p, interval and n, of which one is shown; where it is narrow, the last columns go first."""
-    header, interval = column_header(column), f"{column.key} 95%"
-    yield TableColumn(column.key, header, digits=1, priority=place, visible=shown == "values")
-    yield TableColumn(f"{column.key} p", header, kind="p", priority=place, visible=shown == "p")
-    yield TableColumn(interval, header, digits=1, kind="interval", priority=place, visible=shown == "intervals")
-    yield TableColumn(f"{column.key} n", f"{header} n", visible=False)
+    heads, header = column_heads(column)
+    values = TableColumn(column.key, header, digits=1, priority=place, heads=heads, visible=shown == "values")
+    yield replace(values, better="higher")
+    yield replace(values, key=f"{column.key} p", digits=None, kind="p", visible=shown == "p")
+    yield replace(values, key=f"{column.key} 95%", kind="interval", visible=shown == "intervals")
+    yield TableColumn(f"{column.key} n", f"{column_header(column)} n", visible=False)
     if column.given == "preferences":
-        yield TableColumn(f"{column.key} ties", f"{header} ties %", digits=1, priority=place)
+        yield TableColumn(f"{column.key} ties", f"{column_header(column)} ties %", digits=1, priority=place)
+
+
+def column_heads(column: SuiteColumn) -> tuple[tuple[str, ...], str]:
+    """A column's head and those above it: the task above boards, the board above its dimensions."""
+    if column.role == "correctness":
+        return ((one_line(column.task),) if column.task else ()), one_line(column.label)
+    return (one_line(column.label),), one_line(column.dimension)
 
 
 def column_header(column: SuiteColumn) -> str:
@@ -220,15 +230,28 @@ def suite_ranking_table(ranking: SuiteRanking) -> Table:
     columns = (
         TableColumn("rank", "#", kind="rank"),
         TableColumn("name", "metric", "left", kind="name"),
-        TableColumn("value", "mean", digits=1),
+        TableColumn("value", "mean", digits=1, better="higher"),
         TableColumn("interval", "95% interval", digits=1, kind="interval"),
-        TableColumn("cluster", "cluster", priority=2),
-        *(TableColumn(column.key, column_header(column), digits=1, priority=1) for column in ranking.columns),
+        TableColumn("cluster", "cluster", priority=2, paper=False),
+        *(
+            TableColumn(column.key, column_header(column), digits=1, priority=1, better="higher")
+            for column in ranking.columns
+        ),
         TableColumn("reason", "why not", "left", visible=False),
     )
     title = f"{one_line(ranking.suite)}: metrics over all boards ({_ROLES[ranking.role]}, references: {ranking.block})"
     name = f"ranking-{ranking.role}-{ranking.block}"
-    return Table(title, columns, tuple(rows), tuple(_ranking_notes(ranking)), name)
+    first = frozenset(k for k, row in enumerate(rows) if row["cluster"] == 1)
+    return Table(
+        title,
+        columns,
+        tuple(rows),
+        tuple(_ranking_notes(ranking)),
+        name,
+        best={"value": first},
+        best_note="Bold: the first cluster.",
+        block="cluster",
+    )
 
 
 def _ranking_notes(ranking: SuiteRanking) -> Iterator[str]:

@@ -25,6 +25,7 @@ from billboards.metrics.neural.matching import score_texts
 from billboards.metrics.neural.models import layer_for, model_for
 from billboards.metrics.neural.readout import AllLayers
 from billboards.metrics.neural.weights import locate
+from billboards.saving import save_file
 
 References = Sequence[str] | Sequence[Sequence[str]]
 
@@ -103,7 +104,7 @@ class BERTScorer:
 
         svg = match(candidate, reference, model=self.model_type, layer=self.num_layers).svg()
         if fname:
-            Path(fname).write_text(svg + "\n", "utf-8")
+            save_file(fname, svg + "\n")
         return svg
 
     def _score(
