@@ -131,8 +131,8 @@ def chosen_plan(arguments: Namespace) -> CampaignPlan:
     asked = ("instances", "labels", "overlap", "positive", "negative", "qualification", "pass_mark")
     paid = ("pay", "fee", "currency", "hourly", "budget", "opens", "closes", "zone", "seed", "selector", "aim")
     stops = ("stop", "stop_level", "exclusion", "attention", "early", "most_answers", "annotators")
-    stops += ("newcomer_each", "newcomers_total")
-    plan |= {word: getattr(arguments, word) for word in (*asked, *paid, *stops) if getattr(arguments, word) is not None}
+    words = (*asked, *paid, *stops, "newcomer_each", "newcomers_total")
+    plan |= {word: getattr(arguments, word) for word in words if getattr(arguments, word) is not None}
     plan |= {} if arguments.consent is None else {"consent": _text_of(arguments.consent)}
     plan |= {} if arguments.minutes is None else {"lease_seconds": 60 * arguments.minutes}
     plan |= {} if arguments.seconds is None else {"seconds_per_item": arguments.seconds}
