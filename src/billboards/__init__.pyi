@@ -30,6 +30,7 @@ from billboards.analyses.ratings.doubts import doubts as ratings_doubts
 from billboards.analyses.ratings.severity import severity as ratings_severity
 from billboards.analyses.references import references as references
 from billboards.analyses.sensitivity import sensitivity as sensitivity
+from billboards.analyses.spans import spans as spans
 from billboards.analyses.suite.open import open_suite as open_suite
 from billboards.analyses.trust import trust as trust
 from billboards.analyses.watch import watch as watch
@@ -98,6 +99,7 @@ __all__ = [
     "score",
     "score_texts",
     "sensitivity",
+    "spans",
     "stats",
     "trust",
     "verify",

@@ -186,7 +186,7 @@ def test_a_document_of_twelve_segments_is_annotated_by_keyboard_alone_through_lo
     expect(_marks(again, 5)).to_contain_text(["“8.30 clock”: minor"])
     _press(again, "Enter")
 
-    # 6 "… give the cards back .": punctuation takes off 0.1. 7: nothing. 8: not a translation, and then it is after all.
+    # 6 "… give the cards back .": punctuation takes off 0.1. 7: nothing. 8: not a translation, then one, then not.
     _press(again, "ArrowLeft", "1", "c")
     again.keyboard.type("punct")
     _press(again, "Enter", "Enter", "Enter", "x")

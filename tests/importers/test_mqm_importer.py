@@ -119,6 +119,12 @@ def test_columns_of_later_years_and_a_file_without_a_header_are_read_alike(tmp_p
     assert said(mqm(tsv(tmp_path / "later.tsv", *with_metadata, header=later)).board) == sound
     assert said(mqm(tsv(tmp_path / "unnamed.tsv", *with_metadata)).board) == sound
     assert said(mqm(tsv(tmp_path / "bare.tsv", *LINES, header=None)).board) == sound
+    crlf = tmp_path / "crlf.tsv"
+    crlf.write_bytes(b"\xef\xbb\xbf" + (tmp_path / "mqm.tsv").read_bytes().replace(b"\n", b"\r\n"))
+    assert said(mqm(crlf).board) == sound
+    packed = tmp_path / "packed.tsv.gz"
+    packed.write_bytes(gzip.compress((tmp_path / "mqm.tsv").read_bytes()))
+    assert said(mqm(packed).board) == sound
 
 
 def test_a_rater_s_note_is_the_comment_on_the_error(tmp_path: Path) -> None:

@@ -478,7 +478,7 @@ def _agreement_table(study: ErrorStudy) -> Table:
         rows.insert(0, {**whole, "f1_with_severity": study.f1_with_severity})
     notes: tuple[str, ...] = (
         "F1 of marked characters: 1 where two annotators marked the same characters, 0 where none is the same. It is "
-        "low even among professionals (0.2 to 0.4 is usual): read it beside the agreement of scores.",
+        "often low among professionals, too: read it beside the agreement of scores.",
     )
     if len(study.agreement) > MOST:
         notes += (f"{MOST} of {len(study.agreement):,} pairs; the JSON document has all.",)

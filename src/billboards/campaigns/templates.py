@@ -172,7 +172,7 @@ class Template:
         """An example's answers as people read them, by dimension."""
         names = self.names_of(len(example.outputs))
         return {
-            question.name: question.in_words(example.answers[question.name], example.outputs, names)
+            question.name: question.item_in_words(example.answers[question.name], example.outputs, names, example.input)
             for question in self.dimensions
             if question.name in example.answers
         }

@@ -129,6 +129,10 @@ class Question(BaseModel):
         """A checked answer as people read it; `names` is what the outputs are called on the page."""
         return str(answer)
 
+    def item_in_words(self, answer: Any, outputs: Sequence[str], names: Sequence[str], source: str | None) -> str:
+        """The same beside the input that was shown; without a say of its own it is `in_words`."""
+        return self.in_words(answer, outputs, names)
+
     def from_form(self, fields: Mapping[str, str]) -> Any:
         """A raw answer from a page's form, None where there is none.
 

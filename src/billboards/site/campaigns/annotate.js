@@ -206,11 +206,15 @@ addEventListener("beforeunload", (event) => {
 // Where the focus goes: a kind of question may say where it begins.
 function focus(question, entry = current) {
   if (question?.begin) return question.begin();
-  const target = question?.querySelector("input:checked, input:not([type=hidden]):not([hidden]), textarea, button, [tabindex]");
-  (target ?? entry.form.querySelector("button[type=submit]:not([hidden])")).focus({ preventScroll: inDocument });
+  const inside = question?.querySelector("input:checked, input:not([type=hidden]):not([hidden]), textarea, button, [tabindex]");
+  const target = inside ?? entry.form.querySelector("button[type=submit]:not([hidden])");
+  target.focus({ preventScroll: inDocument });
+  if (inDocument) target.scrollIntoView({ block: "nearest" });
 }
 
+// Instructions fold up when one begins; they are one press away.
 function begin(entry) {
+  document.querySelector("details.manual[open]")?.removeAttribute("open");
   comeTo(entry);
   focus(entry.first, entry);
   if (inDocument) entry.item.scrollIntoView({ block: "nearest" });
@@ -268,7 +272,7 @@ document.addEventListener("keydown", (event) => {
     questionAtHand().querySelector("input[type=number]").focus();
     return;
   } else if (nowhere && /^Arrow(Left|Right)$/.test(event.key) && questionAtHand().begin) {
-    questionAtHand().begin();
+    begin(current);
   } else if (event.key === "Enter" && !target.matches("button, summary, a, select")) {
     send();
   } else if (event.key === "u" && !typing) {

@@ -213,14 +213,19 @@ class Spans(Question):
             yield f"or the whole output as no translation (-{self.no_translation:g})"
 
     def in_words(self, answer: Any, outputs: Sequence[str], names: Sequence[str]) -> str:
-        return ", ".join(map(self._in_words, answer, [outputs] * len(answer))) or "no error"
+        return self.item_in_words(answer, outputs, names, None)
 
-    def _in_words(self, span: Mapping[str, Any], outputs: Sequence[str]) -> str:
+    def item_in_words(self, answer: Any, outputs: Sequence[str], names: Sequence[str], source: str | None) -> str:
+        return ", ".join(self._in_words(span, outputs, source) for span in answer) or "no error"
+
+    def _in_words(self, span: Mapping[str, Any], outputs: Sequence[str], source: str | None) -> str:
         note = f": {span['comment']}" if span.get("comment") else ""
         if span.get("category") == NO_TRANSLATION:
             return f"no translation{note}"
         if span.get("source"):
-            return f"left out, characters {span['start']} to {span['end']} of the source ({span['severity']}){note}"
+            words = f"characters {span['start']} to {span['end']} of the source"
+            words = words if source is None else f"“{source[span['start'] : span['end']]}”"
+            return f"left out: {words} ({span['severity']}){note}"
         return f"“{outputs[span['output']][span['start'] : span['end']]}” ({span['severity']}){note}"
 
     def details(self, answer: Any, place: int) -> dict[str, list[Any]]:
