@@ -62,14 +62,14 @@ async function sent(body) {
     });
     if (response.ok || (response.status < 500 && response.status !== 429)) {
       failures = 0;
-      statusLine.textContent = response.ok ? "Kept." : "This item went to somebody else; send it to see.";
+      statusLine.textContent = response.ok ? form.dataset.kept : form.dataset.gone;
       return true;
     }
   } catch {
     // No connection: it is tried again, and nothing on the page is lost.
   }
   failures += 1;
-  statusLine.textContent = "Not kept yet: there is no connection. It is tried again.";
+  statusLine.textContent = form.dataset.offline;
   return false;
 }
 
