@@ -1,13 +1,7 @@
 // An annotator's page: keys, saving at every answer, and the time in which the page was really looked at. A page has one
 // form, or one for each segment of a document; those are sent one by one, and the page stays.
-const WORDS = {
-  kept: "Kept.",
-  answered: "Answered.",
-  notKept: "Not kept yet: there is no connection. It is tried again.",
-  notSent: "Not sent yet: there is no connection. It is tried again.",
-  gone: "This item went to somebody else; send it to see.",
-  refused: (why) => `Not taken: ${why}`,
-};
+// The page brings them in the annotator's language.
+const WORDS = { ...document.body.dataset, refused: (why) => document.body.dataset.refused.replace("{why}", why) };
 const entries = [...document.querySelectorAll("form.answer")].map((form, place) => ({
   form,
   place,

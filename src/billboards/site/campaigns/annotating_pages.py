@@ -11,6 +11,7 @@ import json
 import secrets
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
+from urllib.parse import urlencode
 
 from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -46,6 +47,7 @@ from billboards.site.campaigns.item_view import (
     view_page,
 )
 from billboards.site.campaigns.turns import Turn
+from billboards.site.campaigns.words import ASKED, COOKIE, LANGUAGES, Words, chosen_words, words_of
 from billboards.site.site import Site
 from billboards.site.web import addresses
 from billboards.site.web.asking import Endpoint, check_csrf, viewer_of
@@ -88,6 +90,10 @@ def _page(request: Request, problem: str | None, status: int) -> Response:
         "item": item,
         "document": view_document(turn.segments),
         "problem": problem,
+        "t": chosen_words(
+            request.query_params.get(ASKED), request.cookies.get(COOKIE), request.headers.get("accept-language", "")
+        ),
+        "languages": _languages(request),
         "csrf": request.state.asker[1],
         "address": _address(request),
         "query": request.url.query,
@@ -99,7 +105,7 @@ def _page(request: Request, problem: str | None, status: int) -> Response:
         "completion": None if turn.page == "after" else _completion(site, participant, turn),
         "page": None if turn.page is None else view_page(campaign, turn.page, _sent_before(request)),
     }
-    body = Body(render("annotate", context), status=status, headers=HEAD)
+    body = Body(render("annotate", context), status=status, headers=(*HEAD, *_remembering(request)))
     return respond(body, accepts=request.headers.get("accept-encoding", ""), etags="", fresh="no-store")
 
 
@@ -108,6 +114,20 @@ def _completion(site: Site, participant: Participant, turn: Turn) -> Any:
     from billboards.site.campaigns.crowd import completion
 
     return completion(site, participant, is_over=turn.item is None)
+
+
+def _languages(request: Request) -> list[tuple[Words, str]]:
+    """Every language, and the address of the same page in it."""
+    query = [pair for pair in request.query_params.multi_items() if pair[0] != ASKED]
+    return [(words_of(code), f"{_address(request)}?{urlencode([*query, (ASKED, code)])}") for code in LANGUAGES]
+
+
+def _remembering(request: Request) -> tuple[tuple[str, str], ...]:
+    """Remember a language that was asked for, so that the link opens in it next time."""
+    code = request.query_params.get(ASKED)
+    if code not in LANGUAGES or request.cookies.get(COOKIE) == code:
+        return ()
+    return (("set-cookie", f"{COOKIE}={code}; Path=/; Max-Age=31536000; SameSite=Lax; HttpOnly"),)
 
 
 def _sent_before(request: Request) -> Mapping[str, str]:

@@ -28,6 +28,7 @@ from starlette.responses import Response
 from billboards.campaigns.questions import question_file, question_styles
 from billboards.show.table import shown
 from billboards.show.words import clipped, interval_text, linear_combination, value_text
+from billboards.site.campaigns.words import LANGUAGES, words_of
 from billboards.site.pages.paging import few
 from billboards.site.web import addresses
 
@@ -158,6 +159,8 @@ def environment() -> Environment:
         "static": static_address,
         "release": metadata.version("billboards"),
         "to": addresses,
+        # Annotators' pages bring their own language.
+        "t": words_of(LANGUAGES[0]),
     }
     return made
 
