@@ -77,8 +77,8 @@ def test_overrating_has_half_intervals_as_subscripts_and_colours_for_significanc
     lines = overrating_latex([OVERRATING]).splitlines()
     assert r"tiny & TER & COMET & BLEU \\" in lines
     assert (
-        r" & \textcolor{blue}{$-$0.58$_{\pm 0.14}$} & 0.02$_{\pm 0.11}$ & \textcolor{red}{0.62$_{\pm 0.02}$} \\"
-        in lines
+        r" & \textcolor{blue}{\textbf{$-$0.58}$_{\pm 0.14}$} & 0.02$_{\pm 0.11}$ & "
+        r"\textcolor{red}{\textbf{0.62}$_{\pm 0.02}$} \\" in lines
     )
 
 

@@ -44,5 +44,6 @@ def relabelled_table(table: Table, labels: Mapping[str, str]) -> Table:
     columns = tuple(replace(column, header=relabelled_text(column.header, labels)) for column in table.columns)
     notes = tuple(relabelled_text(note, labels) for note in table.notes)
     asides = tuple(relabelled_text(note, labels) for note in table.asides)
+    notes_of = {relabelled_text(note, labels): key for note, key in table.notes_of.items()}
     words = {word: relabelled_text(getattr(table, word), labels) for word in ("title", "caption", "best_note")}
-    return replace(table, columns=columns, notes=notes, asides=asides, **words)
+    return replace(table, columns=columns, notes=notes, asides=asides, notes_of=notes_of, **words)

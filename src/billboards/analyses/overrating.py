@@ -276,7 +276,20 @@ def overrating_latex(reports: Sequence[OverratingReport], *, per_line: int = 8, 
     """Overrating on one or more boards in the form of the paper's Table 12."""
     blocks = [_overrating_lines(report, per_line) for report in reports]
     widest = max((min(per_line, len(report.metrics)) for report in reports), default=0)
-    return latex_float("l" + "c" * widest, [], blocks, _overrating_caption(reports), label)
+    return latex_float(
+        "l" + "c" * widest,
+        [],
+        blocks,
+        "How much metrics overrate machines over people, in standard deviations of the metric.",
+        label,
+        notes=_overrating_notes(reports),
+        star=widest > IN_A_COLUMN,
+        packages=("booktabs", "xcolor"),
+    )
+
+
+#: So many metrics stand side by side in one column of a two-column page.
+IN_A_COLUMN = 4
 
 
 def _overrating_lines(report: OverratingReport, per_line: int) -> list[str]:
@@ -293,18 +306,19 @@ def _overrating_lines(report: OverratingReport, per_line: int) -> list[str]:
 def _overrating_cell(estimate: OverratingEstimate) -> str:
     low, high = estimate.interval90
     value = value_text(estimate.beta0, 2).replace("-", "$-$")
-    cell = rf"{value}$_{{\pm {value_text((high - low) / 2, 2)}}}$"
+    around = rf"$_{{\pm {value_text((high - low) / 2, 2)}}}$"
     colour = {"overrates machines": "red", "overrates people": "blue"}.get(verdict(estimate))
-    return rf"\textcolor{{{colour}}}{{{cell}}}" if colour else cell
+    # Bold as well, for prints without colour.
+    return rf"\textcolor{{{colour}}}{{\textbf{{{value}}}{around}}}" if colour else f"{value}{around}"
 
 
-def _overrating_caption(reports: Sequence[OverratingReport]) -> str:
+def _overrating_notes(reports: Sequence[OverratingReport]) -> list[str]:
     against = "; ".join(f"{r.board}: {r.human} against {', '.join(r.references) or 'no references'}" for r in reports)
-    return (
-        "Fixed-effect coefficients of the mixed-effects models: how much metrics overrate machines over people, in "
-        "their standard deviations. 0 is neutral, red significantly positive, blue significantly negative; subscripts "
-        f"are 90% confidence intervals. {against}."
-    )
+    return [
+        "Fixed effects of mixed-effects models, at equal quality; subscripts: half of the 90% interval. Bold: "
+        "significantly above 0, machines are overrated (red), or below, people are (blue).",
+        f"{against}.",
+    ]
 
 
 def overrating_forest(report: OverratingReport, *, theme: Theme = "light") -> alt.LayerChart:

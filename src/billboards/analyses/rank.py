@@ -1243,6 +1243,7 @@ def metric_table(ranking: Ranking) -> Table:
         "metrics",
         asides=tuple(note for note in remarks if note in asides),
         block="cluster",
+        notes_of=dict.fromkeys(_cluster_note(ranking, ranking.metrics), "rank"),
         **_metrics_standing_out(ranking),
     )
 
@@ -1355,6 +1356,7 @@ def generator_table(ranking: Ranking, human: bool = True) -> Table:
         "generators",
         asides=tuple(note for note in remarks if note in asides),
         block="cluster",
+        notes_of=dict.fromkeys(_cluster_note(ranking, ranking.generators), "rank"),
         **_generators_standing_out(ranking, human=human),
     )
 

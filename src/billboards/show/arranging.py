@@ -18,7 +18,7 @@ from annotated_types import Ge, Le
 
 from billboards.errors import UnknownName
 from billboards.options import Named, check_options, options_of
-from billboards.show.table import Table, TableColumn
+from billboards.show.table import NOTES, Table, TableColumn
 from billboards.show.words import one_line
 
 Bold = Literal["significant", "best", "none"]
@@ -89,9 +89,20 @@ def for_paper(table: Table) -> Table:
     """The table with the columns and notes that a paper has, and how the best were tested among the latter."""
     kept = tuple(replace(column, visible=column.visible and column.paper) for column in table.columns)
     tested = (table.best_note,) if any(table.best.get(column.key) for column in kept if column.visible) else ()
-    asides = set(table.asides)
-    notes = (*(note for note in table.notes if note not in asides), *filter(None, tested))
-    return replace(table, columns=kept, notes=notes)
+    printed = replace(table, columns=kept)
+    notes = (*(note for note in table.notes if _is_needed(printed, note)), *filter(None, tested))
+    return replace(printed, notes=notes)
+
+
+def _is_needed(table: Table, note: str) -> bool:
+    """Whether a note explains something that is there to be seen."""
+    sign = next((mark for mark, text in NOTES.items() if text == note), None)
+    if sign is not None:
+        named = any(column.kind == "name" for column in table.visible)
+        signs = {str(row.get("mark") or "") for row in table.rows} if named else set()
+        return sign in signs or any(sign in column.header for column in table.visible)
+    explained = table.notes_of.get(note)
+    return note not in table.asides and (explained is None or explained in {c.key for c in table.visible})
 
 
 def short_caption(table: Table) -> tuple[str, str]:
@@ -170,6 +181,7 @@ def _with_rows(table: Table, names: Sequence[str]) -> Table:
     return replace(
         table,
         rows=tuple(table.rows[k] for k in order),
+        all_rows=table.all_rows or table.rows,
         best={key: moved(rows) for key, rows in table.best.items()},
         best_note=table.best_note + (of_all if fewer else ""),
         marks={key: moved_values(marks) for key, marks in table.marks.items()},

@@ -201,7 +201,7 @@ def to_latex(
         notes=notes,
         size=fit.size,
         star=star,
-        coloured=bool(printed.heat),
+        packages=("booktabs", "colortbl") if printed.heat else ("booktabs",),
         comment=comment,
     )
 
@@ -219,13 +219,12 @@ def latex_float(
     notes: Sequence[str] = (),
     size: str = r"\small",
     star: bool = False,
-    coloured: bool = False,
+    packages: Sequence[str] = ("booktabs",),
     comment: str = "",
 ) -> str:
     """Lines of a table in their float; caption and notes are plain words, everything else is LaTeX."""
     environment = "table*" if star else "table"
-    packages = "booktabs, colortbl" if coloured else "booktabs"
-    lines = [f"% The preamble needs: {packages}"]
+    lines = [f"% The preamble needs: {', '.join(packages)}"]
     lines += [f"% {_ascii(comment)}"] if comment else []
     body = [line for block in ([head] if head else []) + list(blocks) for line in block]
     words = [escape_latex(caption), *map(escape_latex, notes)]

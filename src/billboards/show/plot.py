@@ -80,7 +80,7 @@ PALETTES: Mapping[Theme, Palette] = {
         plain="#a8b2bd",
         accent="#0a3f7f",
         people="#e0861a",
-        lines=("#0a3f7f", "#e0861a", "#2f7d5b", "#c7a0c0", "#6b5200", "#7db7e8"),
+        lines=("#08306b", "#e0861a", "#2f7d5b", "#e8b9d8", "#7a4a00", "#7db7e8"),
     ),
 }
 

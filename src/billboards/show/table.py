@@ -76,6 +76,10 @@ class Table:
     marks: Mapping[str, Mapping[int, str]] = field(default_factory=dict)
     #: The column at whose changes a paper draws a rule.
     block: str = ""
+    #: Notes that explain one column, with its key: a paper leaves them out where it lacks the column.
+    notes_of: Mapping[str, str] = field(default_factory=dict)
+    #: All rows, where only some of them are shown: ranks are shared with those, too.
+    all_rows: tuple[Mapping[str, object], ...] = ()
     #: How dark a cell's ground is, from 0 to 1, by column and row.
     heat: Mapping[str, Mapping[int, float]] = field(default_factory=dict)
 
@@ -165,7 +169,7 @@ def reason_notes(what: str, reasons: Mapping[str, str | None]) -> tuple[str, ...
 def _column_texts(table: Table, column: TableColumn) -> list[str]:
     values = [row.get(column.key) for row in table.rows]
     if column.kind == "rank":
-        return rank_texts(values)
+        return rank_texts(values, [row.get(column.key) for row in table.all_rows])
     if column.kind == "name":
         marks = [row.get("mark") or "" for row in table.rows]
         return [f"{value_text(v)} {mark}".rstrip() for v, mark in zip(values, marks, strict=True)]

@@ -64,9 +64,9 @@ def headed(name: str, *, higher_is_better: bool = True) -> str:
     return name if higher_is_better else f"{name} {LOWER}"
 
 
-def rank_texts(ranks: Sequence[object]) -> list[str]:
-    """Ranks as `1`, `2=`, `2=`, `4`, with a dash for what is not ranked."""
-    shared = Counter(rank for rank in ranks if rank is not None)
+def rank_texts(ranks: Sequence[object], everybody: Sequence[object] = ()) -> list[str]:
+    """Ranks as `1`, `2=`, `2=`, `4`, with a dash for what is not ranked; `everybody` are the ranks of all, if more."""
+    shared = Counter(rank for rank in everybody or ranks if rank is not None)
     return [MISSING if rank is None else f"{rank}=" if shared[rank] > 1 else f"{rank}" for rank in ranks]
 
 
