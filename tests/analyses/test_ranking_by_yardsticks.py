@@ -14,6 +14,7 @@ import billboards as bb
 from billboards.analyses._archive import open_home
 from billboards.analyses._disclosed import Disclosure
 from billboards.analyses._view import judged_matrix
+from billboards.analyses.compare import MetricPairs
 from billboards.analyses.rank import RankingOptions, rank_board
 from billboards.board import Board
 from billboards.board.writing import write_board
@@ -43,6 +44,7 @@ def test_metrics_are_ranked_by_the_statistic_that_is_asked_for(board: Board) -> 
                 loop.append(spearmanr(x[both], y[both]).statistic)
         assert metric.correlation == pytest.approx(np.mean(loop))
         assert metric.interval is not None
+        assert metric.correlation is not None
         assert metric.interval[0] <= metric.correlation <= metric.interval[1]
     shown = str(bb.rank(board, statistic="spearman/by-item", draws=50))
     assert "metrics by Spearman’s rho, by item, with people" in shown
@@ -51,6 +53,7 @@ def test_metrics_are_ranked_by_the_statistic_that_is_asked_for(board: Board) -> 
 
 def test_every_two_metrics_are_compared_by_it_and_agree_with_the_ranking(board: Board) -> None:
     study = bb.compare(board, statistic="kendall-b", grouping="by-item", draws=200).value
+    assert isinstance(study, MetricPairs)
     ranking = bb.rank(board, statistic="kendall-b", grouping="by-item", draws=200).value
     values = {metric.name: metric.correlation or 0.0 for metric in ranking.metrics}
     assert study.statistic == "kendall-b/by-item"
@@ -58,6 +61,7 @@ def test_every_two_metrics_are_compared_by_it_and_agree_with_the_ranking(board: 
     for pair in study.compared:
         assert pair.difference == pytest.approx(values[pair.first] - values[pair.second])
     two = bb.compare(board, "BLEU", "chrF", statistic="kendall-b/by-item", draws=200).value
+    assert isinstance(two, MetricPairs)
     assert [{pair.first, pair.second} for pair in two.compared] == [{"BLEU", "chrF"}]
 
 

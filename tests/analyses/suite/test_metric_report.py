@@ -138,6 +138,8 @@ def test_every_statement_is_what_rank_says_on_the_same_boards(tmp_path: Path) ->
             study = compare_metrics(
                 home.board, home.cells, report.metric, rival.metric, aggregate=entry.column.dimension, draws=100, seed=5
             )
+            assert study.difference is not None
+            assert study.p_permutation is not None
             assert abs(study.difference) == pytest.approx(abs(rival.difference))
             assert study.p_permutation == pytest.approx(rival.p)
             wanted = "ties with" if study.p_permutation > 0.05 else "beats" if rival.difference > 0 else "loses to"

@@ -69,7 +69,7 @@ def test_ties_count_as_asked_in_tables_and_ranking(ran: OpenSuite) -> None:
     """Length ties pairs of equally many words; half credit moves it towards nought from below."""
     shown = {}
     for ties in ("wrong", "half", "left-out"):
-        suite = ran.measured(statistics="kendall", ties=ties)  # type: ignore[arg-type]
+        suite = ran.measured(statistics="kendall", ties=ties)
         result = suite.tables(draws=0).value
         (cell,) = (c for c in result.cells if c.column == "Pairs:better" and c.metric == "length")
         (standing,) = (s for s in suite.rank(draws=50).value.standings if s.metric == "length")

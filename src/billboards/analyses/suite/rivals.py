@@ -178,7 +178,7 @@ def _difference(
     if matrix.pairs is not None:
         decided = matrix.pairs.decided
         choices = decisions(pair, decided.better, decided.worse, decided.instance, options.ties)
-        both = np.isfinite(choices).all(axis=0)
+        both: NDArray[np.bool_] = np.asarray(np.isfinite(choices).all(axis=0))
         if not both.any():
             return None
         units = units_of(member.board, matrix.part, decided.where(both).instance, "instances")

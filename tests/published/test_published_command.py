@@ -1,0 +1,81 @@
+"""Published tables as data: theirs beside ours through the package's own options."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from billboards.__main__ import main
+from billboards.analyses.published import published, published_names, read_publication
+from billboards.errors import BillboardsError
+
+
+def test_every_publication_names_its_source_and_its_cells_are_numbers() -> None:
+    assert published_names() == ("beametrics", "billboard", "wmt23")
+    for name in published_names():
+        tables = published(name).value
+        assert tables.source
+        assert len(tables.cells) == {"beametrics": 1166, "billboard": 77, "wmt23": 272}[name]
+        assert tables.computed == ()
+
+
+def test_table_2_stands_there_as_it_is_printed() -> None:
+    cells = {(c.table, c.block, c.row, c.column): c.theirs for c in published("beametrics").value.cells}
+    assert cells["2", "Max", "ROUGE-1", "WMT"] == 16.0
+    assert cells["2", "1", "ROUGE-1", "Rea"] == 47.4
+    assert cells["2", "Max", "Nubia", "Web flu"[:3]] > 0
+    assert cells["6", "Max", "METEOR", "SumE rel"] == 22.3
+    assert len([key for key in cells if key[3] == "Rea" and key[0] == "2"]) == 24
+
+
+def test_every_set_and_row_can_be_computed_with_what_there_is() -> None:
+    from billboards.importers import IMPORTERS
+    from billboards.metrics.discovery import metric
+
+    publication = read_publication("beametrics")
+    for judged_set in publication["sets"]:
+        assert judged_set["importer"] in IMPORTERS
+    for row, specs in publication["rows"].items():
+        if row not in ("BERTScore P", "BERTScore R", "BERTScore F1", "BLEURT"):
+            for spec in specs:
+                assert metric(spec).name
+
+
+def test_mistakes_are_named(tmp_path: Path) -> None:
+    with pytest.raises(BillboardsError, match="beametric"):
+        published("beametric")
+    with pytest.raises(BillboardsError, match="SumF"):
+        published("beametrics", columns=["SumF"])
+    with pytest.raises(BillboardsError, match="no such folder"):
+        published("beametrics", tmp_path / "nowhere")
+    absent = published("beametrics", tmp_path, columns=["SumE"]).value
+    assert absent.computed == ()
+    assert {cell.reason for cell in absent.cells} == {"SumE is not at hand: no folder summeval"}
+
+
+@pytest.mark.data
+def test_summeval_is_within_two_or_says_why(shared_data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    result = published("beametrics", shared_data, columns=["SumE"])
+    tables = result.value
+    assert len(tables.computed) == 4 * (13 + 17)
+    assert tables.within(0.3) >= 50
+    assert len(tables.further) == 5
+    assert all(cell.reason and "capitalises" in cell.reason for cell in tables.further)
+    assert result.words[0].startswith("120 of ")
+    assert main(["published", "beametrics", "--csv"]) == 0
+    assert capsys.readouterr().out.count("\n") == 1167
+
+
+@pytest.mark.data
+def test_realsumm_and_pascal_are_read_from_a_sample_that_says_what_it_lacks(shared_data: Path) -> None:
+    result = published("beametrics", shared_data.parent / "samples", columns=["Rea", "Pas"])
+    assert {cell.column for cell in result.value.computed} == {"Rea", "Pas"}
+    assert "Rea: 75 of 2,500 judged outputs are at hand." in result.words
+
+
+@pytest.mark.data
+def test_wmt23_agrees_with_mt_metrics_eval_in_every_value(shared_data: Path) -> None:
+    tables = published("wmt23", shared_data).value
+    assert len(tables.computed) == 272
+    assert tables.within(0.005) == 272
