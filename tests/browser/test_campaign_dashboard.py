@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
@@ -41,7 +42,7 @@ def ferry(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     while (job := next_job(site, "before")) is not None:
         run_job(site, job)
     harbour = Harbour(site, Clock(), owner, board)
-    plan = {"labels": 2, "pay": 0.1, "positive": 0.1, "negative": 0.1, "seconds_per_item": 20.0}
+    plan: dict[str, Any] = {"labels": 2, "pay": 0.1, "positive": 0.1, "negative": 0.1, "seconds_per_item": 20.0}
     campaign = small_campaign(harbour, "autumn", **plan, early=0, exclusion="model")
     honest, other, careless = people(harbour, campaign, by_reference, by_reference, carelessly)
     for one in (honest, careless, other):

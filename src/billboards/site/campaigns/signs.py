@@ -36,7 +36,7 @@ Ints = NDArray[np.int64]
 #: The kinds of test questions.
 KINDS = ("positive", "negative", "attention")
 #: Labels and times of so many of a campaign's latest answers are read.
-MOST_ANSWERS = 20_000
+MOST_ANSWERS = 5_000
 
 
 @dataclass(frozen=True)
