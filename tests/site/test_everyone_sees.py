@@ -24,7 +24,7 @@ from billboards.site.settings import MailSettings
 from billboards.site.submissions.sending import change_settings, submit_generator
 from billboards.site.work.worker import work_until_done
 
-PLAIN = {"positive": 0.0, "negative": 0.0}
+PLAIN: dict[str, Any] = {"positive": 0.0, "negative": 0.0}
 
 
 @pytest.fixture

@@ -140,7 +140,16 @@ def addresses(small: PageSite) -> dict[str, list[str]]:
         "/boards/{board}/campaigns/{campaign}": [campaign],
         **{
             f"/boards/{{board}}/campaigns/{{campaign}}/{part}": [f"{campaign}/{part}"]
-            for part in ("annotators", "agreement", "results", "preview", "events", "answers.csv", "answers.jsonl")
+            for part in (
+                "annotators",
+                "agreement",
+                "results",
+                "preview",
+                "protocol",
+                "events",
+                "answers.csv",
+                "answers.jsonl",
+            )
         },
         "/submissions": ["/submissions"],
         "/submissions/{submission}": [f"/submissions/{one}" for one in sent],

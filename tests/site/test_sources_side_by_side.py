@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -43,7 +44,7 @@ from billboards.site.site import open_site
 from billboards.site.submissions.sending import change_settings
 from billboards.site.work.worker import work_until_done
 
-PLAIN = {"positive": 0.0, "negative": 0.0}
+PLAIN: dict[str, Any] = {"positive": 0.0, "negative": 0.0}
 
 
 def expert_board(instances: int = 12, generators: int = 4) -> Board:
@@ -271,7 +272,11 @@ WHO = st.sampled_from((None, ["g0"], ["g0", "g1", "g2"]))
 TEMPLATES = st.sampled_from(("mqm", "esa", "direct-assessment", "binary"))
 
 
-@settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+#: Sequences of acts that are tried; each goes on where the last one ended.
+SEQUENCES = int(os.environ.get("BILLBOARDS_SEQUENCES", "6"))
+
+
+@settings(max_examples=SEQUENCES, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.tuples(ACTS, WHO, TEMPLATES, st.integers(0, 20)), min_size=2, max_size=6))
 def test_13117_expert_judgments_stay_ranking_through_any_sequence_of_campaigns(
     wmt: Harbour, acts: list[tuple[str, list[str] | None, str, int]]

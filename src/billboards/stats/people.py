@@ -156,7 +156,7 @@ class _Spread:
         of_instance, instance_owner = self._clusters(instance)
         of_both, owner = self._clusters(both)
         weight, annotator_weight, instance_weight = (
-            np.bincount(place, self.weight) for place in (of_both, of_annotator, of_instance)
+            np.bincount(place, self.weight).astype(np.float64) for place in (of_both, of_annotator, of_instance)
         )
         first, second = np.zeros(len(owner)), np.zeros(len(owner))
         first[of_both], second[of_both] = annotator_weight[of_annotator], instance_weight[of_instance]
