@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 from small_campaigns import Person
 from small_sites import Clock, Harbour
+from starlette.testclient import TestClient
 from translated_documents import HARBOUR, LANTERN, document_board
 
 from billboards.analyses.spans import study_errors
@@ -17,7 +19,7 @@ from billboards.board import Instance
 from billboards.board.writing import write_board
 from billboards.campaigns.items import LONGEST_DOCUMENT, documents_of, plan_items, sample
 from billboards.campaigns.plan import CampaignPlan
-from billboards.campaigns.template_files import open_template
+from billboards.campaigns.template_files import open_template, template_source
 from billboards.errors import InvalidInput, Refused
 from billboards.formats import add_file
 from billboards.site.accounts.access import local_viewer
@@ -30,6 +32,7 @@ from billboards.site.campaigns.lifecycle import create_campaign, open_campaign
 from billboards.site.campaigns.results import campaign_answers
 from billboards.site.campaigns.shown_items import Shown
 from billboards.site.site import open_site
+from billboards.site.web.app import create_app
 
 
 @pytest.fixture
@@ -350,3 +353,22 @@ def test_a_campaign_without_marks_has_no_such_results(quay: Harbour) -> None:
     assert campaign_errors(quay.site, quay.owner, campaign.id) is None
     other = next_item(quay.site, _people(quay, campaign, 1)[0].participant)
     assert other.segments == ()
+
+
+def test_without_scripts_each_segment_is_a_plain_form(quay: Harbour, tmp_path: Path) -> None:
+    source = template_source("direct-assessment").replace('"direct-assessment"', '"da-document"', 1)
+    path = tmp_path / "da.toml"
+    path.write_text(source.replace("task =", 'unit = "document"\ntask =', 1), encoding="utf-8")
+    campaign = _campaign(quay, str(path), instances=3)
+    (link,) = invite(quay.site, quay.owner, campaign.id, 1)
+    client = TestClient(create_app(quay.site), base_url="http://127.0.0.1")
+    page = client.get(link.path).text
+    forms = re.findall(r'name="assignment" value="(\w+)">\s*<input type="hidden" name="answer_id" value="(\w+)">', page)
+    field = re.findall(r'name="(answer:[^"]+)"', page)[0]
+    assert len(forms) == page.count('class="segment open"') >= 3
+    for k, (assignment, answer_id) in enumerate(forms):
+        sent = {"assignment": assignment, "answer_id": answer_id, "stage": "0", field: str(50 + k)}
+        answered = client.post(f"{link.path}/answer", data=sent, follow_redirects=False)
+        assert answered.status_code == 303, answered.text
+    lines = list(campaign_answers(quay.site, quay.owner, campaign.id))
+    assert [next(iter(line.answers.values())) for line in lines] == [50.0 + k for k in range(len(forms))]

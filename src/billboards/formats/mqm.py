@@ -26,6 +26,7 @@ from billboards.board.mqm_ratings import (
     on_scale,
     read_rated_lines,
 )
+from billboards.errors import ImportRefused
 from billboards.formats._format import judged_text, judgment_format, single_generator
 from billboards.reading import Problems, refuse_errors, whole_number
 
@@ -82,7 +83,10 @@ def _instance(board: Board, line: RatedLine) -> str:
 @mqm.writer
 def _write(board: Board, judgments: Iterable[Judgment]) -> str:
     """A line for every error, and one for each output without; a tenth column where an error has a comment."""
-    rows = [row for judgment in judgments for row in _rows(board, judgment)]
+    judged = list(judgments)
+    if not any("spans" in judgment.details for judgment in judged):
+        raise ImportRefused(f"no judgment of board {board.name} marks errors; write csv instead")
+    rows = [row for judgment in judged for row in _rows(board, judgment)]
     columns = (*COLUMNS, "metadata") if any(row["metadata"] for row in rows) else COLUMNS
     lines = ("\t".join(_cell(row[name]) for name in columns) for row in rows)
     return "\n".join(("\t".join(columns), *lines, ""))
