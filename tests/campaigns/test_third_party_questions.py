@@ -68,7 +68,7 @@ def test_a_campaign_with_a_kind_from_outside_runs_to_a_closed_result(tmp_path: P
         refused = ferry.answer(link, 5)
         answers = [ferry.answer(link, stars).status_code for stars in (4, 4, 1, 3)]
         site, owner = ferry.pages.site, ferry.pages.owner
-        close_campaign(site, owner, campaign.id)
+        close_campaign(site, owner, campaign.id, ranks=True)
         facts = {{
             "preview": preview(open_template(home / "starred.toml")),
             "first script": page.text.index("question-stars.js") < page.text.index("annotate.js"),

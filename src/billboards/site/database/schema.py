@@ -39,7 +39,7 @@ metadata = MetaData(
 )
 
 #: The migration that brings a database to these tables.
-REVISION = "0009"
+REVISION = "0006"
 
 boards = Table(
     "boards",
