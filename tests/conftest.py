@@ -9,6 +9,7 @@ from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 from judge_server import JudgeServer
 from loopback_dask import LoopbackDask
 from postgres import PostgresServer, find_programs
@@ -19,6 +20,10 @@ STAND_INS = Path(__file__).with_name("stand_ins")
 # Threads that wait for one another do badly on a machine that tests share; set before anything that computes is loaded.
 for _threads in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_threads, "1")
+
+# On a machine that is shared, how long an example takes says nothing.
+settings.register_profile("shared", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("shared")
 
 
 @pytest.hookimpl(optionalhook=True)
