@@ -97,7 +97,7 @@ def test_a_campaign_from_the_form_to_its_results(visit: OpenPage, picture: Pictu
     expect(owner.locator("[data-fact=spent]")).to_have_text("0.25 USD")
 
     owner.get_by_role("link", name="Results").click()
-    expect(owner.get_by_role("row", name="adequacy g0 1 100.0")).to_be_visible()
+    expect(owner.get_by_role("row", name="adequacy g0 1 1 1 1 100.0")).to_be_visible()
     owner.get_by_role("link", name="Annotators", exact=True).first.click()
     owner.get_by_text("Exclude").first.click()
     owner.get_by_label("Why, for the record").fill("left the room")
@@ -114,7 +114,7 @@ def test_a_campaign_from_the_form_to_its_results(visit: OpenPage, picture: Pictu
     expect(owner.locator(".lead .tag").first).to_have_text("closed")
     owner.get_by_role("link", name="Results").click()
     row = owner.get_by_role("row", name="adequacy g0")
-    assert row.locator("td").all_inner_texts()[2:4] == ["–", "–"], "the only answer was an excluded annotator's"
+    assert row.locator("td").all_inner_texts()[5:7] == ["–", "–"], "the only answer was an excluded annotator's"
     expect(row).to_contain_text("100.0")
 
 
@@ -155,7 +155,7 @@ def test_every_page_of_a_campaign_is_accessible_and_fits_a_phone(visit: OpenPage
     assert home is not None
     paths = {"campaigns": "/boards/ferry/campaigns", "campaign-plan": "/boards/ferry/campaigns/new"}
     paths |= {"campaign-progress": home, "template-esa": "/templates/esa"}
-    paths |= {f"campaign-{part}": f"{home}/{part}" for part in ("annotators", "agreement", "results")}
+    paths |= {f"campaign-{part}": f"{home}/{part}" for part in ("annotators", "agreement", "results", "protocol")}
     for name, path in paths.items():
         wide.goto(path)
         if name in PICTURED:
