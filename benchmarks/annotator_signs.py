@@ -163,8 +163,8 @@ def twenty(rounds: int, *, hurry: bool) -> None:
 
     Times are a sign of their own, so with `hurry` only all signs together are shown.
     """
-    names = ("paper's model, 2 in 20", "paper's model, early", "questions pooled, early", "all signs, early")
-    names = ("all signs, early",) if hurry else names
+    rules = ("paper's model, 2 in 20", "paper's model, early", "questions pooled, early", "all signs, early")
+    names = rules[-1:] if hurry else rules
     tallies = {name: Tally() for name in names}
     random = np.random.default_rng(2)
     for number in range(rounds):

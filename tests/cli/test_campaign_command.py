@@ -46,14 +46,18 @@ def test_a_campaign_from_plan_to_results(capsys: pytest.CaptureFixture[str], dat
     site = ("--data", str(data))
     code, out, err = run(
         capsys, "new", "ferry", "first", "--template", "genie-translation", "--instances", "3", "--pay", "0.5",
-        "--seconds", "60", "--budget", "50", "--hours", "0-24", "--json", *site,
+        "--seconds", "60", "--budget", "50", "--hours", "0-24", "--early", "0", "--annotators", "1", "--json", *site,
     )  # fmt: skip
     assert code == 0
     assert "nothing is asked before" in err
-    assert json.loads(out)["quote"] == {
+    quote = json.loads(out)["quote"]
+    assert quote.pop("recall_random") < 0.2
+    assert quote.pop("recall_half_random") < 0.1
+    assert len(quote.pop("advice")) == 1
+    assert quote == {
         "generators": 2, "instances": 3, "labels": 6, "test_answers": 1, "answers": 7, "cost": 3.5,
         "cost_per_generator": 1.75, "fees": 0.0, "currency": "USD", "worst_se": pytest.approx(0.2887, abs=1e-4),
-        "hourly": 30.0, "warnings": [],
+        "hourly": 30.0, "annotators": 1, "answers_per_person": 7.0, "questions_per_person": 1.0, "warnings": [],
     }  # fmt: skip
     code, _, err = run(capsys, "open", "first", *site)
     assert code == 1

@@ -45,7 +45,10 @@ def add_plan(parser: ArgumentParser) -> None:
         "--most-answers", type=options.positive, metavar="N", help="the most answers of one person (default no limit)"
     )
     parser.add_argument(
-        "--annotators", type=options.positive, metavar="N", help="people who are expected, for the quote (default 20)"
+        "--annotators",
+        type=options.positive,
+        metavar="N",
+        help="people who are expected, for the quote (default one for 40 labels, at most 20)",
     )
     parser.add_argument(
         "--qualification", type=options.positive, metavar="N", help="begin with a test of N questions (default none)"
