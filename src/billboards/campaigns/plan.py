@@ -32,6 +32,8 @@ Hour = Annotated[float | None, Field(strict=True, ge=0, le=24)]
 Stop = Literal["never", "decided"]
 #: What excludes annotators: the annotator model, or accumulated evidence that they fall short of the pass mark.
 Exclusion = Literal["model", "e-value"]
+#: Who is compared with whom, where a template compares generators.
+Schedule = Literal["random", "balanced", "adaptive"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,6 +74,7 @@ class CampaignPlan:
     #: The share of false ones among all decisions between generators.
     stop_level: Annotated[float, Field(strict=True, ge=0.0001, le=0.5)] = 0.05
     exclusion: Exclusion = "model"
+    schedule: Schedule = "random"
 
     @property
     def price(self) -> float:
@@ -140,7 +143,7 @@ def _mistake(key: str, kind: str, document: Mapping[str, Any]) -> InvalidInput:
         return InvalidInput(f"{key} must be a name, as `billboards next` takes it; found {shown(value)}")
     if key == "zone":
         return InvalidInput(f"{shown(value)} is no time zone; write it as in America/Los_Angeles")
-    if key in ("stop", "exclusion"):
+    if key in ("stop", "exclusion", "schedule"):
         return InvalidInput(f"{key} must be {' or '.join(get_args(hints[key]))}; found {shown(value)}")
     limits = hints[key].__metadata__[0].metadata
     low, high = (next(getattr(limit, end) for limit in limits if hasattr(limit, end)) for end in ("ge", "le"))

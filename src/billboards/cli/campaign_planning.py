@@ -65,6 +65,12 @@ def add_plan(parser: ArgumentParser) -> None:
         choices=("model", "e-value"),
         help="exclude who is noisy by the annotator model (default), or short of the pass mark by e-value",
     )
+    parser.add_argument(
+        "--schedule",
+        choices=("random", "balanced", "adaptive"),
+        help="who is compared with whom: at random (default), each pair and order equally often, or more often where "
+        "two generators are not told apart yet",
+    )
     options.add_seed(parser)
 
 
@@ -93,7 +99,7 @@ def chosen_plan(arguments: Namespace) -> CampaignPlan:
     plan: dict[str, Any] = PRESETS[arguments.preset].document()
     asked = ("instances", "labels", "overlap", "positive", "negative", "qualification", "pass_mark")
     paid = ("pay", "fee", "currency", "hourly", "budget", "opens", "closes", "zone", "seed", "selector", "aim")
-    stops = ("stop", "stop_level", "exclusion")
+    stops = ("stop", "stop_level", "exclusion", "schedule")
     plan |= {word: getattr(arguments, word) for word in (*asked, *paid, *stops) if getattr(arguments, word) is not None}
     plan |= {} if arguments.minutes is None else {"lease_seconds": 60 * arguments.minutes}
     plan |= {} if arguments.seconds is None else {"seconds_per_item": arguments.seconds}

@@ -158,6 +158,7 @@ def results(arguments: Namespace, site: Site, owner: Viewer) -> int:
     """What a campaign has found, without and with the excluded."""
     from billboards.cli.campaign_tables import meta_table, results_table, watch_tables
     from billboards.cli.output import emit
+    from billboards.site.campaigns.comparisons import campaign_arena
     from billboards.site.campaigns.meta_evaluation import meta_results
     from billboards.site.campaigns.results import both_results
     from billboards.site.campaigns.watching import watch_campaign
@@ -172,11 +173,14 @@ def results(arguments: Namespace, site: Site, owner: Viewer) -> int:
     watched = watch_campaign(site, owner, campaign.id)
     tables = [results_table(without)]
     tables += [results_table(with_all)] if with_all.estimates != without.estimates else []
+    arena = campaign_arena(site, owner, campaign.id)
+    tables += [] if arena is None else arena.tables
     tables += watch_tables(campaign.name, watched) if watched.means else []
     document = {
         "campaign": campaign.name,
         "without_excluded": [asdict(estimate) for estimate in without.estimates],
         "with_excluded": [asdict(estimate) for estimate in with_all.estimates],
+        "arena": None if arena is None else arena.document,
         "watch": asdict(watched),
     }
     emit(arguments, tables, lambda: document)

@@ -23,6 +23,7 @@ from billboards.site.accounts.access import Viewer, require
 from billboards.site.campaigns import annotator_records as annotators
 from billboards.site.campaigns import answer_records as answers
 from billboards.site.campaigns import campaign_records as campaigns
+from billboards.site.campaigns.adapting import adapt_schedule
 from billboards.site.campaigns.annotator_records import Annotator, Participation, Standing
 from billboards.site.campaigns.annotators import review_campaign, review_due
 from billboards.site.campaigns.answer_records import Answer, AnswerKind, Assignment
@@ -102,6 +103,8 @@ def next_item(site: Site, participant: Participant) -> Turn:
     campaign, who = participant.campaign, participant.annotator
     if review_due(site, campaign.id, who.id):
         review_campaign(site, campaign.id)
+    if campaign.plan.schedule == "adaptive":
+        adapt_schedule(site, campaign.id)
     return next_turn(site, campaign.id, who)
 
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from sqlalchemy import Connection
 
-from billboards.board import Outputs
-from billboards.campaigns.items import Item, plan_items
+from billboards.board import Board, Outputs
+from billboards.campaigns.items import Item, entry_items, plan_items
 from billboards.campaigns.quote import count_answers
 from billboards.site.boards.live import live_board
 from billboards.site.campaigns import answer_counts
@@ -43,9 +43,17 @@ def admit_generators(site: Site, board: str) -> tuple[str, ...]:
             machine = row.generator is not None and row.generator.kind == "machine"
             if machine and row.name not in campaign.generators:
                 instances = [instance for instance in campaign.instances if instance in live.position]
-                items = plan_items(live, campaign.template, campaign.plan, [row], instances)
+                items = joining_items(live, campaign, row, instances)
                 admitted += [row.name] if _admit(site, campaign, row, items) else []
     return tuple(admitted)
+
+
+def joining_items(board: Board, campaign: Campaign, row: Outputs, instances: list[str]) -> list[Item]:
+    """What is asked about a newcomer: its outputs, or how they compare with those of everybody who is in already."""
+    if campaign.template.compares == "generators":
+        others = [board.row(name) for name in campaign.generators if name in board.row_position]
+        return entry_items(board, campaign.plan, row, others, instances)
+    return plan_items(board, campaign.template, campaign.plan, [row], instances)
 
 
 def _admit(site: Site, campaign: Campaign, row: Outputs, items: list[Item]) -> bool:

@@ -35,6 +35,7 @@ from billboards.site.campaigns.annotator_records import Ruling
 from billboards.site.campaigns.annotators import AnnotatorLine, TestCount
 from billboards.site.campaigns.campaign import Campaign, get_campaign
 from billboards.site.campaigns.campaign_records import Kind, State
+from billboards.site.campaigns.comparisons import campaign_arena
 from billboards.site.campaigns.results import AnswerLine, Estimated
 from billboards.site.campaigns.status import campaign_status
 from billboards.site.campaigns.watching import CampaignWatch, watch_campaign
@@ -205,6 +206,8 @@ class ResultFacts(BaseModel):
     estimates: list[Estimated]
     #: What stays valid while one watches, and what is decided; without excluded annotators.
     watch: CampaignWatch | None = None
+    #: Generators by strength, where the template compares them: the document of `billboards arena`.
+    arena: dict[str, Any] | None = None
 
 
 @router.get("/boards/{board}/campaigns")
@@ -306,11 +309,13 @@ def read_results(request: Request, campaign: str, viewer: Owner, with_excluded: 
     """Means with intervals and worst-case standard errors, without excluded annotators or with them."""
     chosen = _campaign(request, campaign)
     results = campaign_results.campaign_results(site_of(request), viewer, chosen.id, with_excluded=with_excluded)
+    arena = campaign_arena(site_of(request), viewer, chosen.id, with_excluded=with_excluded)
     return ResultFacts(
         campaign=chosen.id,
         with_excluded=with_excluded,
         estimates=list(results.estimates),
         watch=watch_campaign(site_of(request), viewer, chosen.id) if chosen.kind == "labels" else None,
+        arena=None if arena is None else dict(arena.document),
     )
 
 
