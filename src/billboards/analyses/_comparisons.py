@@ -61,7 +61,9 @@ def compared_generators(board: Board, aggregate: Aggregate, part: Slice) -> Comp
     if is_preference(board, aggregate):
         compared = _stated(board, aggregate, part, takes_part)
     else:
-        compared = of_answers(board, answers_together(board, aggregate, part), takes_part)
+        given = answers_together(board, aggregate, part)
+        names = [row.name for row in board.rows]
+        compared = of_answers(names, (answer for answer in given if takes_part[list(answer.rows)].all()))
     if not len(compared.outcomes):
         raise NotEnoughData(_reason(board, aggregate))
     return compared
@@ -126,12 +128,12 @@ def answers_together(board: Board, aggregate: Aggregate, part: Slice) -> Iterato
             )
 
 
-def of_answers(board: Board, answers: Iterable[Answer], takes_part: Bools) -> Compared:
-    """Answers that gave values to several outputs as comparisons of generators."""
-    given = [answer for answer in answers if all(takes_part[k] for k in answer.rows)]
+def of_answers(generators: Sequence[str], answers: Iterable[Answer]) -> Compared:
+    """Answers that gave values to several outputs as comparisons of generators, which the answers' rows count."""
+    given = list(answers)
     rows = sorted({k for answer in given for k in answer.rows})
     place = {k: position for position, k in enumerate(rows)}
-    names = tuple(board.rows[k].name for k in rows)
+    names = tuple(generators[k] for k in rows)
     ends = _ends(given)
     if ends is not None:
         best, worst = ends

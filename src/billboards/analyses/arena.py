@@ -458,7 +458,7 @@ def _win_matrix(result: ArenaRanking) -> Table:
         share = 100 * (meeting.won + meeting.tied / 2) / total
         shares[meeting.first, meeting.second], shares[meeting.second, meeting.first] = share, 100 - share
     columns = (
-        TableColumn("place", "", digits=0),
+        TableColumn("place", "place", digits=0),
         TableColumn("name", "generator", "left", kind="name"),
         *(
             TableColumn(f"against {name}", str(k), digits=0, visible=k <= MOST_COLUMNS)

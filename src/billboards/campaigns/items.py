@@ -11,12 +11,13 @@ from __future__ import annotations
 
 import hashlib
 import random
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeVar
 
 from billboards.board import Board, Outputs, digest
 from billboards.campaigns.plan import CampaignPlan
+from billboards.campaigns.schedules import balanced_pairs, balanced_sets
 from billboards.campaigns.templates import Template
 from billboards.errors import InvalidInput
 
@@ -148,7 +149,8 @@ def plan_items(
     if template.unit == "document":
         items = list(_documents(board, template, plan, rows, instances))
     elif template.compares == "generators":
-        items = list(_groups(board, template, plan, rows, instances))
+        groups = _groups if plan.schedule == "random" else _scheduled
+        items = list(groups(board, template, plan, rows, instances))
     else:
         items = list(_singles(board, template, plan, rows, instances))
     return _with_labels(items, plan)
@@ -185,10 +187,7 @@ def _groups(
     board: Board, template: Template, plan: CampaignPlan, rows: Sequence[Outputs], instances: Sequence[str]
 ) -> Iterable[Item]:
     """Several generators per item: of each instance, everybody in some group, the groups drawn anew each time."""
-    if len(rows) < template.outputs:
-        raise InvalidInput(
-            f"template {template.name} compares {template.outputs} generators, and there are {len(rows)}; add some"
-        )
+    _check_number(template, rows)
     for instance in instances:
         slots = [slot for row in rows if (slot := output_slot(board, row, instance)) is not None]
         draw = chance(plan.seed, "groups", instance)
@@ -262,6 +261,67 @@ def _batch(
             yield Item(instance=instance, slots=(slots[0], other), order=(0, 1) if turn % 2 else (1, 0), batch=batch)
         else:
             yield Item(instance=instance, slots=tuple(slots), order=order, batch=batch)
+
+
+def _scheduled(
+    board: Board, template: Template, plan: CampaignPlan, rows: Sequence[Outputs], instances: Sequence[str]
+) -> Iterable[Item]:
+    """Several generators per item by a balanced schedule; who has no output for an instance sits out there."""
+    _check_number(template, rows)
+    size, draw = template.outputs, chance(plan.seed, "schedule")
+    rounds = _rounds(len(rows), size, len(instances), draw)
+    for instance, sets in zip(instances, rounds, strict=True):
+        for group in sets:
+            item = item_of(board, [rows[k] for k in group], instance)
+            if item is not None:
+                yield item
+
+
+def _rounds(entries: int, size: int, count: int, draw: random.Random) -> Iterator[Sequence[tuple[int, ...]]]:
+    if size == 2:
+        yield from balanced_pairs(entries, count, draw)
+    else:
+        yield from balanced_sets(entries, size, count, draw)
+
+
+def item_of(board: Board, rows: Sequence[Outputs], instance: str) -> Item | None:
+    """An item that shows these generators' outputs in this order; None where one of them has none."""
+    slots = tuple(slot for row in rows if (slot := output_slot(board, row, instance)) is not None)
+    if len(slots) < len(rows):
+        return None
+    return Item(instance=instance, slots=slots, order=tuple(range(len(slots))))
+
+
+def entry_items(
+    board: Board,
+    plan: CampaignPlan,
+    newcomer: Outputs,
+    others: Sequence[Outputs],
+    instances: Sequence[str],
+) -> list[Item]:
+    """A newcomer's items in a campaign of pairs: one for each instance, with each of the others equally often.
+
+    It is shown first in every second item with each of them.
+    """
+    if not others:
+        raise InvalidInput(f"{newcomer.name} has nobody to be compared with; add other generators")
+    draw = chance(plan.seed, "entry", newcomer.name)
+    opponents = draw.sample(list(others), len(others))
+    items = []
+    for k, instance in enumerate(instances):
+        # Slot 0 is the newcomer, for whom the item counts, whichever is shown first.
+        item = item_of(board, [newcomer, opponents[k % len(opponents)]], instance)
+        if item is not None:
+            turned = (k // len(opponents) + k) % 2 == 1
+            items.append(Item(instance=instance, slots=item.slots, order=(1, 0) if turned else (0, 1)))
+    return _with_labels(items, plan)
+
+
+def _check_number(template: Template, rows: Sequence[Outputs]) -> None:
+    if len(rows) < template.outputs:
+        raise InvalidInput(
+            f"template {template.name} compares {template.outputs} generators, and there are {len(rows)}; add some"
+        )
 
 
 def _with_labels(items: list[Item], plan: CampaignPlan) -> list[Item]:

@@ -32,6 +32,8 @@ Hour = Annotated[float | None, Field(strict=True, ge=0, le=24)]
 Stop = Literal["never", "decided"]
 #: What excludes annotators: all signs together, the annotator model, or evidence that they fall short of the pass mark.
 Exclusion = Literal["signs", "model", "e-value"]
+#: Who is compared with whom, where a template compares generators.
+Schedule = Literal["random", "balanced", "adaptive"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,6 +78,7 @@ class CampaignPlan:
     #: The share of false ones among all decisions between generators.
     stop_level: Annotated[float, Field(strict=True, ge=0.0001, le=0.5)] = 0.05
     exclusion: Exclusion = "signs"
+    schedule: Schedule = "random"
     #: Test questions that show a text and, later, the same with a small fault put in.
     attention: Annotated[float, Field(strict=True, ge=0, le=0.5)] = 0.0
     #: Test questions in each twenty of a person's items while it is open whether the person reads; 0: as many as later.
@@ -161,7 +164,7 @@ def _mistake(key: str, kind: str, document: Mapping[str, Any]) -> InvalidInput:
         return InvalidInput(f"{key} must be a name, as `billboards next` takes it; found {shown(value)}")
     if key == "zone":
         return InvalidInput(f"{shown(value)} is no time zone; write it as in America/Los_Angeles")
-    if key in ("stop", "exclusion"):
+    if key in ("stop", "exclusion", "schedule"):
         return InvalidInput(f"{key} must be {' or '.join(get_args(hints[key]))}; found {shown(value)}")
     limits = hints[key].__metadata__[0].metadata
     low, high = (next(getattr(limit, end) for limit in limits if hasattr(limit, end)) for end in ("ge", "le"))

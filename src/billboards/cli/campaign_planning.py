@@ -96,6 +96,12 @@ def add_plan(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--consent", type=Path, metavar="FILE", help="a text that annotators must accept before their first item"
     )
+    parser.add_argument(
+        "--schedule",
+        choices=("random", "balanced", "adaptive"),
+        help="who is compared with whom: at random (default), each pair and order equally often, or more often where "
+        "two generators are not told apart yet",
+    )
     options.add_seed(parser)
 
 
@@ -134,7 +140,7 @@ def chosen_plan(arguments: Namespace) -> CampaignPlan:
     asked = ("instances", "labels", "overlap", "positive", "negative", "qualification", "pass_mark")
     paid = ("pay", "fee", "currency", "hourly", "budget", "opens", "closes", "zone", "seed", "selector", "aim")
     stops = ("stop", "stop_level", "exclusion", "attention", "early", "most_answers", "annotators")
-    words = (*asked, *paid, *stops, "newcomer_each", "newcomers_total")
+    words = (*asked, *paid, *stops, "newcomer_each", "newcomers_total", "schedule")
     plan |= {word: getattr(arguments, word) for word in words if getattr(arguments, word) is not None}
     plan |= {} if arguments.consent is None else {"consent": _text_of(arguments.consent)}
     plan |= {} if arguments.minutes is None else {"lease_seconds": 60 * arguments.minutes}

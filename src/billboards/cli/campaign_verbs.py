@@ -256,6 +256,7 @@ def results(arguments: Namespace, site: Site, owner: Viewer) -> int:
     from billboards.cli.campaign_tables import meta_table, results_table, watch_tables
     from billboards.cli.output import emit
     from billboards.show.documents import document_of
+    from billboards.site.campaigns.comparisons import campaign_arena
     from billboards.site.campaigns.error_results import campaign_errors
     from billboards.site.campaigns.meta_evaluation import meta_results
     from billboards.site.campaigns.repeating import campaign_days
@@ -273,6 +274,8 @@ def results(arguments: Namespace, site: Site, owner: Viewer) -> int:
     errors = campaign_errors(site, owner, campaign.id)
     tables = [results_table(without)]
     tables += [results_table(with_all)] if with_all.estimates != without.estimates else []
+    arena = campaign_arena(site, owner, campaign.id)
+    tables += [] if arena is None else arena.tables
     tables += watch_tables(campaign.name, watched) if watched.means else []
     tables += error_tables(errors) if errors is not None else []
     days = campaign_days(site, owner, campaign.id)
@@ -281,6 +284,7 @@ def results(arguments: Namespace, site: Site, owner: Viewer) -> int:
         "campaign": campaign.name,
         "without_excluded": [asdict(estimate) for estimate in without.estimates],
         "with_excluded": [asdict(estimate) for estimate in with_all.estimates],
+        "arena": None if arena is None else arena.document,
         "watch": asdict(watched),
         "errors": None if errors is None else document_of(errors),
         **({} if days is None else {"days": asdict(days)}),

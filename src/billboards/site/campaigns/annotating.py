@@ -26,6 +26,7 @@ from billboards.site.campaigns import annotator_records as annotators
 from billboards.site.campaigns import answer_counts
 from billboards.site.campaigns import answer_records as answers
 from billboards.site.campaigns import campaign_records as campaigns
+from billboards.site.campaigns.adapting import adapt_schedule
 from billboards.site.campaigns.annotator_records import Annotator, Participation, Standing
 from billboards.site.campaigns.annotators import review_campaign, review_due
 from billboards.site.campaigns.answer_records import Answer, AnswerKind, Assignment
@@ -115,6 +116,8 @@ def next_item(site: Site, participant: Participant) -> Turn:
         return Turn("consent" if page == "consent" else "survey", progress(site, participant), page=page)
     if review_due(site, campaign.id, who.id):
         review_campaign(site, campaign.id)
+    if campaign.plan.schedule == "adaptive":
+        adapt_schedule(site, campaign.id)
     turn = next_turn(site, campaign.id, who)
     return replace(turn, page=last_page(site, participant, turn))
 

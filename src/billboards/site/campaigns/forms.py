@@ -77,7 +77,7 @@ def sent_plan(sent: Mapping[str, Any]) -> CampaignPlan:
         text = str(sent.get(name, "")).strip()
         if text:
             document[name] = _read(name, text)
-    for name in ("currency", "zone", "selector", "aim", "stop", "exclusion", "consent"):
+    for name in ("currency", "zone", "selector", "aim", "stop", "exclusion", "schedule", "consent"):
         if text := str(sent.get(name, "")).strip():
             document[name] = text
     document["days"] = [day for day in DAYS if sent.get(f"day-{day}")]

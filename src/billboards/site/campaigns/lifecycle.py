@@ -80,11 +80,10 @@ def create_campaign(
             "a rolling campaign" if rolling else f"template {asked.name}, which compares generators with one another,"
         )
         raise InvalidInput(f"{what} can't stop when decided; leave `stop` out")
-    if rolling and asked.compares == "generators":
-        raise InvalidInput(f"template {asked.name} compares generators with one another, so it can't be rolling")
     if asked.unit == "document" and (plan.selector is not None or plan.stop == "decided"):
         what = "a selector, which chooses single instances" if plan.selector else "stopping when decided"
         raise InvalidInput(f"template {asked.name} asks about whole documents; that does not go with {what}")
+    check_schedule(asked, plan, rolling=rolling)
     _check_joins(live, asked, joins or {})
     with site.database.reading() as connection:
         check_scales(connection, live, asked)
@@ -96,6 +95,31 @@ def create_campaign(
     details = values["details"] | ({} if selection is None else {"selection": document_of(selection)})
     values |= {"details": details}
     return write_draft(site, viewer, board, name, "labels", values, [*items, *tests])
+
+
+def check_schedule(template: Template, plan: CampaignPlan, *, rolling: bool) -> None:
+    """Refuse a schedule that the template has no use for, or that a rolling campaign can't keep."""
+    compares = template.compares == "generators"
+    if plan.schedule != "random" and not compares:
+        raise InvalidInput(
+            f"template {template.name} asks about one generator at a time, so there is no {plan.schedule} schedule of "
+            "comparisons; leave `schedule` out"
+        )
+    if plan.schedule != "random" and template.unit == "document":
+        raise InvalidInput(
+            f"template {template.name} asks about whole documents, whose generators are drawn by document; leave "
+            "`schedule` out"
+        )
+    if plan.schedule == "adaptive" and template.outputs != 2:
+        raise InvalidInput(
+            f"an adaptive schedule is for pairs, and template {template.name} shows {template.outputs} outputs; "
+            "choose balanced"
+        )
+    if rolling and compares and (plan.schedule == "random" or template.outputs != 2):
+        raise InvalidInput(
+            f"template {template.name} compares generators with one another, so it can't be rolling, but for pairs "
+            "with a balanced or adaptive schedule"
+        )
 
 
 def _selected(owners: LiveBoard, template: Template, plan: CampaignPlan, rows: Sequence[Outputs]) -> Selection:

@@ -30,6 +30,7 @@ from billboards.site.campaigns.annotator_records import Ruling
 from billboards.site.campaigns.annotators import Invitation, annotator_lines, rulings
 from billboards.site.campaigns.campaign import Campaign, get_campaign
 from billboards.site.campaigns.campaign_files import campaign_file, written_formats
+from billboards.site.campaigns.comparisons import campaign_arena
 from billboards.site.campaigns.error_results import campaign_errors
 from billboards.site.campaigns.forms import sent_lines, sent_number
 from billboards.site.campaigns.lifecycle import list_campaigns, quote_campaign
@@ -217,6 +218,7 @@ def show_results(ask: Ask, **context: Any) -> Body:
         "results",
         corners=(),
         rows=rows,
+        arena=campaign_arena(ask.site, ask.viewer, campaign.id),
         watch=watch,
         watched=watch_words(watch),
         verdict=verdict,

@@ -16,7 +16,7 @@ from typing import Any, Literal
 from sqlalchemy import Connection
 
 from billboards.board import Board, Outputs
-from billboards.campaigns.items import Item, plan_items
+from billboards.campaigns.items import Item, entry_items, plan_items
 from billboards.campaigns.plan import CampaignPlan
 from billboards.campaigns.quote import count_answers
 from billboards.errors import InvalidInput, Refused, UnknownName
@@ -108,8 +108,14 @@ def _is_newcomer(campaign: Campaign, row: Outputs) -> bool:
 
 
 def _items(board: Board, campaign: Campaign, rows: Sequence[Outputs]) -> list[Item]:
-    """What would be asked about newcomers: the same instances as of everybody."""
+    """What would be asked about newcomers, on the same instances as of everybody.
+
+    Their outputs, or how these compare with those of everybody who is in already.
+    """
     instances = [instance for instance in campaign.instances if instance in board.position]
+    if campaign.template.compares == "generators":
+        others = [board.row(name) for name in campaign.generators if name in board.row_position]
+        return [item for row in rows for item in entry_items(board, campaign.plan, row, others, instances)]
     return plan_items(board, campaign.template, campaign.plan, rows, instances)
 
 

@@ -38,6 +38,7 @@ from billboards.site.campaigns.annotator_records import Ruling
 from billboards.site.campaigns.annotators import AnnotatorLine, TestCount
 from billboards.site.campaigns.campaign import Campaign, get_campaign
 from billboards.site.campaigns.campaign_records import Kind, State
+from billboards.site.campaigns.comparisons import campaign_arena
 from billboards.site.campaigns.error_results import campaign_errors
 from billboards.site.campaigns.lifecycle import SourceChange
 from billboards.site.campaigns.repeating import MOST_DAYS, Who, campaign_days, plan_repetitions
@@ -238,6 +239,8 @@ class ResultFacts(BaseModel):
     errors: ErrorStudy | None = None
     #: Of a campaign that was repeated: scatter between its days, drift, and intervals that hold on any day.
     days: DayStudy | None = None
+    #: Generators by strength, where the template compares them: the document of `billboards arena`.
+    arena: dict[str, Any] | None = None
 
 
 class Repeating(Strict):
@@ -351,6 +354,7 @@ def read_results(request: Request, campaign: str, viewer: Owner, with_excluded: 
     """Means with intervals and worst-case standard errors, without excluded annotators or with them."""
     chosen = _campaign(request, campaign)
     results = campaign_results.campaign_results(site_of(request), viewer, chosen.id, with_excluded=with_excluded)
+    arena = campaign_arena(site_of(request), viewer, chosen.id, with_excluded=with_excluded)
     return ResultFacts(
         campaign=chosen.id,
         with_excluded=with_excluded,
@@ -358,6 +362,7 @@ def read_results(request: Request, campaign: str, viewer: Owner, with_excluded: 
         watch=watch_campaign(site_of(request), viewer, chosen.id) if chosen.kind == "labels" else None,
         errors=campaign_errors(site_of(request), viewer, chosen.id) if chosen.kind == "labels" else None,
         days=campaign_days(site_of(request), viewer, chosen.id),
+        arena=None if arena is None else dict(arena.document),
     )
 
 

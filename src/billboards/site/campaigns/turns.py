@@ -261,7 +261,8 @@ def _give(connection: Connection, campaign: Campaign, who: Annotator, now: float
     seen, judged = answers.seen(connection, campaign.id, who.id)
     waiting = _waiting(connection, campaign, who, now)
     candidates = (Candidate(item.id, item.instance, item.row or "", item.id) for item in waiting)
-    chosen = choose(candidates, seen, judged)
+    # An adaptive schedule has put the comparisons that are worth most in front.
+    chosen = choose(candidates, seen, {} if campaign.plan.schedule == "adaptive" else judged)
     if chosen is None:
         busy = answer_counts.in_hands(connection, campaign.id, now=now) > 0
         return ("waiting", LOOK_AGAIN) if busy else ("done", None)
