@@ -37,7 +37,7 @@ def test_templates_are_listed_shown_checked_and_previewed(capsys: pytest.Capture
     mine.write_text(source.replace('kind = "scale"', 'kind = "scales"'))
     code, out, _ = run(capsys, "template", "check", str(mine))
     assert code == 1
-    assert "dimension good: kind: must be one of best-worst, preference, scale, slider, spans; found" in out
+    assert "dimension good: kind: must be one of best-worst, preference, scale, slider, spans, text; found" in out
     assert run(capsys, "template", "check", "binary")[0] == 0
     assert "Is the output good or bad?" in run(capsys, "template", "preview", "binary")[1]
 

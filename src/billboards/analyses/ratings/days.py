@@ -271,7 +271,7 @@ def day_tables(study: DayStudy) -> tuple[Table, Table, Table]:
         TableColumn("mean", "mean", digits=2),
         TableColumn("labels", "labels"),
         TableColumn("annotators", "annotators"),
-        TableColumn("again", f"of them on other {study.by}s too"),
+        TableColumn("again", f"of them {'in' if study.by == 'campaign' else 'on'} other {study.by}s too"),
     )
     return (
         Table(f"{title}, scatter between {study.by}s", of_scatter, rows_of(study.scatter), tuple(day_words(study))),
@@ -282,9 +282,10 @@ def day_tables(study: DayStudy) -> tuple[Table, Table, Table]:
 
 def day_words(study: DayStudy) -> list[str]:
     """What was found, in sentences."""
-    of_outputs = f"{study.outputs:,} outputs that were rated on all {len(study.days)} {study.by}s"
+    at = "in" if study.by == "campaign" else "on"
+    of_outputs = f"{study.outputs:,} outputs that were rated {at} all {len(study.days)} {study.by}s"
     words = [f"On 0-100, {of_outputs}" + (f"; {study.left_out:,} others are left out." if study.left_out else ".")]
-    words.append(f"One output's value on one {study.by} scatters by {study.noise_sd:.2f} around that.")
+    words.append(f"One output's value {at} one {study.by} scatters by {study.noise_sd:.2f} around that.")
     if study.drift_p is not None and study.drift_interval is not None and study.drift is not None:
         low, high = study.drift_interval
         seen = "a drift" if study.drift_p < 0.05 else f"no drift beyond how {study.by}s scatter"
@@ -298,11 +299,11 @@ def day_words(study: DayStudy) -> list[str]:
         words.append(f"{study.swapped} of {study.pairs} pairs of generators change their order between {study.by}s.")
     if study.wider is not None:
         words.append(
-            f"An interval from one {study.by}, to hold on any, must be {study.wider:.2f} times as wide (median over "
-            "generators); differences of generators lack what all have together."
+            f"An interval from one {study.by}, to hold {at} any, must be {study.wider:.2f} times as wide (median over "
+            "generators). What moves all generators together cancels in their differences."
         )
     if any(day.again for day in study.days):
-        words.append(f"Some annotators rated on several {study.by}s; with other people the scatter may be larger.")
+        words.append(f"Some annotators rated {at} several {study.by}s; with other people the scatter may be larger.")
     return words
 
 
