@@ -45,5 +45,13 @@ def relabelled_table(table: Table, labels: Mapping[str, str]) -> Table:
     notes = tuple(relabelled_text(note, labels) for note in table.notes)
     asides = tuple(relabelled_text(note, labels) for note in table.asides)
     notes_of = {relabelled_text(note, labels): key for note, key in table.notes_of.items()}
-    words = {word: relabelled_text(getattr(table, word), labels) for word in ("title", "caption", "best_note")}
-    return replace(table, columns=columns, notes=notes, asides=asides, notes_of=notes_of, **words)
+    return replace(
+        table,
+        title=relabelled_text(table.title, labels),
+        caption=relabelled_text(table.caption, labels),
+        best_note=relabelled_text(table.best_note, labels),
+        columns=columns,
+        notes=notes,
+        asides=asides,
+        notes_of=notes_of,
+    )

@@ -1579,16 +1579,19 @@ def _score_columns(ranking: Ranking, rows: Sequence[Mapping[str, object]], notes
         better: Literal["higher", "lower"] | None = "lower" if name in ranking.lower else "higher"
         # A statistic of the text is no quality, of which there would be a best.
         better = None if name in statistics else better
+        in_papers = name not in statistics
         header = f"{_head(ranking, name)} {notes.mark(marks.get(name, ''))}".rstrip()
         behind = 1 if ranking.ranked_by == PEOPLE else 0
         priority = 0 if name == ranking.ranked_by else place + 2 + behind
         if any(_corpus_key(name) in row for row in rows):
             corpus = _corpus_key(name)
             yield TableColumn(corpus, header, digits=column_digits(rows, corpus), priority=priority, better=better)
+            in_papers = False
             if name == ranking.ranked_by:
                 yield _interval_column(rows, corpus)
             header, priority = f"{header} of sentences", priority + (2 if name == ranking.ranked_by else 0)
-        yield TableColumn(key, header, digits=column_digits(rows, key), priority=priority, better=better)
+        digits = column_digits(rows, key)
+        yield TableColumn(key, header, digits=digits, priority=priority, better=better, paper=in_papers)
         if name == ranking.ranked_by and priority == 0:
             yield _interval_column(rows, key)
 

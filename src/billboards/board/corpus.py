@@ -111,9 +111,9 @@ def corpus_tests(
         both = chosen[np.isfinite(cells[version][chosen]) & np.isfinite(cells[rows[entry]][chosen])]
         if len(both):
             first, second = counts[rows[entry]][both], counts[version][both]
-            values = (float(metric.corpus_scores_of(of.sum(axis=0)[np.newaxis])[0]) for of in (first, second))
-            difference = -np.subtract(*values)
-            tests[name] = randomisation_p(first, second, metric.corpus_scores_of, float(difference), swaps=swaps)
+            values = [float(metric.corpus_scores_of(of.sum(axis=0)[np.newaxis])[0]) for of in (first, second)]
+            difference = values[1] - values[0]
+            tests[name] = randomisation_p(first, second, metric.corpus_scores_of, difference, swaps=swaps)
     return tests
 
 

@@ -167,7 +167,7 @@ def _letter(letter: str) -> str:
         return _GREEK[letter]
     if letter.isascii() or letter in _LETTERS:
         return letter
-    base, *accents = unicodedata.normalize("NFD", letter)
+    base, *accents = list(unicodedata.normalize("NFD", letter))
     if len(accents) == 1 and accents[0] in _ACCENTS and base.isascii() and base.isalpha():
         # As a command, because single fonts of pdfLaTeX know some of these letters, and every one knows the accents.
         dotless = rf"\{base}" if base in "ij" and accents[0] != "\N{COMBINING CEDILLA}" else base
@@ -192,6 +192,8 @@ def to_latex(
     head = list(_heads(printed.visible, broken=fit.broken))
     blocks = _blocks(printed)
     comment = f"left out, because they don't fit: {', '.join(left_out)}; --columns or --wide" if left_out else ""
+    if fit.too_wide:
+        comment = "too wide for a page: choose fewer --columns" if star else "too wide for one column: --star has two"
     return latex_float(
         _layout(printed.visible),
         head,
@@ -256,6 +258,7 @@ class _Fit:
     columns: tuple[TableColumn, ...]
     size: str
     broken: bool
+    too_wide: bool = False
 
 
 def _fitting(table: Table, width: float, *, wide: bool) -> _Fit:
@@ -268,7 +271,9 @@ def _fitting(table: Table, width: float, *, wide: bool) -> _Fit:
                 if _width(columns, texts, points, broken=broken) <= width:
                     return _Fit(columns=columns, size=size, broken=broken)
         if wide or not any(column.priority for column in columns):
-            return _Fit(columns=columns, size=list(_SIZES)[-1], broken=True)
+            size, points = list(_SIZES.items())[-1]
+            too_wide = _width(columns, texts, points, broken=True) > width
+            return _Fit(columns=columns, size=size, broken=True, too_wide=too_wide)
         least = max(columns, key=lambda column: column.priority)
         columns = tuple(column for column in columns if column is not least)
 
