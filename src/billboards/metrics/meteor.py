@@ -91,6 +91,10 @@ class METEOR(Metric):
         if not (self.language.isascii() and self.language.isalpha() and self.language.islower()):
             raise InvalidInput(f"METEOR: language={self.language!r} must be a code, as in language=de")
 
+    @property
+    def takes_best_reference(self) -> bool:
+        return self.references == "best"
+
     def language_options(self, language: Language) -> dict[str, object]:
         """Stems of the language and no synonyms; scores of an early nltk were English whatever the texts were."""
         if language.code == _ENGLISH or self.early_nltk:

@@ -63,9 +63,17 @@ def _beametrics_pattern() -> Any:
 
 @dataclass(frozen=True)
 class Statistic(Metric):
-    """What the statistics share: they are told apart by name, and any change of definition is a new revision.
+    """What the statistics share: they are told apart by name, and any change of definition is a new revision."""
 
-    `definition=beametrics` gives the numbers of that paper's tables: distinct n-grams, a hair below the line, and for
+    def versions(self) -> dict[str, str]:
+        return {"revision": "1"}
+
+
+@dataclass(frozen=True)
+class CountedStatistic(Statistic):
+    """Statistics of BEAMetrics, by this page's definition or by that paper's.
+
+    `definition=beametrics` gives the numbers of the paper's tables: distinct n-grams, a hair below the line, and for
     repetition the number of n-grams less one, because in a - b/(c + 1e-5) only b is divided.
     """
 
@@ -75,12 +83,9 @@ class Statistic(Metric):
         if self.definition not in DEFINITIONS:
             raise UnknownName("definition of a statistic", self.definition, DEFINITIONS)
 
-    def versions(self) -> dict[str, str]:
-        return {"revision": "1"}
-
 
 @dataclass(frozen=True)
-class Length(Statistic):
+class Length(CountedStatistic):
     """The number of tokens."""
 
     card: ClassVar[MetricCard] = MetricCard(
@@ -104,7 +109,7 @@ class Length(Statistic):
 
 
 @dataclass(frozen=True)
-class Repetition(Statistic):
+class Repetition(CountedStatistic):
     """The share of an output's n-grams that came before in the same output."""
 
     n: ClassVar[int]
@@ -122,7 +127,7 @@ class Repetition(Statistic):
 
 
 @dataclass(frozen=True)
-class Abstractness(Statistic):
+class Abstractness(CountedStatistic):
     """The share of an output's n-grams that are not in the input."""
 
     n: ClassVar[int]
