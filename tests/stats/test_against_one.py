@@ -15,7 +15,7 @@ def test_p_values_are_those_of_scipys_exact_test_of_paired_samples() -> None:
     p = permute_against(values, 2, draws=20_000)
     for k in (0, 1):
         exact = permutation_test(
-            (values[2], values[k]), lambda a, b: np.mean(a - b), permutation_type="samples", n_resamples=np.inf
+            (values[2], values[k]), lambda a, b: np.mean(a - b), permutation_type="samples", n_resamples=5000
         )
         assert p[k] == pytest.approx(exact.pvalue, abs=0.015)
     assert p[2] == 1.0

@@ -1384,11 +1384,11 @@ def _generators_standing_out(ranking: Ranking, *, human: bool) -> dict[str, Any]
             marks[_corpus_key(column)] = _signs(names, values, p, values[base.name])
     if human and ranking.people is not None:
         people = {"human": ranking.people.overall, **{f"human:{c.name}": c for c in ranking.people.dimensions}}
-        for key, column in people.items():
-            best[key] = tuple(standing.name for standing in column.generators if standing.best)
+        for key, judged in people.items():
+            best[key] = tuple(standing.name for standing in judged.generators if standing.best)
             if base is not None:
-                means = {standing.name: standing.mean for standing in column.generators}
-                p = {s.name: s.p_baseline for s in column.generators if s.p_baseline is not None}
+                means = {standing.name: standing.mean for standing in judged.generators}
+                p = {s.name: s.p_baseline for s in judged.generators if s.p_baseline is not None}
                 marks[key] = _signs(names, means, p, means.get(base.name))
     return {
         "best": {key: frozenset(names.index(n) for n in leading if n in names) for key, leading in best.items()},

@@ -48,7 +48,7 @@ def emit(
         return
     if arguments.table is not None:
         tables = [_chosen(tables, arguments.table)]
-    names = _names(tables)
+    names: Sequence[str] = _names(tables)
     if kind == "latex" and latex is not None and arguments.table is None and not _latex_options(arguments):
         _put(f"{latex()}\n", _within(path, "table.tex"))
         return
