@@ -39,7 +39,9 @@ OTHER_TEXT = {
     "judge": "MQM",
 }
 #: The same, where an option of this name takes other values in one metric than elsewhere.
-OTHER_TEXT_OF = {("NIST", "definition"): "nltk"}
+OTHER_TEXT_OF = {("NIST", "definition"): "nltk", ("length", "definition"): "beametrics"} | {
+    (f"{statistic}-{n}", "definition"): "beametrics" for statistic in ("repetition", "abstractness") for n in (1, 2, 3)
+}
 #: Another valid value for each option whose scale ends before one more.
 OTHER_SHARE = {"abstain": 0.5, "alpha": 0.5}
 #: Long enough for runs of nine words.

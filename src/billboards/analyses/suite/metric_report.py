@@ -80,7 +80,8 @@ def report_metric(
     if not row.on:
         raise InvalidInput(f"{name} runs on none of the boards: {next(iter(row.missing.values()))}")
     block = row.blocks[0]
-    result = measure_suite(suite, boards, chosen, draws=draws, seed=seed)
+    # Only its own cells are shown: measuring every other metric as well would take most of the time.
+    result = measure_suite(suite, boards, [row], draws=draws, seed=seed)
     overall = _try_ranking(suite, boards, chosen, block, None, draws, seed, sides, about=name)
     standing = None if overall is None else next((s for s in overall.standings if s.metric == name), None)
     compared_how = _Ranked(how=suite.yardsticks[0] if suite.yardsticks else PEARSON, ties=suite.ties, among=among)
