@@ -112,7 +112,8 @@ async function sent(entry) {
 
 async function told(entry, response, submission) {
   if (response.ok) {
-    entry.statusLine.textContent = submission ? WORDS.answered : WORDS.kept;
+    // What changed meanwhile is not kept yet.
+    if (!entry.waiting) entry.statusLine.textContent = submission ? WORDS.answered : WORDS.kept;
   } else if (submission) {
     const why = await response.json().then(({ error }) => error?.message ?? String(response.status), () => String(response.status));
     entry.statusLine.textContent = WORDS.refused(why);
@@ -128,6 +129,7 @@ function changed(entry) {
     if (!isComplete(entry)) return;
     entry.submission = identifier();
   }
+  entry.statusLine.textContent = "";
   keep(entry);
 }
 
