@@ -80,14 +80,13 @@ def test_the_table_sets_them_in_bold_and_marks_what_differs_from_the_baseline(ra
 def test_corpus_values_are_tested_by_approximate_randomisation_of_their_counts(ranked: tuple[Board, Ranking]) -> None:
     from billboards.analyses._view import look_at
     from billboards.board.cells import ColumnKey
-    from billboards.board.folder import open_board
     from billboards.metrics.bleu import BLEU
 
     board, ranking = ranked
     cells = look_at(board).cells
     assert cells is not None
     key: ColumnKey = next(key for key in cells.columns() if key.column.name == "BLEU")
-    rows = {row.name: row.version for row in open_board(board.home).rows}
+    rows = {row.name: row.version for row in board.rows}
     counts = cells.load_counts(key, set(rows.values()))
     first, second = counts[rows["far"]], counts[rows["lost"]]
     scores = BLEU().corpus_scores_of
