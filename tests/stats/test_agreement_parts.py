@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from billboards.stats import agreement_parts as module
 from billboards.stats.agreement_parts import agreement_parts
 from billboards.stats.correlation import pearson, resampling_weights
 
@@ -154,6 +155,17 @@ def test_a_draw_is_a_board_with_items_repeated(missing: float, documents: bool) 
     low, high = taken.intervals
     assert (low <= high).all()
     assert low[0, 0] == pytest.approx(np.nanquantile(taken.drawn[:, 0, 0], 0.025, axis=0))
+
+
+def test_draws_that_are_worked_out_in_blocks_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    scores, human = gappy(missing=0.3)
+    at_once = agreement_parts(scores, human, draws=7, seed=9)
+    monkeypatch.setattr(module, "_BLOCK", 1)
+    one_by_one = agreement_parts(scores, human, draws=7, seed=9)
+    assert one_by_one.drawn == pytest.approx(at_once.drawn, abs=1e-12, nan_ok=True)
+    monkeypatch.setattr(module, "_BLOCK", 2 * 10**3)
+    in_blocks = agreement_parts(scores, human, draws=7, seed=9)
+    assert in_blocks.drawn == pytest.approx(at_once.drawn, abs=1e-12, nan_ok=True)
 
 
 def test_without_two_outputs_of_an_item_or_without_variance_there_are_no_parts() -> None:

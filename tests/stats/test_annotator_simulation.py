@@ -26,6 +26,7 @@ UNIFORM, FIXED = (
 def test_a_round_keeps_genies_proportions() -> None:
     random = np.random.default_rng(0)
     rounds = [simulate_round(np.full(200, 50), random) for _ in range(200)]
+    assert all((one.right + one.wrong == 50).all() for one in rounds)
     noisy = np.concatenate([one.noisy for one in rounds])
     share = np.concatenate([one.right for one in rounds]) / 50
     assert noisy.mean() == pytest.approx(0.055, abs=0.006)

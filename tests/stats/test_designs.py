@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from billboards.errors import InvalidInput, NotEnoughData
-from billboards.stats.designs import SCALES, DesignResult, Labels, compare_designs, labels_of, majority
+from billboards.stats.designs import SCALES, DesignResult, Labels, compare_designs, halved, labels_of, majority
 
 
 def made_up(seed: int = 0, *, items: int = 300, each: int = 6) -> Labels:
@@ -86,6 +86,10 @@ def test_scales_are_thresholds_and_the_nearest_of_five() -> None:
     values = np.array([0, 0.12, 0.13, 0.49, 0.5, 0.9, 1, np.nan])
     assert np.array_equal(SCALES["binary"](values), [0, 0, 0, 0, 1, 1, 1, np.nan], equal_nan=True)
     assert np.array_equal(SCALES["five-level"](values), [0, 0, 0.25, 0.5, 0.5, 1, 1, np.nan], equal_nan=True)
+
+
+def test_each_half_has_at_most_half_of_the_fewest_labels() -> None:
+    assert [halved(made_up(items=3, each=each), 3) for each in (2, 5, 6, 20)] == [1, 2, 3, 3]
 
 
 def test_items_with_too_few_labels_are_left_out_and_values_beyond_the_scale_refused() -> None:

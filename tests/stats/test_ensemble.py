@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from sklearn.linear_model import Lasso
 
 from billboards.errors import NotEnoughData
-from billboards.stats.ensemble import apply_linear, fit_ensemble, gather_blocks
+from billboards.stats.ensemble import apply_linear, fit_ensemble, gather_blocks, held_out_correlation
 
 Floats = NDArray[np.float64]
 
@@ -87,3 +87,9 @@ def test_one_judged_generator_is_not_enough() -> None:
     scores, human = board(7, generators=1)
     with pytest.raises(NotEnoughData, match="at least 2 generators"):
         fit_ensemble(gather_blocks(scores, human))
+
+
+def test_predictions_that_do_not_vary_have_no_correlation() -> None:
+    scores, human = board(0)
+    assert np.isnan(held_out_correlation(gather_blocks(scores, np.full_like(human, 50.0)), 0.1))
+    assert held_out_correlation(gather_blocks(scores, human), 0.1) > 0.3

@@ -8,7 +8,7 @@ import numpy as np
 import pandas
 import pytest
 from numpy.typing import NDArray
-from scipy.stats import multivariate_normal
+from scipy.stats import multivariate_normal, multivariate_t
 from statsmodels.formula.api import mixedlm
 
 from billboards.errors import NotEnoughData
@@ -109,6 +109,20 @@ def test_the_density_is_the_normal_likelihood_times_rayleighs_priors() -> None:
     steps = 1e-5 * np.eye(len(EFFECTS))
     numeric = [(posterior.value(second + step) - posterior.value(second - step)) / 2e-5 for step in steps]
     np.testing.assert_allclose(slope, numeric, atol=1e-6)
+
+
+def test_draws_count_by_the_density_over_that_which_they_were_drawn_from() -> None:
+    posterior = model._Posterior(simulate(5, 4, seed=3, share=0.8).agreements)
+    mode = np.log(TRUTH)
+    drawn, weights = model._importance_draws(posterior, mode, 200, seed=1)
+    shape = np.linalg.inv(posterior.precision(mode))
+    proposal = multivariate_t(mode, shape, df=int(model._FREEDOM))
+    logs = np.array([posterior.value(one) - proposal.logpdf(one) for one in drawn])
+    inside = ((drawn > model._LOWEST) & (drawn < model._HIGHEST)).all(axis=1)
+    expected = np.exp(logs - logs.max())
+    ratio = weights[inside] / expected[inside]
+    assert inside.sum() > 150
+    np.testing.assert_allclose(ratio, ratio[0], rtol=1e-8)
 
 
 def test_predictions_are_the_conditional_normal_of_the_plain_formula() -> None:

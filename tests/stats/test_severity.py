@@ -109,6 +109,7 @@ def test_generators_that_no_annotator_connects_are_said_not_to_be_identified() -
     found = correct_severity(value, generator, np.arange(80), annotator)
     assert not found.identified
     assert found.part.tolist() == [0, 1]
+    assert correct_severity(value, np.tile([0, 1], 40), np.arange(80), annotator).identified
     assert connected_parts(np.array([0, 1, 1, 2]), np.array([0, 0, 1, 1])).tolist() == [0, 0, 0]
 
 

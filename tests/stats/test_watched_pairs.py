@@ -185,6 +185,7 @@ def test_metrics_that_always_agree_are_not_told_apart() -> None:
     scores, human = metrics(60, 4, 0.6)
     watched = watch_correlations(instance_sums(np.concatenate([scores, 2 * scores + 1]), human))
     assert not watched.decisions.decided.any()
+    assert (watched.decisions.evidence == 0).all()
     assert np.isnan(watched.difference_low).all()
     few = watch_correlations(instance_sums(scores[:, :, :20], human[:, :20]))
     assert np.isnan(few.value).all()

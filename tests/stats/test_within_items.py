@@ -10,6 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from billboards.errors import InvalidInput
+from billboards.stats import within_items as module
 from billboards.stats.bootstrap import Unit
 from billboards.stats.correlation import resampling_weights
 from billboards.stats.pairwise import pairwise_difference_pearson
@@ -71,6 +72,17 @@ def test_every_draw_weights_pairs_as_a_loop_does(unit: Unit) -> None:
     low, high = np.nanquantile(np.array(drawn), (0.025, 0.975), axis=0)
     assert measured.low == pytest.approx(low, abs=1e-9)
     assert measured.high == pytest.approx(high, abs=1e-9)
+
+
+@pytest.mark.parametrize("unit", ["instances", "documents", "generators"])
+def test_draws_that_are_worked_out_in_blocks_are_the_same(unit: Unit, monkeypatch: pytest.MonkeyPatch) -> None:
+    scores, human = gappy()
+    documents = np.arange(14) // 3
+    at_once = within_items(scores, human, unit=unit, documents=documents, draws=41, seed=3)
+    monkeypatch.setattr(module, "_BLOCK", 6 * 14 * 2)
+    in_blocks = within_items(scores, human, unit=unit, documents=documents, draws=41, seed=3)
+    assert in_blocks.low == pytest.approx(at_once.low, abs=1e-12)
+    assert in_blocks.high == pytest.approx(at_once.high, abs=1e-12)
 
 
 def test_what_all_outputs_of_an_instance_have_in_common_earns_nothing() -> None:

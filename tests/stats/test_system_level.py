@@ -1,0 +1,32 @@
+"""Values of whole systems: standardised over generators, and freed of what another value explains."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.testing import assert_allclose
+
+from billboards.stats.system_level import residuals, standardised, wilson_interval
+
+
+def test_each_row_is_standardised_by_its_own_mean_and_spread() -> None:
+    values = np.array([[1.0, 2.0, 3.0, np.nan], [10.0, 10.0, 10.0, 10.0], [0.0, 5.0, -5.0, 0.0]])
+    taken = standardised(values)
+    assert_allclose(taken[0], [-np.sqrt(1.5), 0, np.sqrt(1.5), np.nan])
+    assert taken[1].tolist() == [0, 0, 0, 0]
+    assert_allclose([taken[2].mean(), taken[2].std()], [0, 1], atol=1e-12)
+
+
+def test_what_is_left_has_nothing_in_common_with_what_was_given() -> None:
+    random = np.random.default_rng(0)
+    given = random.normal(size=40)
+    left = residuals(2 * given + random.normal(size=40), given)
+    assert abs(np.corrcoef(left, given)[0, 1]) < 1e-12
+    assert_allclose(residuals(3 * given + 1, given), np.zeros(40), atol=1e-12)
+
+
+def test_wilsons_interval_is_that_of_statsmodels() -> None:
+    from statsmodels.stats.proportion import proportion_confint
+
+    for right, n in ((0, 5), (3, 10), (10, 10), (47, 100)):
+        assert_allclose(wilson_interval(right, n), proportion_confint(right, n, method="wilson"), atol=1e-6)
+    assert wilson_interval(0, 0) == (0.0, 1.0)
