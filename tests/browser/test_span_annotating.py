@@ -110,7 +110,7 @@ def test_a_document_of_twelve_segments_is_annotated_by_keyboard_alone_through_lo
     campaign, (link,) = start("keys", "mqm-document")
     opened = page(link)
     expect(opened.get_by_text("Read the document segment by segment")).to_be_visible()
-    expect(opened.locator("#in-document")).to_have_text("this document: 0 of 12")
+    expect(opened.locator("#in-document")).to_have_text("this document: 0/12")
 
     # 1 "The harbour was still at morning.": two marks; the cursor stays at its word after each.
     _press(opened, "ArrowRight")
@@ -137,7 +137,7 @@ def test_a_document_of_twelve_segments_is_annotated_by_keyboard_alone_through_lo
     _press(opened, "Enter")
     assert _focused(opened) == "segment-2 output"
     expect(_said(opened, 1)).to_have_text("Answered.")
-    expect(opened.locator("#in-document")).to_have_text("this document: 1 of 12")
+    expect(opened.locator("#in-document")).to_have_text("this document: 1/12")
 
     # 2 "The ferry leaves today.": "nicht" is left out, marked in the source, with a comment.
     _press(opened, "s")
@@ -182,7 +182,7 @@ def test_a_document_of_twelve_segments_is_annotated_by_keyboard_alone_through_lo
     opened.context.close()
     again = page(link)
     assert _focused(again) == "segment-5 output"
-    expect(again.locator("#in-document")).to_have_text("this document: 4 of 12")
+    expect(again.locator("#in-document")).to_have_text("this document: 4/12")
     expect(_marks(again, 5)).to_contain_text(["“8.30 clock”: minor"])
     _press(again, "Enter")
 
