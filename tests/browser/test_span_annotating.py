@@ -376,6 +376,32 @@ def test_two_translations_side_by_side_are_marked_each(
     assert [values["mqm"] for values in line.values] == [-5.0, -6.0]
 
 
+@pytest.mark.parametrize(
+    ("language", "selected", "marked", "listed"),
+    [
+        ("de", "Ausgewählt: „The“", "Markiert: „The“, major", "„The“: major, Accuracy/Mistranslation entfernen"),
+        (
+            "ar",
+            "المحدَّد: \u2068«\u2068The\u2069»\u2069",
+            "عُلِّم: \u2068«\u2068The\u2069»\u2069، \u2068major\u2069",
+            "«\u2068The\u2069»: major, Accuracy/Mistranslation حذف",
+        ),
+    ],
+    ids=["German", "Arabic"],
+)
+def test_marks_are_made_in_the_annotators_language(
+    start: Start, page: OpenPage, language: str, selected: str, marked: str, listed: str
+) -> None:
+    _, (link,) = start(f"in {language}", "mqm-document")
+    opened = page(f"{link}?lang={language}")
+    state = opened.locator("#segment-1 .marking .state")
+    _press(opened, "ArrowRight", "ArrowRight")
+    expect(state).to_have_text(selected)
+    _press(opened, "2")
+    expect(state).to_have_text(marked)
+    expect(_marks(opened, 1)).to_have_text([listed])
+
+
 def test_scripts_blocked_the_page_says_that_marking_needs_them(start: Start, page: OpenPage) -> None:
     _, (link,) = start("blocked", "mqm-document")
     opened = page(link, java_script_enabled=False)
