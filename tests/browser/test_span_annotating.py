@@ -400,6 +400,7 @@ def test_marks_are_made_in_the_annotators_language(
     _press(opened, "2")
     expect(state).to_have_text(marked)
     expect(_marks(opened, 1)).to_have_text([listed])
+    assert opened.evaluate("document.documentElement.scrollWidth <= innerWidth"), "nothing lies beside the page"
 
 
 def test_scripts_blocked_the_page_says_that_marking_needs_them(start: Start, page: OpenPage) -> None:
