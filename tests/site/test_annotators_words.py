@@ -6,6 +6,7 @@ import html
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from campaign_sites import CampaignSite, campaign_site
@@ -115,10 +116,17 @@ def test_weights_decide_and_then_the_order() -> None:
     assert preferred("a;q=0.1,b,c;q=0.9,d") == ["b", "d", "c", "a"]
 
 
-def _rich(ferry: CampaignSite, **plan: object) -> tuple[str, str]:
+def _rich(ferry: CampaignSite, **plan: Any) -> tuple[str, str]:
     """An open campaign with consent, surveys, tests to begin with and pay; its id and an annotator's link."""
     source = template_source("genie-translation").replace("version = 1\n", 'version = 1\nconsent = "C"\n', 1) + SURVEY
-    settings = {"instances": 2, "positive": 0.0, "negative": 0.0, "qualification": 2, "pass_mark": 0.0, "pay": 0.5}
+    settings: dict[str, Any] = {
+        "instances": 2,
+        "positive": 0.0,
+        "negative": 0.0,
+        "qualification": 2,
+        "pass_mark": 0.0,
+        "pay": 0.5,
+    }
     site, owner = ferry.pages.site, ferry.pages.owner
     sent = SentTemplate("mine.toml", source)
     made = create_campaign(
