@@ -110,7 +110,7 @@ def test_a_document_of_twelve_segments_is_annotated_by_keyboard_alone_through_lo
     campaign, (link,) = start("keys", "mqm-document")
     opened = page(link)
     expect(opened.get_by_text("Read the document segment by segment")).to_be_visible()
-    expect(opened.locator("#in-document")).to_have_text("this document: 0 of 12")
+    expect(opened.locator("#in-document")).to_have_text("this document: 0/12")
 
     # 1 "The harbour was still at morning.": two marks; the cursor stays at its word after each.
     _press(opened, "ArrowRight")
@@ -137,7 +137,7 @@ def test_a_document_of_twelve_segments_is_annotated_by_keyboard_alone_through_lo
     _press(opened, "Enter")
     assert _focused(opened) == "segment-2 output"
     expect(_said(opened, 1)).to_have_text("Answered.")
-    expect(opened.locator("#in-document")).to_have_text("this document: 1 of 12")
+    expect(opened.locator("#in-document")).to_have_text("this document: 1/12")
 
     # 2 "The ferry leaves today.": "nicht" is left out, marked in the source, with a comment.
     _press(opened, "s")
@@ -182,7 +182,7 @@ def test_a_document_of_twelve_segments_is_annotated_by_keyboard_alone_through_lo
     opened.context.close()
     again = page(link)
     assert _focused(again) == "segment-5 output"
-    expect(again.locator("#in-document")).to_have_text("this document: 4 of 12")
+    expect(again.locator("#in-document")).to_have_text("this document: 4/12")
     expect(_marks(again, 5)).to_contain_text(["“8.30 clock”: minor"])
     _press(again, "Enter")
 
@@ -374,6 +374,33 @@ def test_two_translations_side_by_side_are_marked_each(
     assert set(line.outputs) == {"word", "plain"}
     assert [mark["output"] for mark in line.answers["mqm"]] == [0, 1, 1]
     assert [values["mqm"] for values in line.values] == [-5.0, -6.0]
+
+
+@pytest.mark.parametrize(
+    ("language", "selected", "marked", "listed"),
+    [
+        ("de", "Ausgewählt: „The“", "Markiert: „The“, major", "„The“: major, Accuracy/Mistranslation entfernen"),
+        (
+            "ar",
+            "المحدَّد: \u2068«\u2068The\u2069»\u2069",
+            "عُلِّم: \u2068«\u2068The\u2069»\u2069، \u2068major\u2069",
+            "«\u2068The\u2069»: major, Accuracy/Mistranslation حذف",
+        ),
+    ],
+    ids=["German", "Arabic"],
+)
+def test_marks_are_made_in_the_annotators_language(
+    start: Start, page: OpenPage, language: str, selected: str, marked: str, listed: str
+) -> None:
+    _, (link,) = start(f"in {language}", "mqm-document")
+    opened = page(f"{link}?lang={language}")
+    state = opened.locator("#segment-1 .marking .state")
+    _press(opened, "ArrowRight", "ArrowRight")
+    expect(state).to_have_text(selected)
+    _press(opened, "2")
+    expect(state).to_have_text(marked)
+    expect(_marks(opened, 1)).to_have_text([listed])
+    assert opened.evaluate("document.documentElement.scrollWidth <= innerWidth"), "nothing lies beside the page"
 
 
 def test_scripts_blocked_the_page_says_that_marking_needs_them(start: Start, page: OpenPage) -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import html
+import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from campaign_sites import CampaignSite, campaign_site
@@ -19,6 +21,16 @@ from billboards.site.campaigns.words import LANGUAGES, chosen_words, preferred, 
 ROOT = Path(__file__).resolve().parents[2] / "src" / "billboards"
 ENGLISH = words_of("en")
 OTHERS = LANGUAGES[1:]
+#: What is spelled as in English: single words, quotes, and what is printed on keys.
+ALIKE = {
+    "de": {"segment"},
+    "es": {"marks_control_key"},
+    "fr": {"image", "segment", "source", "marks_control_key"},
+    "zh": {"marks_quoted", "marks_delete_key", "marks_control_key"},
+    "hi": {"marks_quoted", "marks_delete_key", "marks_control_key"},
+    "ar": {"marks_delete_key", "marks_control_key"},
+}
+KEYS = {"Shift", "Ctrl", "Enter", "Esc", "Del"}
 SURVEY = """
 [[survey]]
 name = "age"
@@ -51,16 +63,14 @@ def test_every_language_has_every_message_with_its_places(code: str) -> None:
 def test_messages_are_translated(code: str) -> None:
     words = words_of(code)
     same = {key for key, message in words.messages.items() if message == ENGLISH.messages[key]}
-    assert same <= {"image"}, "only the French for an image is spelled alike"
+    assert same == ALIKE[code]
 
 
 def test_every_message_is_used_and_every_message_used_is_there() -> None:
     folders = (ROOT / "site" / "campaigns", ROOT / "campaigns" / "questions")
     pages = [path.read_text("utf-8") for folder in folders for path in folder.rglob("*.html.j2")]
     used = {key for page in pages for key in re.findall(r'\bt\("(\w+)"[,)]', page)}
-    used |= {
-        key for page in pages for pair in re.findall(r't\("(\w+)" if \w[\w.]* else "(\w+)"\)', page) for key in pair
-    }
+    used |= {key for page in pages for pair in re.findall(r't\("(\w+)" if [^}]+? else "(\w+)"\)', page) for key in pair}
     used |= {f"turn_{state}" for state in MESSAGES if state != "item"} | {"best", "worst"}
     assert used <= set(ENGLISH.messages)
     python = "\n".join(path.read_text("utf-8") for path in (ROOT / "site" / "campaigns").glob("*.py"))
@@ -106,13 +116,22 @@ def test_weights_decide_and_then_the_order() -> None:
     assert preferred("a;q=0.1,b,c;q=0.9,d") == ["b", "d", "c", "a"]
 
 
-def _rich(ferry: CampaignSite) -> tuple[str, str]:
+def _rich(ferry: CampaignSite, **plan: Any) -> tuple[str, str]:
     """An open campaign with consent, surveys, tests to begin with and pay; its id and an annotator's link."""
     source = template_source("genie-translation").replace("version = 1\n", 'version = 1\nconsent = "C"\n', 1) + SURVEY
-    settings = CampaignPlan(instances=2, positive=0.0, negative=0.0, qualification=2, pass_mark=0.0, pay=0.5)
+    settings: dict[str, Any] = {
+        "instances": 2,
+        "positive": 0.0,
+        "negative": 0.0,
+        "qualification": 2,
+        "pass_mark": 0.0,
+        "pay": 0.5,
+    }
     site, owner = ferry.pages.site, ferry.pages.owner
     sent = SentTemplate("mine.toml", source)
-    made = create_campaign(site, owner, "ferry", "rich", sent, generators=["g0"], plan=settings)
+    made = create_campaign(
+        site, owner, "ferry", "rich", sent, generators=["g0"], plan=CampaignPlan(**{**settings, **plan})
+    )
     (link,) = invite(site, owner, made.id, ["ann"])
     return open_campaign(site, owner, made.id).id, link.path
 
@@ -169,6 +188,59 @@ def test_no_page_of_an_annotator_has_english_left(ferry: CampaignSite, code: str
     look()
     close_campaign(site, owner, campaign)
     assert words_of(code)("turn_closed") in html.unescape(look())
+
+
+def _marking(page: str) -> tuple[list[str], dict[str, str]]:
+    """What the tools for marking say: texts and labels, without the template's words, and the words of their script."""
+    found = re.search(r"<noscript>.*?</details>", page, re.DOTALL)
+    assert found is not None
+    own = re.sub(r"<select.*?</select>|<bdi>.*?</bdi>", "", found[0], flags=re.DOTALL)
+    labels = re.findall(r'(?:aria-label|title|placeholder|alt)="([^"]*)"', own)
+    words = re.search(r"data-words='([^']*)'", own)
+    assert words is not None
+    texts = re.sub(r"<[^>]*>", "\n", re.sub(r"data-words='[^']*'", "", own)).split("\n")
+    return [html.unescape(text).strip() for text in (*texts, *labels) if text.strip()], json.loads(words[1])
+
+
+def test_marking_errors_has_no_english_left_in_any_language(ferry: CampaignSite) -> None:
+    every_tool = "allows_missing = true\nmarks_source = true\ncomments = true\nno_translation = 25\n"
+    source = template_source("mqm").replace("allows_missing = true\n", every_tool, 1)
+    plan = CampaignPlan(instances=2, positive=0.0, negative=0.0)
+    site, owner = ferry.pages.site, ferry.pages.owner
+    sent = SentTemplate("mine.toml", source)
+    made = create_campaign(site, owner, "ferry", "marks", sent, generators=["g0"], plan=plan)
+    open_campaign(site, owner, made.id)
+    (link,) = invite(site, owner, made.id, ["ann"])
+    texts, script = _marking(ferry.pages.get(link.path).text)
+    told = {*texts, *script.values()}
+    english = {message for key, message in ENGLISH.messages.items() if key.startswith("marks_")}
+    assert english <= told, "every message is on the page of a template with every tool"
+    fixed = {text for text in told - english if re.search(r"\w\w", text)}
+    assert fixed == set(), "and nothing else is said"
+    for code in OTHERS:
+        words = words_of(code)
+        texts, script = _marking(ferry.pages.get(link.path, **{"accept-language": code}).text)
+        told = {*texts, *script.values()}
+        assert {message for key, message in words.messages.items() if key.startswith("marks_")} <= told
+        alike = {ENGLISH.messages[key] for key in ALIKE[code]}
+        assert told & english <= alike, code
+        if code in ("zh", "hi", "ar"):
+            latin = set(re.findall(r"[A-Za-z]{2,}", re.sub(r"\{\w+\}", "", " ".join(told))))
+            assert latin <= KEYS, code
+
+
+def test_the_script_for_marking_says_only_words_of_the_page() -> None:
+    folder = ROOT / "campaigns" / "questions" / "spans"
+    script = (folder / "question.js").read_text("utf-8")
+    page = (folder / "question.html.j2").read_text("utf-8")
+    given = set(re.findall(r'"(\w+)": t\("marks_', page))
+    asked = {name for call in re.findall(r"this\.word\(([^{)]*)", script) for name in re.findall(r'"(\w+)"', call)}
+    assert given == asked
+    said = [*re.findall(r'"([^"\n]*)"', script), *re.findall(r"`([^`]*)`", script)]
+    for key, message in ENGLISH.messages.items():
+        spoken = max(re.split(r"\{\w+\}", message), key=len).strip(" ,:.")
+        if key.startswith("marks_") and len(spoken) > 3 and key != "marks_remove":
+            assert not any(re.search(rf"(?<![\w-]){re.escape(spoken)}(?![\w-])", literal) for literal in said), key
 
 
 def test_the_switch_leads_to_every_language_and_is_remembered(ferry: CampaignSite) -> None:

@@ -1,26 +1,16 @@
 // Marking errors in an output or its source, by mouse, touch or keyboard. The server counts places in code points, a
 // browser's texts in units of UTF-16; places are turned from one into the other where marks are read and written.
 const NO_TRANSLATION = "Non-translation";
-// Every word that the script writes into the page.
-const WORDS = {
-  missing: "something is missing",
-  noTranslation: "not a translation",
-  leftOut: (quoted) => `left out: ${quoted}`,
-  change: (quoted, severity) => `Change: ${quoted}, ${severity}`,
-  remove: "remove",
-  removeIt: (quoted, severity) => `Remove: ${quoted}, ${severity}`,
-  selectFirst: "Select the words first, then say how bad it is.",
-  selected: (text) => `Selected: ${text}`,
-  onMark: (text, severity, category) => `Mark: ${text}, ${severity}${category ? `, ${category}` : ""}`,
-  extent: (text) => `Extent: ${text}. Arrows move its beginning, with Shift its end; Esc ends it.`,
-  marked: (text, severity) => `Marked: ${text}, ${severity}`,
-  removed: (text) => `Removed: ${text}`,
-  undone: "Undone.",
-  redone: "Redone.",
-  nothingToUndo: "There is nothing to undo.",
-  toMark: (heading) => `${heading}, to mark errors in`,
-  toMarkSource: (heading) => `${heading}, to mark what was left out`,
-};
+const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]/;
+
+// A message with its places filled in. A value that may run against the message is isolated, so that neither of them
+// turns the other's commas and quotes around.
+function fill(message, values, direction) {
+  return message.replace(/\{(\w+)\}/g, (_, name) => {
+    const value = values[name];
+    return direction === "rtl" || RIGHT_TO_LEFT.test(value) ? `\u2068${value}\u2069` : value;
+  });
+}
 
 const toPoints = (text, unit) => [...text.slice(0, unit)].length;
 const toUnits = (text, point) => [...text].slice(0, point).join("").length;
@@ -42,6 +32,8 @@ class Marking {
     this.list = this.tools.querySelector(".marks");
     this.state = this.tools.querySelector(".state");
     this.severities = this.tools.dataset.severities.split("|");
+    // Every word that is written into the page, in its language.
+    this.words = JSON.parse(this.tools.dataset.words);
     this.category = this.tools.querySelector("[data-category]");
     this.comment = this.tools.querySelector("[data-comment]");
     const item = question.closest("[data-item]") ?? document;
@@ -70,8 +62,12 @@ class Marking {
     const heading = element.closest("[data-cell]")?.querySelector("h2")?.textContent ?? "";
     element.tabIndex = 0;
     element.setAttribute("role", "group");
-    element.setAttribute("aria-label", source ? WORDS.toMarkSource(heading) : WORDS.toMark(heading));
+    element.setAttribute("aria-label", this.word(source ? "toMarkSource" : "toMark", { heading }));
     return { element, place, source, text: element.textContent, words: wordsOf(element.textContent, element.lang) };
+  }
+
+  word(name, values = {}) {
+    return fill(this.words[name], values, this.tools.dir);
   }
 
   textOf(mark) {
@@ -106,7 +102,7 @@ class Marking {
   }
 
   travel(from, to, word) {
-    if (!from.length) return this.say(WORDS.nothingToUndo);
+    if (!from.length) return this.say(this.word("nothingToUndo"));
     to.push(this.marks);
     this.set(from.pop());
     this.say(word);
@@ -136,9 +132,9 @@ class Marking {
     const at = this.atHand();
     if (at && this.isExact(at) && !this.missing) {
       this.replace(at, { severity });
-      return this.say(WORDS.marked(this.quoted(at), severity));
+      return this.say(this.word("marked", { quoted: this.quoted(at), severity }));
     }
-    if (!this.chosen) return this.say(WORDS.selectFirst);
+    if (!this.chosen) return this.say(this.word("selectFirst"));
     const { text, start, end } = this.chosen;
     const made = { output: text.source ? this.output : text.place, start, end: this.missing ? start : end, severity };
     if (this.category) made.category = this.category.value;
@@ -150,13 +146,13 @@ class Marking {
     getSelection().removeAllRanges();
     this.change([...this.marks.filter((mark) => mark.output !== made.output || mark.category !== NO_TRANSLATION), made], made);
     text.element.focus({ preventScroll: true });
-    this.say(WORDS.marked(this.quoted(made), severity));
+    this.say(this.word("marked", { quoted: this.quoted(made), severity }));
   }
 
   remove(mark) {
     const quoted = this.quoted(mark);
     this.change(this.marks.filter((other) => other !== mark));
-    this.say(WORDS.removed(quoted));
+    this.say(this.word("removed", { quoted }));
   }
 
   refuseTranslation() {
@@ -166,14 +162,19 @@ class Marking {
     if (before) return this.remove(before);
     const made = { output, start: 0, end: text.length, severity: this.tools.dataset.worst, category: NO_TRANSLATION };
     this.change([...this.marks.filter((mark) => mark.output !== output), made], made);
-    this.say(WORDS.noTranslation);
+    this.say(this.word("noTranslation"));
   }
 
   quoted(mark) {
-    if (mark.category === NO_TRANSLATION) return WORDS.noTranslation;
-    if (mark.missing) return WORDS.missing;
-    const words = `“${this.textOf(mark).text.slice(mark.start, mark.end)}”`;
-    return mark.source ? WORDS.leftOut(words) : words;
+    if (mark.category === NO_TRANSLATION) return this.word("noTranslation");
+    if (mark.missing) return this.word("missing");
+    const quoted = this.word("quoted", { words: this.textOf(mark).text.slice(mark.start, mark.end) });
+    return mark.source ? this.word("leftOut", { quoted }) : quoted;
+  }
+
+  // The template's own words for a mark: how bad it is, and of what kind.
+  judged({ severity, category }) {
+    return category && category !== NO_TRANSLATION ? `${severity}, ${category}` : severity;
   }
 
   // What is seen.
@@ -224,17 +225,17 @@ class Marking {
     item.classList.toggle("is-at-hand", isAtHand);
     const quoted = this.quoted(mark);
     const word = Object.assign(document.createElement("button"), { type: "button", className: "plain word", textContent: quoted });
-    word.setAttribute("aria-label", WORDS.change(quoted, mark.severity));
+    word.setAttribute("aria-label", this.word("change", { quoted, severity: mark.severity }));
     word.addEventListener("click", () => this.open(mark));
-    const remove = Object.assign(document.createElement("button"), { type: "button", className: "plain", textContent: WORDS.remove });
-    remove.setAttribute("aria-label", WORDS.removeIt(quoted, mark.severity));
+    const remove = Object.assign(document.createElement("button"), { type: "button", className: "plain", textContent: this.word("remove") });
+    remove.setAttribute("aria-label", this.word("removeIt", { quoted, severity: mark.severity }));
     remove.addEventListener("click", () => {
       this.remove(mark);
       this.toText();
     });
     const which = this.texts.filter(({ source }) => !source).length > 1 ? ` (${this.texts[mark.output].element.closest("[data-cell]").querySelector("h2").textContent})` : "";
-    const kind = mark.category && mark.category !== NO_TRANSLATION ? `, ${mark.category}` : "";
-    item.append(word, `: ${mark.severity}${kind}${which}${mark.comment ? ` – ${mark.comment}` : ""} `, remove);
+    const apart = (text) => Object.assign(document.createElement("bdi"), { textContent: text });
+    item.append(word, ": ", apart(this.judged(mark)), which, ...(mark.comment ? [" – ", apart(mark.comment)] : []), " ", remove);
     return item;
   }
 
@@ -267,8 +268,8 @@ class Marking {
     if (!text.source) this.output = text.place;
     this.draw();
     const at = this.atHand();
-    const words = `“${text.text.slice(start, end)}”`;
-    this.say(at ? WORDS.onMark(this.quoted(at), at.severity, at.category) : WORDS.selected(words));
+    const quoted = at ? this.quoted(at) : this.word("quoted", { words: text.text.slice(start, end) });
+    this.say(at ? this.word("atMark", { quoted, severity: this.judged(at) }) : this.word("selected", { quoted }));
     text.element.querySelector(".chosen")?.scrollIntoView({ block: "nearest" });
   }
 
@@ -281,7 +282,7 @@ class Marking {
     this.output = mark.output;
     this.draw();
     text.element.focus({ preventScroll: true });
-    this.say(WORDS.onMark(this.quoted(mark), mark.severity, mark.category));
+    this.say(this.word("atMark", { quoted: this.quoted(mark), severity: this.judged(mark) }));
   }
 
   step(text, forward, extend) {
@@ -321,7 +322,7 @@ class Marking {
     const changed = this.replace(mark, { start, end });
     this.resizing = resizing;
     this.drawTools(changed);
-    this.say(WORDS.extent(this.quoted(changed)));
+    this.say(this.word("resizing", { quoted: this.quoted(changed) }));
   }
 
   beginResizing() {
@@ -331,7 +332,7 @@ class Marking {
     this.edited = mark;
     this.resizing = !this.resizing;
     this.draw();
-    if (this.resizing) this.say(WORDS.extent(this.quoted(mark)));
+    if (this.resizing) this.say(this.word("resizing", { quoted: this.quoted(mark) }));
   }
 
   toText() {
@@ -367,8 +368,8 @@ class Marking {
     const forward = (event.key === "ArrowRight") === toRight;
     const control = event.ctrlKey || event.metaKey;
     if (control && /^[zy]$/i.test(event.key)) {
-      if (event.key.toLowerCase() === "y" || event.shiftKey) this.travel(this.future, this.past, WORDS.redone);
-      else this.travel(this.past, this.future, WORDS.undone);
+      if (event.key.toLowerCase() === "y" || event.shiftKey) this.travel(this.future, this.past, this.word("redone"));
+      else this.travel(this.past, this.future, this.word("undone"));
     } else if (arrow && this.resizing && this.edited) {
       this.resize(forward, event.shiftKey, control);
     } else if (control || event.altKey) {
@@ -472,8 +473,8 @@ class Marking {
     on("no-translation", () => this.refuseTranslation());
     on("resize", () => this.beginResizing());
     on("remove", () => this.atHand() && this.remove(this.atHand()));
-    on("back", () => this.travel(this.past, this.future, WORDS.undone));
-    on("forth", () => this.travel(this.future, this.past, WORDS.redone));
+    on("back", () => this.travel(this.past, this.future, this.word("undone")));
+    on("forth", () => this.travel(this.future, this.past, this.word("redone")));
     this.category?.addEventListener("change", (event) => {
       event.stopPropagation();
       const mark = this.atHand();
