@@ -9,7 +9,7 @@ there is no n-gram to speak of, nothing is repeated and nothing is new: 0.
 from __future__ import annotations
 
 import unicodedata
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any, ClassVar
 
@@ -113,6 +113,12 @@ class Repetition(CountedStatistic):
     """The share of an output's n-grams that came before in the same output."""
 
     n: ClassVar[int]
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.definition == "beametrics":
+            # A number instead of a share.
+            object.__setattr__(self, "card", replace(self.card, range=(0.0, None)))
 
     def score_batch(self, batch: Batch) -> Floats:
         if self.definition == "beametrics":
