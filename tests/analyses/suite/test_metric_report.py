@@ -84,6 +84,11 @@ def test_the_page_and_the_tables_say_the_same(report: MetricReport) -> None:
     assert titles[0] == "chrF over boards: agreement with people × 100"
     assert "Where it fails worst" in page
     assert "<script" not in page
+    assert "One metric on 2 boards" in page
+    assert page.index("over all boards") < page.index("is compared with")
+    assert (
+        page.index("Board by board</h2>") < page.index("Where it fails worst</h2>") < page.index("Against every other")
+    )
 
 
 def test_a_metric_beside_those_of_the_boards_is_scored_first(suite: OpenSuite) -> None:
@@ -156,6 +161,30 @@ def test_every_statement_is_what_rank_says_on_the_same_boards(tmp_path: Path) ->
         assert rival.p == pytest.approx(overall.p[report.metric][rival.metric])
     page = metric_report_html(report)
     assert "Against every other metric" in page
+
+
+def test_an_audit_of_every_board_is_part_of_the_report_when_asked_for(suite: OpenSuite) -> None:
+    result = suite.report_metric("chrF", metrics=["chrF", "ROUGE-1"], draws=50, audit=True)
+    checks = {check.board: check for check in result.value.checks}
+    assert set(checks) == {"one", "pairs"}
+    assert all(check.kind == "audit" for check in checks.values())
+    assert checks["one"].words
+    assert any(sentence.startswith("Audit on one: ") for sentence in result.words)
+    page = metric_report_html(result.value)
+    assert "Audit on one" in page
+    assert "Challenge on" not in page
+
+
+def test_a_challenge_on_every_board_is_part_of_the_report_when_asked_for(suite: OpenSuite) -> None:
+    result = suite.report_metric("chrF", metrics=["chrF", "ROUGE-1"], draws=50, challenge=True)
+    checks = {check.board: check for check in result.value.checks}
+    assert set(checks) == {"one", "pairs"}
+    assert all(check.kind == "challenge" and (check.words or check.reason) for check in checks.values())
+    assert checks["one"].words
+    assert any(sentence.startswith("Challenge on one: ") for sentence in result.words)
+    page = metric_report_html(result.value)
+    assert "Challenge on one" in page
+    assert "Audit on" not in page
 
 
 def test_an_unknown_metric_is_refused(suite: OpenSuite) -> None:
