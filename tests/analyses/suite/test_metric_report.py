@@ -11,6 +11,7 @@ from small_suites import compared_board, valued_board
 
 from billboards.analyses._archive import open_home
 from billboards.analyses.compare import compare_metrics
+from billboards.analyses.overrating import measure_overrating, references_without
 from billboards.analyses.rank import rank_board
 from billboards.analyses.suite.open import OpenSuite, suite_of
 from billboards.analyses.suite.report_results import MetricReport
@@ -53,6 +54,18 @@ def test_overrating_is_measured_where_a_person_was_judged(report: MetricReport) 
     assert boards["one"].human == "Ada"
     assert boards["one"].overrating is not None
     assert boards["pairs"].overrating is None
+
+
+def test_overrating_of_one_metric_is_the_one_among_all(suite: OpenSuite, report: MetricReport) -> None:
+    home = next(member.home for member in suite.boards if member.label == "one")
+    references = references_without(home.board, "Ada", None)
+    full = measure_overrating(home.board, home.cells, "Ada", references=references, aggregate="truth")
+    among_all = next(estimate for estimate in full.metrics if estimate.name == "chrF")
+    alone = next(entry for entry in report.boards if entry.board == "one").overrating
+    assert alone is not None
+    assert alone.beta0 == pytest.approx(among_all.beta0, rel=1e-12)
+    assert alone.interval90 == pytest.approx(among_all.interval90, rel=1e-12)
+    assert (alone.n, alone.instances) == (among_all.n, among_all.instances)
 
 
 def test_speed_is_what_scoring_took(report: MetricReport) -> None:
