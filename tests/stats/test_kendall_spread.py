@@ -30,21 +30,15 @@ def test_it_is_the_spread_of_a_bootstrap_over_instances(levels: int | None) -> N
     assert kendall_se(scores, human) == pytest.approx(np.std(drawn), rel=0.12)
 
 
-def test_few_levels_and_all_pairs_agree(monkeypatch: pytest.MonkeyPatch) -> None:
-    scores, human = judged(3, 60, 5, seed=3)
-    by_level = kendall_se(scores, human)
-    monkeypatch.setattr(kendall, "_LEVELS", 0)
-    assert kendall_se(scores, human) == pytest.approx(by_level, rel=1e-12)
-
-
-def test_pairs_in_order_less_those_against_it_are_counted_alike_by_level_and_by_pair() -> None:
-    scores, human = (side.ravel() for side in judged(3, 60, 5, seed=5))
+@pytest.mark.parametrize("levels", [None, 5, 40, 1])
+def test_pairs_in_order_less_those_against_it_are_counted_as_a_loop_counts_them(levels: int | None) -> None:
+    scores, human = (side.ravel() for side in judged(3, 60, levels, seed=5))
+    scores = np.round(scores, 1)
     counted = [
-        sum(np.sign((x - other_x) * (y - other_y)) for other_x, other_y in zip(scores, human, strict=True))
+        sum(np.sign(x - other_x) * np.sign(y - other_y) for other_x, other_y in zip(scores, human, strict=True))
         for x, y in zip(scores, human, strict=True)
     ]
-    assert kendall._by_level(scores, human, np.unique(human)).tolist() == counted
-    assert kendall._by_pair(scores, human).tolist() == counted
+    assert kendall._balance(scores, human).tolist() == counted
 
 
 def test_outputs_without_a_score_or_a_judgment_do_not_count() -> None:

@@ -138,8 +138,12 @@ def measure_overrating(
     lam: float | None = None,
     method: Method = AUTO,
     crossed: bool = False,
+    only: str | None = None,
 ) -> OverratingReport:
-    """Overrating of every metric and of the ensemble, or the reason why not; with generators as a sample if crossed."""
+    """Overrating of every metric and of the ensemble, or the reason why not; with generators as a sample if crossed.
+
+    only: a metric, where the others and the ensemble, which takes long to fit, are not asked for.
+    """
     check_values(board, aggregate, NO_EQUAL_QUALITY)
     used = references_without(board, human, references)
     chosen = board.aggregate(aggregate)
@@ -151,7 +155,10 @@ def measure_overrating(
     scores = board_scores(board, store, references=used).leading()
     estimates, missing = [], _unscored(board, store, scores, used)
     columns = [(c.name, c.signature, scores.values[n]) for n, c in enumerate(scores.columns) if not c.is_statistic]
-    columns += _ensemble_column(board, store, scores, aggregate, missing, k=k, lam=lam, method=method)
+    if only is None:
+        columns += _ensemble_column(board, store, scores, aggregate, missing, k=k, lam=lam, method=method)
+    else:
+        columns = [column for column in columns if column[0] == only]
     matrix = np.array([values[rows] for _, _, values in columns]).reshape(-1, *people[rows].shape)
     measured = overrating_all(matrix, people[rows], machine[rows])
     for column, (name, signature, values) in enumerate(columns):

@@ -74,12 +74,6 @@ def _distinct(values: Floats) -> NDArray[np.int64]:
     return distinct
 
 
-#: People mostly judge in a few steps; with more than this, every two outputs are compared instead.
-_LEVELS = 64
-#: Signs that are held at a time.
-_SIGNS = 4_000_000
-
-
 def kendall_se(scores: Floats, human: Floats) -> float:
     """Standard error of tau-b of one metric (rows × instances, NaN where missing) over resampled instances.
 
@@ -110,7 +104,7 @@ def _changes(x: Floats, y: Floats, variant: Variant) -> Floats:
     if not total_x or not total_y:
         return np.full(len(x), np.nan)
     levels = np.unique(y)
-    balance = _by_level(x, y, levels) if len(levels) <= _LEVELS else _by_pair(x, y)
+    balance = _balance(x, y)
     if variant == "c":
         fewest = min(len(levels), len(np.unique(x)))
         scale_c = len(x) ** 2 * (fewest - 1) / fewest
@@ -128,22 +122,22 @@ def _different(values: Floats) -> Floats:
     return different
 
 
-def _by_level(x: Floats, y: Floats, levels: Floats) -> Floats:
-    """Each output's pairs in people's order less those against it, from the sorted scores of every level."""
+def _balance(x: Floats, y: Floats) -> Floats:
+    """Each output's pairs in people's order less those against it, from sorted scores instead of all pairs.
+
+    Two different judgments part at one bit of their ranks. So at each bit those outputs are compared across it that
+    have all higher bits in common.
+    """
+    x_ranks, y_ranks = (np.unique(side, return_inverse=True)[1].astype(np.int64) for side in (x, y))
+    span = len(x) + 1
     balance = np.zeros(len(x))
-    for level in levels:
-        at_level = np.sort(x[y == level])
-        above = np.searchsorted(at_level, x, "left") + np.searchsorted(at_level, x, "right") - len(at_level)
-        balance += np.sign(y - level) * above
-    return balance
-
-
-def _by_pair(x: Floats, y: Floats) -> Floats:
-    """The same from the signs of all pairs."""
-    balance = np.empty(len(x))
-    step = max(1, _SIGNS // len(x))
-    for start in range(0, len(x), step):
-        part = slice(start, start + step)
-        signs = np.sign(x[part, None] - x[None, :]), np.sign(y[part, None] - y[None, :])
-        balance[part] = np.einsum("ij,ij->i", *signs)
+    for bit in range(int(y_ranks.max(initial=0)).bit_length()):
+        first = (y_ranks >> (bit + 1)) * span
+        upper = (y_ranks >> bit) & 1 == 1
+        for asked, sign in ((upper, 1), (~upper, -1)):
+            others = np.sort((first + x_ranks)[~asked])
+            start, place = first[asked], (first + x_ranks)[asked]
+            above = np.searchsorted(others, place, "left") - np.searchsorted(others, start, "left")
+            below = np.searchsorted(others, start + span, "left") - np.searchsorted(others, place, "right")
+            balance[asked] += sign * (above - below)
     return balance

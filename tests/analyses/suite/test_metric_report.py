@@ -11,6 +11,7 @@ from small_suites import compared_board, valued_board
 
 from billboards.analyses._archive import open_home
 from billboards.analyses.compare import compare_metrics
+from billboards.analyses.overrating import measure_overrating, references_without
 from billboards.analyses.rank import rank_board
 from billboards.analyses.suite.open import OpenSuite, suite_of
 from billboards.analyses.suite.report_results import MetricReport
@@ -55,6 +56,18 @@ def test_overrating_is_measured_where_a_person_was_judged(report: MetricReport) 
     assert boards["pairs"].overrating is None
 
 
+def test_overrating_of_one_metric_is_the_one_among_all(suite: OpenSuite, report: MetricReport) -> None:
+    home = next(member.home for member in suite.boards if member.label == "one")
+    references = references_without(home.board, "Ada", None)
+    full = measure_overrating(home.board, home.cells, "Ada", references=references, aggregate="truth")
+    among_all = next(estimate for estimate in full.metrics if estimate.name == "chrF")
+    alone = next(entry for entry in report.boards if entry.board == "one").overrating
+    assert alone is not None
+    assert alone.beta0 == pytest.approx(among_all.beta0, rel=1e-12)
+    assert alone.interval90 == pytest.approx(among_all.interval90, rel=1e-12)
+    assert (alone.n, alone.instances) == (among_all.n, among_all.instances)
+
+
 def test_speed_is_what_scoring_took(report: MetricReport) -> None:
     for one in report.boards:
         assert one.speed is not None
@@ -84,6 +97,11 @@ def test_the_page_and_the_tables_say_the_same(report: MetricReport) -> None:
     assert titles[0] == "chrF over boards: agreement with people × 100"
     assert "Where it fails worst" in page
     assert "<script" not in page
+    assert "One metric on 2 boards" in page
+    assert page.index("over all boards") < page.index("is compared with")
+    assert (
+        page.index("Board by board</h2>") < page.index("Where it fails worst</h2>") < page.index("Against every other")
+    )
 
 
 def test_a_metric_beside_those_of_the_boards_is_scored_first(suite: OpenSuite) -> None:
@@ -156,6 +174,30 @@ def test_every_statement_is_what_rank_says_on_the_same_boards(tmp_path: Path) ->
         assert rival.p == pytest.approx(overall.p[report.metric][rival.metric])
     page = metric_report_html(report)
     assert "Against every other metric" in page
+
+
+def test_an_audit_of_every_board_is_part_of_the_report_when_asked_for(suite: OpenSuite) -> None:
+    result = suite.report_metric("chrF", metrics=["chrF", "ROUGE-1"], draws=50, audit=True)
+    checks = {check.board: check for check in result.value.checks}
+    assert set(checks) == {"one", "pairs"}
+    assert all(check.kind == "audit" for check in checks.values())
+    assert checks["one"].words
+    assert any(sentence.startswith("Audit on one: ") for sentence in result.words)
+    page = metric_report_html(result.value)
+    assert "Audit on one" in page
+    assert "Challenge on" not in page
+
+
+def test_a_challenge_on_every_board_is_part_of_the_report_when_asked_for(suite: OpenSuite) -> None:
+    result = suite.report_metric("chrF", metrics=["chrF", "ROUGE-1"], draws=50, challenge=True)
+    checks = {check.board: check for check in result.value.checks}
+    assert set(checks) == {"one", "pairs"}
+    assert all(check.kind == "challenge" and (check.words or check.reason) for check in checks.values())
+    assert checks["one"].words
+    assert any(sentence.startswith("Challenge on one: ") for sentence in result.words)
+    page = metric_report_html(result.value)
+    assert "Challenge on one" in page
+    assert "Audit on" not in page
 
 
 def test_an_unknown_metric_is_refused(suite: OpenSuite) -> None:

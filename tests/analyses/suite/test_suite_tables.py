@@ -188,6 +188,25 @@ def test_scores_that_came_with_a_board_count_where_nothing_can_be_run(tmp_path: 
     assert result.missing == {}
 
 
+def test_nothing_is_said_to_lack_beside_a_released_column_that_is_shown(tmp_path: Path) -> None:
+    """COMET can't be run here without a checkpoint, but its scores with all references came with the board."""
+    board = valued_board("one", 6, seed=1)
+    values = {row.name: np.linspace(k, k + 1, 6) for k, row in enumerate(board.rows)}
+    column = ImportedColumn(
+        name="COMET", source_name="COMET", signature="imported:1", values=values, references=("ref0", "ref1")
+    )
+    write_board(replace(board, imported=(column,)), tmp_path / "one")
+    write_board(valued_board("two", 6, seed=2), tmp_path / "two")
+    (tmp_path / "s.toml").write_text('metrics = ["COMET", "chrF"]\n[[boards]]\nfolder = "one"\nothers = []\n')
+    table = suite_table(open_suite(tmp_path / "s.toml").run(draws=20).value.kept.result, "correctness", "pearson")
+    assert [row["name"] for row in table.rows].count("COMET") == 1
+    assert "COMET needs" not in " ".join(table.notes)
+    with (tmp_path / "s.toml").open("a") as file:
+        file.write('[[boards]]\nfolder = "two"\nothers = []\n')
+    table = suite_table(open_suite(tmp_path / "s.toml").run(draws=20).value.kept.result, "correctness", "pearson")
+    assert [note.startswith("Left out: COMET: two: ") for note in table.notes if "COMET needs" in note] == [True]
+
+
 def test_a_result_that_is_read_back_equals_the_one_written(ran: OpenSuite, result: SuiteResult) -> None:
     assert result_of(SuiteResult, json.loads(dumps(document_of(result)))) == result
     kept = read_results(ran.suite)

@@ -347,7 +347,9 @@ def _overrating(member: OpenBoard, metric: Metric) -> tuple[str | None, Overrati
         references = references_without(board, human, None)
         rows = rows_compared(board, human, dimension)
         score_board(board, member.home.cells, [metric], InProcess(), references=references, rows=rows)
-        report = measure_overrating(board, member.home.cells, human, references=references, aggregate=dimension)
+        report = measure_overrating(
+            board, member.home.cells, human, references=references, aggregate=dimension, only=metric.name
+        )
     except (NotEnoughData, InvalidInput):
         return None, None
     return human, next((estimate for estimate in report.metrics if estimate.name == metric.name), None)

@@ -29,7 +29,13 @@ def _has_rivals(report: MetricReport) -> bool:
 
 def metric_report_words(report: MetricReport) -> tuple[str, ...]:
     """What a report says, in sentences: what was compared and what left out first, then the verdicts."""
-    return (*_compared_words(report), overall_words(report), *_verdict_words(report), *_check_words(report))
+    return (
+        *_compared_words(report),
+        overall_words(report),
+        *_overall_verdict(report),
+        *_board_verdicts(report),
+        *_check_words(report),
+    )
 
 
 def _compared_words(report: MetricReport) -> Iterator[str]:
@@ -64,9 +70,13 @@ _SOURCES = {
 }
 
 
-def _verdict_words(report: MetricReport) -> Iterator[str]:
-    """Who is beaten, tied and not beaten, over all boards and on each."""
+def _overall_verdict(report: MetricReport) -> Iterator[str]:
+    """Who is beaten, tied and not beaten over all boards."""
     yield from _verdicts("Over all boards it", report.rivals)
+
+
+def _board_verdicts(report: MetricReport) -> Iterator[str]:
+    """The same on each board."""
     for entry in report.columns:
         if entry.rivals and entry.block != "one":
             place = "" if entry.rank is None else f" (place {_place(entry)})"
@@ -291,9 +301,9 @@ def metric_report_html(report: MetricReport) -> str:
     return rendered(
         "metric_report.html.j2",
         title=one_line(report.metric),
-        suite=one_line(report.suite),
-        overall=overall_words(report),
-        words=metric_report_words(report),
+        count=len(report.boards),
+        words=(overall_words(report), *_overall_verdict(report), *_compared_words(report)),
+        verdicts=tuple(_board_verdicts(report)),
         rivals=rivals_table(report) if _has_rivals(report) else None,
         checks=[(f"{c.kind.capitalize()} on {one_line(c.board)}", c.words or (c.reason or "",)) for c in report.checks],
         columns=columns_table(report),

@@ -32,6 +32,8 @@ Verdict = Literal["beats", "ties with", "loses to"]
 #: Where the scores of a rival are from.
 Source = Literal["computed here", "imported", "sent as scores"]
 LEVEL = 0.05
+#: Outputs that two metrics must share before they are compared.
+FEWEST = 3
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -108,12 +110,13 @@ def place_on_board(
     rank = ranks[place]
     assert rank is not None
     best = by_name[columns[chosen[order[0]]]]
+    against = [i for i in range(len(chosen)) if i != place and ranks[i] is not None]
+    leads = _leads(ranked.matrix, member, metric, [columns[chosen[i]] for i in against], options)
     rivals = [
-        _rival(ranked.matrix, member, (metric, columns[k]), by_name[columns[k]], tests, (place, i), options)
-        for i, k in enumerate(chosen)
-        if i != place and ranks[i] is not None
+        _rival(lead, by_name[columns[chosen[i]]], tests, (place, i))
+        for i, lead in zip(against, leads, strict=True)
+        if lead is not None
     ]
-    present = [rival for rival in rivals if rival is not None]
     return PlaceOnBoard(
         rank=rank,
         of=sum(each is not None for each in ranks),
@@ -121,7 +124,7 @@ def place_on_board(
         value=float(ranked.correlations.r[columns.index(metric)]),
         best=best.name,
         best_value=best.correlation or 0.0,
-        rivals=tuple(sorted(present, key=lambda rival: rival.difference)),
+        rivals=tuple(sorted(rivals, key=lambda rival: rival.difference)),
         unranked={
             columns[k]: by_name[columns[k]].reason or "no agreement could be measured"
             for i, k in enumerate(chosen)
@@ -130,19 +133,17 @@ def place_on_board(
     )
 
 
-def _rival(
-    matrix: JudgedMatrix,
-    member: OpenBoard,
-    names: tuple[str, str],
-    other: MetricStanding,
-    tests: Floats | None,
-    at: tuple[int, int],
-    options: RankingOptions,
-) -> Rival | None:
-    measured = _difference(matrix, member, names, options)
-    if measured is None:
-        return None
-    difference, interval, n = measured
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Lead:
+    """The difference of two metrics on what both score, its interval, and how much that is."""
+
+    difference: float
+    interval: Interval | None
+    n: int
+
+
+def _rival(lead: _Lead, other: MetricStanding, tests: Floats | None, at: tuple[int, int]) -> Rival:
+    difference = lead.difference
     ahead = at if difference >= 0 else at[::-1]
     p = None if tests is None or np.isnan(tests[ahead]) else float(tests[ahead])
     return Rival(
@@ -150,9 +151,9 @@ def _rival(
         source=source_of(other),
         verdict=verdict_of(difference, p),
         difference=difference,
-        interval=interval,
+        interval=lead.interval,
         p=p,
-        n=n,
+        n=lead.n,
         value=other.correlation,
         is_statistic=other.is_statistic,
     )
@@ -170,41 +171,71 @@ def verdict_of(difference: float, p: float | None) -> Verdict:
     return "beats" if difference > 0 else "loses to"
 
 
-def _difference(
-    matrix: JudgedMatrix, member: OpenBoard, names: tuple[str, str], options: RankingOptions
-) -> tuple[float, Interval | None, int] | None:
-    """The difference of two metrics on what both score, its interval, and how much that is."""
-    pair = np.stack([matrix.scores.of(name) for name in names])
+def _leads(
+    matrix: JudgedMatrix, member: OpenBoard, metric: str, others: list[str], options: RankingOptions
+) -> list[_Lead | None]:
+    """The differences of a metric from others, each on what both score; None where that is too little."""
     if matrix.pairs is not None:
-        decided = matrix.pairs.decided
-        choices = decisions(pair, decided.better, decided.worse, decided.instance, options.ties)
-        both: NDArray[np.bool_] = np.asarray(np.isfinite(choices).all(axis=0))
-        if not both.any():
-            return None
-        units = units_of(member.board, matrix.part, decided.where(both).instance, "instances")
-        lead = preference_correlations(
-            (choices[0] - choices[1])[None, both], units, draws=options.draws, seed=options.seed
-        )
-        interval = None if np.isnan(lead.low[0]) else (float(lead.low[0]), float(lead.high[0]))
-        return float(lead.r[0]), interval, int(both.sum())
+        return [_lead_in_pairs(matrix, member, (metric, other), options) for other in others]
     human = matrix.judged_human
+    leads: list[_Lead | None] = []
+    if options.yardstick != PEARSON:
+        for other in others:
+            pair, judged, n = _shared(matrix, metric, other, human)
+            leads.append(None if n < FEWEST else _lead_in(pair, judged, n, options))
+        return leads
+    if not others:
+        return leads
+    sums, counts = [], []
+    for other in others:
+        pair, judged, n = _shared(matrix, metric, other, human)
+        sums.append(instance_sums(pair, judged))
+        counts.append(n)
+    stacked = np.concatenate(sums)
+    values = pearson_of_sums(stacked.sum(axis=1)).reshape(-1, 2)
+    # Instances are drawn once for all others, since the draws depend on nothing but the seed.
+    drawn = resampled_pearson(stacked, draws=options.draws, seed=options.seed).reshape(-1, len(others), 2)
+    return [None if n < FEWEST else _lead_of(values[k], drawn[:, k], n) for k, n in enumerate(counts)]
+
+
+def _shared(matrix: JudgedMatrix, metric: str, other: str, human: Floats) -> tuple[Floats, Floats, int]:
+    """The scores of two metrics and the judgments, NaN where any of the three is missing, and how many there are."""
+    pair = np.stack([matrix.scores.of(name) for name in (metric, other)])
     used = np.isfinite(pair).all(axis=0) & np.isfinite(human)
-    if used.sum() < 3:
+    return np.where(used, pair, np.nan), np.where(used, human, np.nan), int(used.sum())
+
+
+def _lead_in(pair: Floats, human: Floats, n: int, options: RankingOptions) -> _Lead | None:
+    """The lead of the first metric by another yardstick than pooled Pearson."""
+    agreed = agreements(pair, human, options.yardstick, draws=options.draws, seed=options.seed, ties=options.ties)
+    return _lead_of(agreed.value, agreed.drawn, n)
+
+
+def _lead_in_pairs(
+    matrix: JudgedMatrix, member: OpenBoard, names: tuple[str, str], options: RankingOptions
+) -> _Lead | None:
+    """The lead of the first metric where people compared outputs."""
+    assert matrix.pairs is not None
+    scores = np.stack([matrix.scores.of(name) for name in names])
+    decided = matrix.pairs.decided
+    choices = decisions(scores, decided.better, decided.worse, decided.instance, options.ties)
+    both: NDArray[np.bool_] = np.asarray(np.isfinite(choices).all(axis=0))
+    if not both.any():
         return None
-    pair, human = np.where(used, pair, np.nan), np.where(used, human, np.nan)
-    if options.yardstick == PEARSON:
-        sums = instance_sums(pair, human)
-        value = pearson_of_sums(sums.sum(axis=1))
-        drawn = resampled_pearson(sums, draws=options.draws, seed=options.seed)
-    else:
-        agreed = agreements(pair, human, options.yardstick, draws=options.draws, seed=options.seed, ties=options.ties)
-        value, drawn = agreed.value, agreed.drawn
-    if np.isnan(value).any():
+    units = units_of(member.board, matrix.part, decided.where(both).instance, "instances")
+    lead = preference_correlations((choices[0] - choices[1])[None, both], units, draws=options.draws, seed=options.seed)
+    interval = None if np.isnan(lead.low[0]) else (float(lead.low[0]), float(lead.high[0]))
+    return _Lead(difference=float(lead.r[0]), interval=interval, n=int(both.sum()))
+
+
+def _lead_of(values: Floats, drawn: Floats, n: int) -> _Lead | None:
+    """The lead of the first of two metrics from their values and those of every draw (draws × 2)."""
+    if np.isnan(values).any():
         return None
-    lead_drawn = drawn[:, 0] - drawn[:, 1]
-    lead_drawn = lead_drawn[np.isfinite(lead_drawn)]
+    lead = drawn[:, 0] - drawn[:, 1]
+    lead = lead[np.isfinite(lead)]
     interval = None
-    if len(lead_drawn) > 1:
-        low, high = np.quantile(lead_drawn, (0.025, 0.975)).tolist()
+    if len(lead) > 1:
+        low, high = np.quantile(lead, (0.025, 0.975)).tolist()
         interval = (low, high)
-    return float(value[0] - value[1]), interval, int(used.sum())
+    return _Lead(difference=float(values[0] - values[1]), interval=interval, n=n)

@@ -207,11 +207,18 @@ def substitute_notes(result: SuiteResult) -> Iterator[str]:
 
 
 def _left_out(result: SuiteResult, columns: list[SuiteColumn]) -> dict[str, str | None]:
-    """Why a metric that has a row lacks a column."""
+    """Why a metric that has a row lacks a column.
+
+    Scores that came with a board often know all references alone: then there is no row with one reference, and nothing
+    to explain beside the value that is shown.
+    """
     keys = {column.key for column in columns}
+    rows = {(row.metric, row.block) for row in result.rows}
+    shown = {(cell.metric, cell.column) for cell in result.cells if cell.measures}
     reasons: dict[str, str | None] = {}
     for cell in result.cells:
-        if cell.column in keys and cell.reason is not None and cell.metric not in result.missing:
+        is_shown = (cell.metric, cell.block) not in rows and (cell.metric, cell.column) in shown
+        if cell.column in keys and cell.reason is not None and cell.metric not in result.missing and not is_shown:
             reasons.setdefault(cell.metric, cell.reason)
     return reasons
 
