@@ -60,6 +60,7 @@ def test_a_ranking_has_the_keys_that_scripts_rely_on() -> None:
         "scores_only": False,
         "completed": [],
         "equal": None,
+        "tied": None,
         "corpus_signature": None,
         "higher_is_better": True,
         "flags": [],

@@ -23,6 +23,7 @@ from billboards.analyses import own_analyses
 from billboards.analyses.suite.open import open_suite
 from billboards.board import Generator, row_of
 from billboards.campaigns.plan import CampaignPlan
+from billboards.formats import FORMATS
 from billboards.site.boards import snapshots
 from billboards.site.campaigns import campaign_records as campaigns
 from billboards.site.campaigns.lifecycle import create_campaign, open_campaign
@@ -149,8 +150,14 @@ def addresses(small: PageSite) -> dict[str, list[str]]:
                 "events",
                 "answers.csv",
                 "answers.jsonl",
+                "survey.csv",
+                "survey.jsonl",
             )
         },
+        "/boards/{board}/campaigns/{campaign}/judgments/{form}": [
+            *(f"{campaign}/judgments/{form}" for form in FORMATS),
+            f"{campaign}/judgments/nothing",
+        ],
         "/submissions": ["/submissions"],
         "/submissions/{submission}": [f"/submissions/{one}" for one in sent],
         "/submissions/{submission}/events": [f"/submissions/{one}/events" for one in sent],

@@ -42,3 +42,11 @@ def test_pairs_are_compared_where_both_have_values_and_not_at_all_where_nowhere(
     p = permute_against(values, 0, draws=99)
     assert p[1] == 1.0
     assert np.isnan(p[2])
+
+
+def test_where_two_share_an_infinite_value_nothing_is_tested() -> None:
+    inf = np.inf
+    values = np.array([[1.0, 2.0, 3.0], [inf, 2.0, 3.0], [1.0, -inf, 2.0], [0.0, 1.0, 2.0]])
+    finite = permute_against(values, 0, draws=99)
+    assert np.isnan(finite).tolist() == [False, True, True, False]
+    assert np.isnan(permute_against(values, 1, draws=99)).tolist() == [True, False, True, True]

@@ -123,14 +123,15 @@ class _Means:
     sides: Sides
 
     def _complete(self, values: Floats) -> list[int]:
-        counts = np.isfinite(values).sum(axis=1)
+        counts = (~np.isnan(values)).sum(axis=1)
         return [k for k in range(len(values)) if counts[k] and counts[k] == counts.max()]
 
     def best(self) -> Iterator[tuple[str, tuple[str, ...]]]:
         for column, scores in self.columns.items():
             values = scores[self.rows]
             complete = self._complete(values)
-            if not complete:
+            # Where a score is infinite, means can't be tested, and nobody is set apart.
+            if not complete or np.isinf(values[complete]).any():
                 continue
             first = complete[int(np.argmax([np.nanmean(values[k]) for k in complete]))]
             p = self._test(values, first)

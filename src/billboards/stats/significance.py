@@ -311,11 +311,14 @@ def permute_against(values: Floats, entry: int, *, draws: int = 1000, seed: int 
     """P-values of paired permutation tests between the mean of one row (entries × units) and that of each other.
 
     Each pair is tested on the units that both have. With two sides the question is whether the two differ, with one
-    whether the one that is ahead is better. NaN where two share nothing; 1 for the entry itself.
+    whether the one that is ahead is better. NaN where two share nothing, or values that are infinite; 1 for the entry
+    itself.
     """
-    apart = values[entry] - values
+    with np.errstate(invalid="ignore"):
+        apart = values[entry] - values
     present = np.isfinite(apart)
-    units = present.sum(axis=1)
+    shared = ~np.isnan(values) & ~np.isnan(values[entry])
+    testable = shared.any(axis=1) & (present == shared).all(axis=1)
     sums = np.where(present, apart, 0.0)
     observed = np.abs(sums.sum(axis=1))
     ahead = np.where(sums.sum(axis=1) < 0, -1.0, 1.0)
@@ -325,7 +328,7 @@ def permute_against(values: Floats, entry: int, *, draws: int = 1000, seed: int 
     for _, signs in _signs(np.random.default_rng(seed), draws, values.shape[1], max(1, most)):
         drawn = (signs.astype(np.float64) @ sums.T) * ahead
         count += reached(drawn, observed, sides, slack=slack)
-    p: Floats = np.where(units > 0, count / (1 + draws), np.nan)
+    p: Floats = np.where(testable, count / (1 + draws), np.nan)
     p[entry] = 1.0
     return p
 
