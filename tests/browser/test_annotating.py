@@ -180,7 +180,8 @@ def test_without_a_connection_nothing_is_lost_and_it_is_said(start: Start, page:
 
 
 def test_who_fails_the_test_questions_is_excluded_and_told_so(harbour: Served, start: Start, page: OpenPage) -> None:
-    campaign, (link,) = start("random", "binary", instances=12, positive=0.25, negative=0.25)
+    tests = {"positive": 0.25, "negative": 0.25}
+    campaign, (link,) = start("random", "binary", instances=12, early=0, exclusion="model", **tests)
     opened = page(link)
     owner = local_viewer(harbour.site)
     for k in range(24):

@@ -34,7 +34,7 @@ def port(make_harbour: MakeHarbour) -> Harbour:
 
 @pytest.mark.parametrize("history", [False, True])
 def test_ratings_read_from_the_file_are_those_of_the_board(port: Harbour, tmp_path: Path, history: bool) -> None:
-    campaign = small_campaign(port, instances=6, labels=2, positive=0.1, negative=0.1)
+    campaign = small_campaign(port, instances=6, labels=2, positive=0.1, negative=0.1, early=0, exclusion="model")
     for person in people(port, campaign, by_reference, carelessly):
         person.answer_all()
     path = _written(port, campaign.id, tmp_path / "answers.csv", history=history)

@@ -51,7 +51,7 @@ def test_without_a_selector_nothing_changes(port: Harbour) -> None:
     plain = create_campaign(
         port.site, port.owner, "ferry", "plain", "genie-translation", plan=CampaignPlan(instances=5, aim="means")
     )
-    assert plain.details == {}
+    assert plain.details == {"ranking": "rule"}, "no word of how instances were chosen"
     assert quote_campaign(port.site, port.owner, plain.id).warnings == ()
     assert planned(port, "again").instances == plain.instances
 

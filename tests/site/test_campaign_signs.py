@@ -6,6 +6,7 @@ import json
 import random
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from campaign_sites import campaign_site
@@ -164,9 +165,11 @@ def test_campaigns_planned_before_go_on_as_they_were_begun(port: Harbour) -> Non
 
 def test_pages_and_programs_show_the_signs(tmp_path: Path) -> None:
     site = campaign_site(tmp_path)
-    campaign, links = site.start("first", people=("ann", "ben"), positive=0.05, negative=0.05, labels=2)
+    # Of twenty items twelve are test questions, wherever they fall: fourteen answers have some, and some labels.
+    tests: dict[str, Any] = {"positive": 0.3, "negative": 0.3, "exclusion": "e-value", "pass_mark": 0.1}
+    campaign, links = site.start("first", people=("ann", "ben"), instances=8, labels=2, **tests)
     for link in links:
-        for _ in range(4):
+        for _ in range(14):
             site.answer(link)
     page = site.read(f"{site.home(campaign)}/annotators")
     assert "Evidence is an e-value that somebody answers without reading" in page

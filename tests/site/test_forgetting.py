@@ -131,7 +131,7 @@ def test_it_waits_for_submissions_on_their_way_and_spares_the_last_owner(harbour
 def test_an_annotators_name_goes_and_the_answers_stay(make_harbour: MakeHarbour) -> None:
     harbour = make_harbour(distinct_board())
     site = harbour.site
-    campaign = small_campaign(harbour)
+    campaign = small_campaign(harbour, early=0)
     (eve,) = people(harbour, campaign, by_reference)
     eve.answer_all(most=5)
     old = eve.participant.annotator.pseudonym

@@ -318,6 +318,8 @@ def _renamed_document(document: Mapping[str, Any], names: Mapping[str, str]) -> 
             "overall": _renamed_people(people["overall"], names),
             "dimensions": [_renamed_people(column, names) for column in people["dimensions"]],
         }
+    if outstanding := ranking.get("outstanding"):
+        ranking["outstanding"] = _renamed_outstanding(outstanding, names)
     renamed = {**document, "ranking": ranking}
     if "rows" in document:
         renamed["rows"] = {names.get(name, name): version for name, version in document["rows"].items()}
@@ -332,6 +334,22 @@ def _renamed_document(document: Mapping[str, Any], names: Mapping[str, str]) -> 
 def _renamed_standing(standing: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
     renamed = {**standing, "name": names.get(standing["name"], standing["name"])}
     return renamed | {"doubts": _renamed_words(standing["doubts"], names)} if "doubts" in standing else renamed
+
+
+def _renamed_outstanding(outstanding: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
+    """Who stands out in each column, and p-values against a baseline, with other names of generators."""
+    renamed = dict(outstanding)
+    for kind in ("generators", "corpus"):
+        columns = renamed.get(kind, {})
+        renamed[kind] = {column: [names.get(name, name) for name in best] for column, best in columns.items()}
+    for kind in ("p_generators", "p_corpus"):
+        columns = renamed.get(kind, {})
+        renamed[kind] = {
+            column: {names.get(name, name): p for name, p in own.items()} for column, own in columns.items()
+        }
+    if baseline := renamed.get("baseline"):
+        renamed["baseline"] = names.get(baseline, baseline)
+    return renamed
 
 
 def _renamed_people(column: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:

@@ -171,7 +171,7 @@ def _standing(connection: Connection, board: str, assumed: Campaign | None, with
 
 def dimension_names(board: Board, template: Template) -> dict[str, str]:
     """A board's names of a template's questions; what the folder calls so already stays apart."""
-    names = {question.name: template.board_dimension(question).name for question in template.dimensions}
+    names = {question.name: template.board_dimension(question).name for question in template.valued}
     return {own: _apart(board, name) if name in board.dimensions else name for own, name in names.items()}
 
 
@@ -297,7 +297,7 @@ def _places(board: Board) -> dict[tuple[str, str], int]:
 def judgments_of(connection: Connection, board: Board, campaign: Campaign, *, with_excluded: bool = False) -> Judgments:
     """One campaign's judgments on a board, whether it is closed or not."""
     template = campaign.template
-    names = {question.name: template.board_dimension(question).name for question in template.dimensions}
+    names = {question.name: template.board_dimension(question).name for question in template.valued}
     columns = JudgmentColumns(tuple(dict.fromkeys((*names.values(), *campaign.joins.values()))))
     _lay(board, columns, campaign, labels_of(connection, campaign, with_excluded=with_excluded), names)
     return columns.build()
