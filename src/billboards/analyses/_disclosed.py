@@ -93,6 +93,7 @@ def _metric(metric: MetricStanding, disclosure: Disclosure) -> MetricStanding:
             exposure=None,
             within=None,
             within_interval=None,
+            tied=None,
             flags=_told_flags(metric.flags, keep=False),
         )
     decimals = supported_decimals(metric.n, metric.interval)
@@ -111,6 +112,7 @@ def _metric(metric: MetricStanding, disclosure: Disclosure) -> MetricStanding:
         exposure=_told_beside(metric.exposure, rung, FEW),
         within=_told_beside(metric.within, rung, within_decimals),
         within_interval=None if within_interval is None else _interval(within_interval, within_decimals),
+        tied=_told_beside(metric.tied, rung, decimals),
         flags=_told_flags(metric.flags, keep=told),
     )
 

@@ -16,13 +16,15 @@ from billboards.analyses._archive import Archive
 from billboards.analyses._families import AUTO
 from billboards.analyses._findings import Findings
 from billboards.analyses._people import PEOPLE
+from billboards.analyses._preferences import WMT_GROUPING, WMT_STATISTIC
 from billboards.analyses._verify_scores import Outcome, worst
 from billboards.analyses.ensemble import ENSEMBLE
 from billboards.analyses.rank import Ranking, RankingOptions, rank_board
 from billboards.board import Board, Slice
 from billboards.board.cells import CellStore
-from billboards.errors import InvalidInput, StoreFailed
+from billboards.errors import InvalidInput, StoreFailed, UnknownName
 from billboards.show.documents import document_of, read_fields
+from billboards.stats.yardsticks import yardstick
 
 #: Where a number stands: "metrics", "BLEU", "correlation".
 Place = tuple[str, ...]
@@ -102,7 +104,7 @@ def verify_ranking(
     numbers, counts = [], dict[str, list[Outcome]]()
     for place in dict.fromkeys((*theirs, *ours)):
         verdict = _compared(place, theirs, ours, lacking)
-        counts.setdefault(SECTIONS.get(place[0], "board"), []).append("equal" if verdict is None else verdict.outcome)
+        counts.setdefault(_section(place), []).append("equal" if verdict is None else verdict.outcome)
         if verdict is not None:
             numbers.append(verdict)
     sections = tuple(
@@ -124,6 +126,13 @@ def verify_ranking(
         numbers=tuple(numbers),
         notes=notes,
     )
+
+
+def _section(place: Place) -> str:
+    """The part of a ranking that a number belongs to; who stands out does so among metrics or among generators."""
+    if place[0] == OUTSTANDING:
+        return "metrics" if place[1] in _METRICS_APART else "generators"
+    return SECTIONS.get(place[0], "board")
 
 
 def _impossible(quoted: Quoted, reason: str) -> RankingVerdict:
@@ -152,6 +161,7 @@ def options_of(kept: Ranking, board: Board, findings: Mapping[str, Any]) -> Rank
         method = "lasso" if kept.alternative.method == "best-subset" else "best-subset"
     given = kept.ensemble is not None and kept.ensemble.method == "lasso" and kept.ensemble.lam_range is None
     own = board.ranks if board.ranks is not None else ""
+    by_pairs = (kept.statistic, kept.grouping) == (WMT_STATISTIC, WMT_GROUPING)
     return RankingOptions(
         aggregate=None if kept.aggregate in ("", own) else kept.aggregate,
         references=None if kept.references == board.references else kept.references,
@@ -164,6 +174,9 @@ def options_of(kept: Ranking, board: Board, findings: Mapping[str, Any]) -> Rank
         seed=kept.seed,
         sides=kept.sides,
         before=kept.before,
+        yardstick=usual.yardstick if by_pairs else yardstick(kept.statistic, kept.grouping),
+        ties=kept.ties,
+        baseline=None if kept.outstanding is None else kept.outstanding.baseline,
         **vars(found),
     )
 
@@ -185,7 +198,14 @@ def _rank_again(
     """The board ranked anew; by what led the kept ranking, if that is not what would lead by itself."""
     if not len(board.judgments):
         options = replace(options, aggregate=None)
-    here = rank_board(board, cells, options)
+    try:
+        here = rank_board(board, cells, options)
+    except UnknownName:
+        if options.baseline not in {metric.name for metric in kept.metrics}:
+            raise
+        # A metric without scores here: nothing can be tested against it.
+        options = replace(options, baseline=None)
+        here = rank_board(board, cells, options)
     if here.ranked_by == kept.ranked_by or kept.ranked_by is None:
         return here, ()
     try:
@@ -200,13 +220,13 @@ def _rank_again(
 #: What of a metric, a generator or an ensemble tells which references there are.
 _BY_REFERENCES = frozenset(
     {"board_version", "references", "signature", "signatures", "origin", "source_name", "corpus_signature", "beside"}
-    | {"completed", "equal", "reference_free", "first_digest", "version", "reason", "corpus", "newcomers"}
+    | {"completed", "equal", "reference_free", "first_digest", "version", "reason", "corpus", "newcomers", "p_corpus"}
 )
 #: What of a metric rests on judgments.
 _BY_JUDGMENTS = frozenset(
     {"correlation", "interval", "n", "reason", "flags", "counts"}
     | {"public", "public_n", "exposure", "before", "before_n"}
-    | {"within", "within_n", "within_interval"}
+    | {"within", "within_n", "within_interval", "tied"}
 )
 #: What of a whole ranking does.
 _OF_JUDGMENTS = frozenset({"board_version", "aggregate", "statistic", "grouping", "private", "before"})
@@ -214,6 +234,10 @@ _OF_JUDGMENTS = frozenset({"board_version", "aggregate", "statistic", "grouping"
 _BY_ALL = frozenset({"ensemble", "alternative", "common", "people", "lines", "ranked_by", "newcomers", "leaders"})
 #: What rankings of version 0.1 had no word for.
 _WITHIN = frozenset({"within", "within_n", "within_interval"})
+#: Who is best or not significantly worse in each column: what of it is about metrics, and where it lists names.
+OUTSTANDING = "outstanding"
+_METRICS_APART = frozenset({"metrics", "p_metrics"})
+_NAMED_APART = frozenset({"metrics", "generators", "corpus"})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -237,6 +261,8 @@ class _Lacking:
             reason = self._of_metric(name, field)
         elif head == "generators":
             reason = self._of_generator(name, field, deeper)
+        elif head == OUTSTANDING:
+            reason = self._of_outstanding(name, field)
         elif head in _BY_ALL:
             reason = self.judgments or self.scores
         else:
@@ -264,6 +290,20 @@ class _Lacking:
             by_all = led in (None, ENSEMBLE, PEOPLE) or led in self.metrics
             return (self.judgments or self.scores) if by_all else None
         return None
+
+    def _of_outstanding(self, kind: str, column: str) -> str | None:
+        """Who stands out in a column, or a p-value there: it rests on what the column does."""
+        baseline = None if self.kept.outstanding is None else self.kept.outstanding.baseline
+        if kind == "baseline":
+            return f"scores of {baseline} are not in this folder" if baseline in self.metrics else None
+        if kind == "metrics":
+            return self.judgments or self.scores
+        for name in (column, baseline if kind == "p_metrics" else None):
+            if name in self.metrics:
+                return f"scores of {name} are not in this folder"
+        if kind == "p_metrics":
+            return self.judgments
+        return (self.judgments or self.scores) if column in (ENSEMBLE, PEOPLE) else None
 
     def _is_corpus_interval(self, place: Place) -> bool:
         """Whether an interval is of a value of all outputs together, whose counts tell of references."""
@@ -312,12 +352,35 @@ def _compared(
 
 
 def _known_then(leaves: Iterator[tuple[Place, Any]], kept: Ranking) -> Iterator[tuple[Place, Any]]:
-    """What can be compared with a kept ranking: one without any agreement within items may be older than that."""
-    said = any(metric.within is not None for metric in kept.metrics)
+    """What can be compared with a kept ranking: what it says nothing of, it may be too old to know, or may not tell."""
+    untold = frozenset(_untold(kept))
     for place, value in leaves:
-        of_within = place[0] == "leaders" or (place[0] in ("metrics", "lines") and place[2:3] and place[2] in _WITHIN)
-        if said or not of_within:
-            yield place, value
+        head = place[0]
+        about = {
+            "leaders": (head,),
+            OUTSTANDING: (head,),
+            "metrics": place[2:3],
+            "lines": place[2:3],
+            "people": place[-1:],
+        }
+        if not untold.isdisjoint(about.get(head, ())):
+            continue
+        # Who stands out is told by names, whose order says nothing.
+        unordered = head == OUTSTANDING and place[1] in _NAMED_APART and isinstance(value, list)
+        yield place, sorted(map(str, value)) if unordered else value
+
+
+def _untold(kept: Ranking) -> Iterator[str]:
+    """Words of rankings that a kept one has none of."""
+    if all(metric.within is None for metric in kept.metrics):
+        yield from ("leaders", *_WITHIN)
+    if all(metric.tied is None for metric in kept.metrics):
+        yield "tied"
+    if kept.outstanding is None:
+        yield OUTSTANDING
+    columns = () if kept.people is None else (kept.people.overall, *kept.people.dimensions)
+    if not any(standing.best for column in columns for standing in column.generators):
+        yield "best"
 
 
 def _leaves(document: Any, place: Place = ()) -> Iterator[tuple[Place, Any]]:
