@@ -215,6 +215,9 @@ def test_a_ranking_of_judgments_that_the_board_has_not_differs(folder: Path) -> 
         {"references": "Ada", "draws": 10},
         {"part": Slice(domain="sea", tag="calm"), "draws": 10},
         {"aggregate": "adequacy", "draws": 10},
+        {"baseline": "g1", "draws": 10},
+        {"baseline": "chrF", "draws": 10},
+        {"statistic": "spearman", "draws": 10},
     ],
 )
 def test_a_ranking_is_made_again_with_the_options_it_was_made_with(tmp_path: Path, options: dict[str, Any]) -> None:
@@ -309,6 +312,30 @@ def test_scores_that_a_folder_lacks_are_named_and_other_metrics_are_compared(fol
     numbers = {number.place: number.reason for number in verified.ranking.numbers}
     assert numbers["metrics, ROUGE-L, correlation"] == "scores of ROUGE-L are not in this folder"
     assert "metrics, ROUGE-1, correlation" not in numbers
+
+
+def test_who_is_said_to_stand_out_is_compared_by_name_and_what_is_not_told_is_not(folder: Path) -> None:
+    edit_ranking(folder, lambda ranking: ranking["outstanding"]["generators"]["chrF"].reverse())
+    assert differing(bb.verify(folder, metrics="length").value) == set()
+    edit_ranking(folder, lambda ranking: ranking["outstanding"]["generators"].update(chrF=["nobody"]))
+    assert differing(bb.verify(folder, metrics="length").value) == {"outstanding, generators, chrF"}
+    edit_ranking(folder, lambda ranking: ranking["outstanding"].update(baseline="nobody"))
+    assert bb.verify(folder, metrics="length").value.differs
+    edit_ranking(folder, lambda ranking: ranking.pop("outstanding"))
+    assert differing(bb.verify(folder, metrics="length").value) == set()
+
+
+def test_nothing_is_tested_against_a_metric_without_scores_here(tmp_path: Path) -> None:
+    folder = ferry_folder(tmp_path / "ferry", baseline="ROUGE-L")
+    with closing(sqlite3.connect(folder / ".billboards" / "cells.sqlite")) as database, database:
+        database.execute("delete from cells where column_id in (select id from columns where name = 'ROUGE-L')")
+    verified = bb.verify(folder, metrics="length").value
+    assert verified.ranking is not None
+    assert not verified.differs
+    numbers = {number.place: number.reason for number in verified.ranking.numbers}
+    for place in ("baseline", "generators, ROUGE-L", "p_metrics, ROUGE-1"):
+        assert numbers[f"outstanding, {place}"] == "scores of ROUGE-L are not in this folder"
+    assert "outstanding, generators, ROUGE-1" not in numbers
 
 
 def test_a_part_is_read_from_the_words_that_name_it() -> None:
