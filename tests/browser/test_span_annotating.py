@@ -174,10 +174,10 @@ def test_a_document_of_twelve_segments_is_annotated_by_keyboard_alone_through_lo
     _press(opened, "ArrowRight", "Shift+ArrowRight", "1")
     expect(_marks(opened, 5)).to_have_count(1)
     # The page says "Kept." of an earlier draft, too.
-    expected = [_span(5, "8.30 clock", "minor", "")["start"]]
+    begins = [_span(5, "8.30 clock", "minor", "")["start"]]
     for _ in range(100):
         latest = _lines(quay, campaign, history=True)[-1]
-        if [mark["start"] for mark in latest.answers.get("mqm", ())] == expected:
+        if [mark["start"] for mark in latest.answers.get("mqm", ())] == begins:
             break
         opened.wait_for_timeout(100)
 
