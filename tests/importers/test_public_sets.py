@@ -91,20 +91,6 @@ def test_asset_is_aligned_by_number_and_checked_by_words(tmp_path: Path) -> None
         source.load("asset")
 
 
-@pytest.mark.parametrize(
-    ("name", "pattern"), [("asset", "asset.test.*"), ("flickr8k", "*.txt"), ("webnlg-2017", "MRs.txt")]
-)
-def test_files_that_are_published_without_a_last_line_end_are_not_doubted(
-    name: str, pattern: str, tmp_path: Path
-) -> None:
-    source = MAKERS[name](tmp_path)
-    files = sorted(tmp_path.rglob(pattern))
-    assert files
-    for path in files:
-        path.write_bytes(path.read_bytes().rstrip(b"\n"))
-    assert "line end" not in " ".join(source.load(name).notes)
-
-
 def test_compared_simplifications_are_no_references_of_their_sentence(tmp_path: Path) -> None:
     MAKERS["asset"](tmp_path)
     rows = [

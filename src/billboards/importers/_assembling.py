@@ -74,16 +74,10 @@ def find_file(root: Path, patterns: Sequence[str], what: str) -> Path:
     raise ImportRefused(f"{root}: holds no {what} (looked for {', '.join(patterns)})")
 
 
-def read_lines(
-    path: Path, problems: Problems, notes: list[str], *, published_unended: bool = False
-) -> Iterator[tuple[int, str]]:
-    """The lines of a text file; one that ends without a line end is noted.
-
-    published_unended: whether the public file ends without one, which then says nothing about whether it is complete.
-    """
+def read_lines(path: Path, problems: Problems, notes: list[str]) -> Iterator[tuple[int, str]]:
+    """The lines of a text file; one that ends without a line end is noted, as some releases are published so."""
     raw = read_source(path)
-    if not published_unended:
-        note_unended(path, raw, notes)
+    note_unended(path, raw, notes)
     yield from numbered_lines(raw, str(path), problems)
 
 
@@ -94,11 +88,9 @@ def note_unended(path: Path, raw: bytes, notes: list[str]) -> None:
         notes.append(f"{others}, {path.name}{_UNENDED}" if others else f"{path}{_UNENDED}")
 
 
-def read_fields(
-    path: Path, width: int, problems: Problems, notes: list[str], *, published_unended: bool = False
-) -> Iterator[tuple[int, list[str]]]:
-    """The lines of a file without a header, tabs between its fields; `published_unended` is as for `read_lines`."""
-    for line, text in read_lines(path, problems, notes, published_unended=published_unended):
+def read_fields(path: Path, width: int, problems: Problems, notes: list[str]) -> Iterator[tuple[int, list[str]]]:
+    """The lines of a file without a header, tabs between its fields."""
+    for line, text in read_lines(path, problems, notes):
         cells = text.split("\t")
         if len(cells) == width:
             yield line, cells

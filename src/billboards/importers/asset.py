@@ -91,10 +91,10 @@ Sentences = list[tuple[str, list[Reference]]]
 
 def sentences(folder: Path, problems: Problems, notes: list[str]) -> Sentences:
     """Each original with its simplifications, line by line."""
-    originals = [text for _, text in read_lines(folder / "asset.test.orig", problems, notes, published_unended=True)]
+    originals = [text for _, text in read_lines(folder / "asset.test.orig", problems, notes)]
     columns: list[tuple[str, list[str]]] = []
     for path in sorted(folder.glob("asset.test.simp.*"), key=lambda path: (len(path.name), path.name)):
-        lines = [text.strip() for _, text in read_lines(path, problems, notes, published_unended=True)]
+        lines = [text.strip() for _, text in read_lines(path, problems, notes)]
         if len(lines) != len(originals) and not problems.errors:
             problems.error(str(path), None, f"{len(lines)} lines where {len(originals)} originals are; fetch it again")
         columns.append((path.name.removeprefix("asset.test."), lines))

@@ -102,7 +102,7 @@ def flickr8k(
 def _captions(path: Path, problems: Problems, notes: list[str]) -> dict[str, str]:
     captions: dict[str, str] = {}
     seen: dict[str, int] = {}
-    for line, (key, text) in read_fields(path, 2, problems, notes, published_unended=True):
+    for line, (key, text) in read_fields(path, 2, problems, notes):
         check_name("output", key, str(path), line, problems)
         refuse_twice(seen, key, f"caption {shown(key)}", str(path), line, problems)
         if "#" not in key or not text.strip():
@@ -116,7 +116,7 @@ def _pairs(
 ) -> Iterator[tuple[Pair, list[Judgment]]]:
     """Every image with a caption and what people said of the two."""
     seen: dict[Pair, int] = {}
-    for line, (image, caption, *cells) in read_fields(path, 5, problems, notes, published_unended=True):
+    for line, (image, caption, *cells) in read_fields(path, 5, problems, notes):
         refuse_twice(seen, (image, caption), f"{caption} beside {image}", str(path), line, problems)
         if caption not in captions or f"{image}#0" not in captions:
             missing = caption if caption not in captions else f"{image}#0"

@@ -143,7 +143,7 @@ def _generator(name: str, kind: str) -> Generator:
 def _inputs(folder: Path, problems: Problems, notes: list[str]) -> dict[str, str]:
     """The sampled inputs by their ids, in the order of the lines."""
     ids = [(line, key) for line, key in read_lines(folder / "sample-ids.txt", problems, notes) if key.strip()]
-    texts = [text for _, text in read_lines(folder / "MRs.txt", problems, notes, published_unended=True)]
+    texts = [text for _, text in read_lines(folder / "MRs.txt", problems, notes)]
     if len(ids) != len(texts) and not problems.errors:
         raise ImportRefused(f"{folder}: sample-ids.txt has {len(ids)} lines and MRs.txt {len(texts)}; fetch them again")
     inputs: dict[str, str] = {}
