@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,7 @@ from billboards.analyses._analysis import Analysis
 from billboards.analyses._view import View
 from billboards.board import Board, Dimension, Judgments, Slice
 from billboards.errors import ImportRefused, InvalidInput, NotEnoughData, UnknownName
-from billboards.options import check_options
+from billboards.options import Named, check_options
 from billboards.reading import Problems, Table, read_table, refuse_errors, shown
 from billboards.show.documents import document_of
 from billboards.stats.ratings import UNKNOWN, Ratings
@@ -28,6 +28,10 @@ from billboards.stats.ratings import UNKNOWN, Ratings
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
+Names = tuple[str, ...] | None
+#: What every study of ratings asks: on which dimensions, and of which campaigns.
+DimensionsOption = Annotated[Names, Named(metavar="NAME"), "only this one; may be repeated (default: all that rank)"]
+CampaignsOption = Annotated[Names, Named(metavar="NAME"), "only ratings of this campaign; may be repeated"]
 
 
 @dataclass(frozen=True)

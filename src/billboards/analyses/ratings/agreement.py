@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from billboards.analyses._analysis import analysis
 from billboards.analyses._view import View
-from billboards.analyses.ratings._ratings import RatingColumns, ratings_of
+from billboards.analyses.ratings._ratings import CampaignsOption, DimensionsOption, RatingColumns, ratings_of
 from billboards.errors import NotEnoughData
 from billboards.options import Named
 from billboards.show.table import Table, TableColumn, reason_notes, rows_of
@@ -264,12 +264,8 @@ def _pairs_table(study: AnnotatorAgreementStudy, most: int) -> Table:
 def agreement(
     view: View,
     *,
-    dimension: Annotated[
-        tuple[str, ...] | None, Named(metavar="NAME"), "only this one; may be repeated (default: all that rank)"
-    ] = None,
-    campaign: Annotated[
-        tuple[str, ...] | None, Named(metavar="NAME"), "only ratings of this campaign; may be repeated"
-    ] = None,
+    dimension: DimensionsOption = None,
+    campaign: CampaignsOption = None,
     scale: Annotated[Level, "what differences between values mean to alpha"] = "interval",
     weights: Annotated[Weights, "weights of kappa"] = "quadratic",
     by: Annotated[Population | None, "each day's or campaign's score and agreement too"] = None,

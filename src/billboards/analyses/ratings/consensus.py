@@ -16,7 +16,7 @@ from annotated_types import Ge
 
 from billboards.analyses._analysis import analysis
 from billboards.analyses._view import View
-from billboards.analyses.ratings._ratings import RatingColumns, ratings_of, together
+from billboards.analyses.ratings._ratings import CampaignsOption, DimensionsOption, RatingColumns, ratings_of, together
 from billboards.errors import MissingPart, NotEnoughData
 from billboards.options import Named
 from billboards.show.table import Table, TableColumn, reason_notes
@@ -165,12 +165,8 @@ class ConsensusStudies:
 def consensus(
     view: View,
     *,
-    dimension: Annotated[
-        tuple[str, ...] | None, Named(metavar="NAME"), "only this one; may be repeated (default: all that rank)"
-    ] = None,
-    campaign: Annotated[
-        tuple[str, ...] | None, Named(metavar="NAME"), "only ratings of this campaign; may be repeated"
-    ] = None,
+    dimension: DimensionsOption = None,
+    campaign: CampaignsOption = None,
     methods: Annotated[
         tuple[Method, ...] | None, Named(name="method"), "may be repeated (default: all that the ratings allow)"
     ] = None,

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from billboards.analyses._analysis import analysis
 from billboards.analyses._view import View
-from billboards.analyses.ratings._ratings import RatingColumns, ratings_of, together
+from billboards.analyses.ratings._ratings import CampaignsOption, DimensionsOption, RatingColumns, ratings_of, together
 from billboards.errors import NotEnoughData
 from billboards.options import Named
 from billboards.show.table import Table, TableColumn, rows_of
@@ -321,12 +321,8 @@ class DayStudies:
 def days(
     view: View,
     *,
-    dimension: Annotated[
-        tuple[str, ...] | None, Named(metavar="NAME"), "only this one; may be repeated (default: all that rank)"
-    ] = None,
-    campaign: Annotated[
-        tuple[str, ...] | None, Named(metavar="NAME"), "only ratings of this campaign; may be repeated"
-    ] = None,
+    dimension: DimensionsOption = None,
+    campaign: CampaignsOption = None,
     by: Annotated[Occasion, "what is compared: days (UTC), or whole campaigns"] = "day",
     draws: Annotated[int, Ge(100), Named(metavar="N"), "draws of the intervals of scatter"] = 20_000,
     seed: Annotated[int, Ge(0), Named(metavar="N"), "seed of what is random"] = 0,

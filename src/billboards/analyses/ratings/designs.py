@@ -17,7 +17,7 @@ from annotated_types import Ge
 
 from billboards.analyses._analysis import analysis
 from billboards.analyses._view import View
-from billboards.analyses.ratings._ratings import RatingColumns, ratings_of
+from billboards.analyses.ratings._ratings import CampaignsOption, DimensionsOption, RatingColumns, ratings_of
 from billboards.errors import NotEnoughData
 from billboards.options import Named
 from billboards.show.table import Table, TableColumn
@@ -263,12 +263,8 @@ def design_spread(study: DesignStudy, *, theme: Theme = "light") -> alt.LayerCha
 def designs(
     view: View,
     *,
-    dimension: Annotated[
-        tuple[str, ...] | None, Named(metavar="NAME"), "only this one; may be repeated (default: all that rank)"
-    ] = None,
-    campaign: Annotated[
-        tuple[str, ...] | None, Named(metavar="NAME"), "only ratings of this campaign; may be repeated"
-    ] = None,
+    dimension: DimensionsOption = None,
+    campaign: CampaignsOption = None,
     labels: Annotated[int, Ge(1), Named(metavar="N"), "labels an item, against one"] = 3,
     rounds: Annotated[int, Ge(1), Named(metavar="N"), "draws"] = 500,
     seed: Annotated[int, Ge(0), Named(metavar="N"), "seed of what is random"] = 0,

@@ -17,9 +17,8 @@ from numpy.typing import NDArray
 
 from billboards.analyses._analysis import analysis
 from billboards.analyses._view import View
-from billboards.analyses.ratings._ratings import RatingColumns, ratings_of, together
+from billboards.analyses.ratings._ratings import CampaignsOption, DimensionsOption, RatingColumns, ratings_of, together
 from billboards.errors import NotEnoughData
-from billboards.options import Named
 from billboards.show.table import Table, TableColumn, rows_of
 from billboards.stats.bootstrap import Interval
 from billboards.stats.ratings import UNKNOWN
@@ -240,12 +239,8 @@ class SeverityStudies:
 def severity(
     view: View,
     *,
-    dimension: Annotated[
-        tuple[str, ...] | None, Named(metavar="NAME"), "only this one; may be repeated (default: all that rank)"
-    ] = None,
-    campaign: Annotated[
-        tuple[str, ...] | None, Named(metavar="NAME"), "only ratings of this campaign; may be repeated"
-    ] = None,
+    dimension: DimensionsOption = None,
+    campaign: CampaignsOption = None,
     drift: Annotated[bool, "let severity change in time"] = True,
 ) -> SeverityStudy | SeverityStudies:
     """Severity and drift of annotators, and means without them."""
