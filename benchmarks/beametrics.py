@@ -19,23 +19,42 @@ import re
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import regex
-from beametrics_published import COLUMNS, PASCAL, Cell, published
 from beametrics_sets import LANGUAGES, PAIRS, SETS, Judged, read_pascal, read_set, restore
 from measuring import shared_data
 from numpy.typing import NDArray
 
+from billboards.analyses.published import printed_cells, read_publication
 from billboards.analyses.suite.results import Block
 
 Floats = NDArray[np.float64]
+#: A cell by table, block (Max: all references, 1: one, 0: none), row and column.
+Cell = tuple[int, str, str, str]
 
 #: Rows of the paper by our names.
 DEFAULTS = {"Abstr": "abstractness", "Length": "length", "Repet": "repetition"}
 BLOCKS: dict[str, Block] = {"Max": "all", "1": "one", "0": "none"}
+#: Rows of Table 2 that are computed on Pascal-50S.
+PASCAL_ROWS = ("ROUGE-1", "ROUGE-L", "BLEU")
+
+
+@cache
+def published() -> dict[Cell, float]:
+    """Every cell of the paper's tables."""
+    cells = printed_cells(read_publication("beametrics"))
+    return {(int(cell.table), cell.block, cell.row, cell.column): cell.theirs for cell in cells}
+
+
+@cache
+def pascal() -> dict[tuple[str, str], float]:
+    """Table 2's column of Pascal-50S, by block and row."""
+    cells = published().items()
+    return {(b, row): value for (t, b, row, c), value in cells if (t, c) == (2, "Pas") and row in PASCAL_ROWS}
 
 
 def main() -> None:
@@ -46,7 +65,8 @@ def main() -> None:
     arguments, data = parser.parse_args(), shared_data()
     if arguments.pascal_50s is not None:
         for (block, row), value in pascal_cells(arguments.pascal_50s).items():
-            print(f"{block:4} {row:9}{PASCAL[block, row]:7.1f}{value:7.1f}{value - PASCAL[block, row]:+7.1f}")
+            theirs = pascal()[block, row]
+            print(f"{block:4} {row:9}{theirs:7.1f}{value:7.1f}{value - theirs:+7.1f}")
         return
     if data is None:
         print("not measured, data absent; set BILLBOARDS_SHARED or put shared/ beside the checkout")
@@ -116,10 +136,10 @@ def cells(name: str, judged: Judged, rows: Sequence[str] | None = None) -> dict[
     """Every cell of the four tables that a data set gives, or those of some rows."""
     found: dict[Cell, float] = {}
     for block, row, scores in _scores(name, judged, rows):
-        for table, columns in COLUMNS.items():
-            for column in columns:
-                if column in judged.people and (table, block, row, column) in published():
-                    found[table, block, row, column] = 100 * _agreement(table, scores, judged.people[column])
+        for cell in published():
+            table, *place, column = cell
+            if place == [block, row] and column in judged.people:
+                found[cell] = 100 * _agreement(table, scores, judged.people[column])
     return found
 
 
@@ -130,11 +150,10 @@ def pascal_cells(clone: Path) -> dict[tuple[str, str], float]:
     agree less the share on which they don't; a metric's tie is half right.
     """
     judged = read_pascal(clone)
-    rows = sorted({row for _, row in PASCAL})
     return {
         (block, row): 100 * float(np.sign(scores[0::2] - scores[1::2]).mean())
-        for block, row, scores in _scores("Pas", judged, rows)
-        if (block, row) in PASCAL
+        for block, row, scores in _scores("Pas", judged, PASCAL_ROWS)
+        if (block, row) in pascal()
     }
 
 
@@ -220,14 +239,12 @@ def _print_asset(judged: Judged, draws: int = 1000) -> None:
     picked = random.integers(len(judged.outputs), size=(draws, len(judged.outputs)))
     inside, total, wide = 0, 0, []
     for block, row, scores in _scores("Asv", judged):
-        for table, columns in COLUMNS.items():
-            for column in columns:
-                said = published().get((table, block, row, column))
-                if column in judged.people and said is not None:
-                    drawn = [100 * _agreement(table, scores[k], judged.people[column][k]) for k in picked[: draws // 4]]
-                    low, high = np.nanquantile(drawn, (0.025, 0.975))
-                    inside, total = inside + int(low <= said <= high), total + 1
-                    wide.append((high - low) / 2)
+        for (table, *place, column), said in published().items():
+            if place == [block, row] and column in judged.people:
+                drawn = [100 * _agreement(table, scores[k], judged.people[column][k]) for k in picked[: draws // 4]]
+                low, high = np.nanquantile(drawn, (0.025, 0.975))
+                inside, total = inside + int(low <= said <= high), total + 1
+                wide.append((high - low) / 2)
     half = np.median(wide)
     print(
         f"ASSET, 100 of 162 outputs: {inside} of {total} published cells lie in the 95% interval of ours (± {half:.0f})"
@@ -298,7 +315,7 @@ def _default_cells(result: Any) -> Iterator[tuple[Cell, float]]:
         table, block, row, column = cell
         stem, dash, n = row.partition("-")
         metric = f"{DEFAULTS.get(stem, stem)}{dash}{n}" if stem in DEFAULTS else row
-        dimension = next(d for columns in SETS.values() for name, d in columns.items() if name == column)
+        dimension = next((d for columns in SETS.values() for name, d in columns.items() if name == column), None)
         where = placed.get((column.split()[0], dimension))
         found = where and result.cell(SuiteRow(metric, BLOCKS[block]), where)
         statistic = "preferences" if column == "WMT" else "pearson" if table in (2, 3) else "kendall"
