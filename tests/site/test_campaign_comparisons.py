@@ -11,11 +11,13 @@ import pytest
 from small_campaigns import distinct_board, people, small_campaign
 from small_sites import Harbour, MakeHarbour
 from sqlalchemy import select
+from starlette.testclient import TestClient
 
 from billboards.analyses._view import look_at
 from billboards.analyses.arena import arena
 from billboards.campaigns.plan import CampaignPlan, read_plan
 from billboards.errors import InvalidInput
+from billboards.site.accounts.access import new_owner_token
 from billboards.site.boards.live import live_board
 from billboards.site.campaigns import campaign_records
 from billboards.site.campaigns.adapting import adapt_schedule, adapted
@@ -27,6 +29,7 @@ from billboards.site.campaigns.status import campaign_status
 from billboards.site.database import trail
 from billboards.site.database.schema import assignments
 from billboards.site.submissions.sending import change_settings, submit_generator
+from billboards.site.web.app import create_app
 from billboards.site.work.worker import work_until_done
 
 PLAIN: dict[str, Any] = {"positive": 0.0, "negative": 0.0}
@@ -80,6 +83,12 @@ def test_results_show_strengths_beside_shares_and_the_closed_board_has_the_same(
     assert result is not None
     assert [entrant.name for entrant in result.value.generators] == ["g0", "g1", "g2", "g3"]
     assert (result.value.comparisons, result.value.annotators) == (60, 3)
+    sent = {"authorization": f"Bearer {new_owner_token(port.site, 'second owner')}"}
+    with TestClient(create_app(port.site), "http://localhost") as client:
+        told = client.get(f"/api/v1/campaigns/{campaign.id}/results", headers=sent).json()["arena"]
+    assert [(e["name"], e["rating"]) for e in told["generators"]] == [
+        (entrant.name, pytest.approx(entrant.rating)) for entrant in result.value.generators
+    ]
     close_campaign(port.site, port.owner, campaign.id)
     board = live_board(port.site, "ferry", audience="owners").board
     on_board = arena(look_at(board)).value

@@ -13,6 +13,7 @@ from typing import Annotated, Any, Literal
 from fastapi import Depends, Request, Response
 from pydantic import BaseModel, BeforeValidator, Field
 
+from billboards.analyses.arena import ArenaRanking
 from billboards.analyses.ratings.days import DayStudy
 from billboards.analyses.spans import ErrorStudy
 from billboards.campaigns.plan import CampaignPlan, read_plan
@@ -239,8 +240,8 @@ class ResultFacts(BaseModel):
     errors: ErrorStudy | None = None
     #: Of a campaign that was repeated: scatter between its days, drift, and intervals that hold on any day.
     days: DayStudy | None = None
-    #: Generators by strength, where the template compares them: the document of `billboards arena`.
-    arena: dict[str, Any] | None = None
+    #: Generators by strength, where the template compares them: what `billboards arena` says.
+    arena: ArenaRanking | None = None
 
 
 class Repeating(Strict):
@@ -362,7 +363,7 @@ def read_results(request: Request, campaign: str, viewer: Owner, with_excluded: 
         watch=watch_campaign(site_of(request), viewer, chosen.id) if chosen.kind == "labels" else None,
         errors=campaign_errors(site_of(request), viewer, chosen.id) if chosen.kind == "labels" else None,
         days=campaign_days(site_of(request), viewer, chosen.id),
-        arena=None if arena is None else dict(arena.document),
+        arena=None if arena is None else arena.value,
     )
 
 
