@@ -273,7 +273,7 @@ class _Tables(_Table):
     generators: Mapping[str, _GeneratorTable] = {}
     scores: Mapping[str, _ScoresTable] = {}
     trust: _TrustTable = _TrustTable()
-    card: _CardTable = _CardTable()  # type: ignore[valid-type]
+    card: _CardTable = _CardTable()  # type: ignore[valid-type]  # made from the facts that a card has
 
 
 def _keys(model: type[BaseModel]) -> tuple[str, ...]:
