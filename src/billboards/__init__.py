@@ -23,6 +23,7 @@ _HOMES = {
     "billboards.analyses._arrays": ("rank_metrics",),
     "billboards.analyses._report": ("report",),
     "billboards.analyses._view": ("View",),
+    "billboards.analyses.published": ("published",),
     "billboards.analyses.suite.open": ("open_suite",),
     "billboards.api.boards": ("get", "import_board", "open", "save"),
     "billboards.api.scoring": ("score",),

@@ -21,6 +21,7 @@ from billboards.analyses.hybrids import hybrids as hybrids
 from billboards.analyses.next import next as next
 from billboards.analyses.overrating import overrating as overrating
 from billboards.analyses.power import power as power
+from billboards.analyses.published import published as published
 from billboards.analyses.rank import rank as rank
 from billboards.analyses.ratings.agreement import agreement as ratings_agreement
 from billboards.analyses.ratings.consensus import consensus as ratings_consensus
@@ -85,6 +86,7 @@ __all__ = [
     "open_suite",
     "overrating",
     "power",
+    "published",
     "rank",
     "rank_metrics",
     "ratings_agreement",

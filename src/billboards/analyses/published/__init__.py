@@ -117,7 +117,7 @@ def published(
 
     Example:
 
-        print(published("beametrics", "data", columns=["SumE"]))
+        print(bb.published("beametrics", "data", columns=["SumE"]))
     """
     publication = read_publication(name)
     known = list(dict.fromkeys(column for table in publication["tables"] for column in table["columns"]))
