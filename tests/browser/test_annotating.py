@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
 from browser_pages import OpenPage, watched_pages
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 from served_sites import Served, serving
 from small_sites import make_board
 
@@ -177,6 +177,27 @@ def test_without_a_connection_nothing_is_lost_and_it_is_said(start: Start, page:
     expect(opened.locator("#kept")).to_contain_text("no connection")
     opened.unroute("**/draft*")
     expect(opened.locator("#kept")).to_have_text("Kept.")
+
+
+def test_answers_are_sent_behind_a_draft_that_is_on_its_way(start: Start, page: OpenPage) -> None:
+    """A draft that came last would take an answer back: one given in the same second as the page is sent."""
+    _, (link,) = start("slow", "genie-summarisation", positive=0.0, negative=0.0)
+    opened = page(link)
+    held: list[Route] = []
+    posted: list[str] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    opened.route("**/draft*", hold)
+    opened.on("request", lambda one: posted.append(one.url) if one.method == "POST" else None)
+    for key in ("1", "2", "Enter"):
+        opened.keyboard.press(key)
+    opened.wait_for_timeout(300)
+    assert ["/draft" in url for url in posted] == [True], "the page waits for the draft"
+    held[0].continue_()
+    expect(opened.get_by_role("heading", name="Input")).to_be_visible()
+    assert "/draft" not in posted[-1]
 
 
 def test_who_fails_the_test_questions_is_excluded_and_told_so(harbour: Served, start: Start, page: OpenPage) -> None:

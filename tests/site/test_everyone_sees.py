@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 import pytest
-from small_campaigns import by_reference, carelessly, distinct_board, people, small_campaign
+from small_campaigns import by_reference, distinct_board, people, small_campaign
 from small_sites import Harbour, MakeHarbour
 
 from billboards.errors import UnknownName
@@ -94,7 +94,7 @@ def test_comparisons_count_those_with_the_submissions_outputs(port: Harbour) -> 
 
 def test_a_protocol_says_how_a_campaign_was_held_and_names_nobody(port: Harbour) -> None:
     campaign = small_campaign(port, instances=6, labels=2, pay=0.5, budget=100.0, positive=0.1, negative=0.1)
-    ann, ben, _ = people(port, campaign, by_reference, carelessly, by_reference)
+    ann, ben, _ = people(port, campaign, *[by_reference] * 3)
     for _ in range(6):
         ben.answer()
     pseudonym = ben.participant.annotator.pseudonym

@@ -68,13 +68,17 @@ function identifier() {
 // Every answer is kept as it is given. One request at a time; what changes meanwhile goes with the next one.
 let leaving = false;
 let request = new AbortController();
+// What is on its way; a page's answers are sent behind it, so that an older draft never arrives last.
+let onItsWay = Promise.resolve();
 async function keep(entry) {
   entry.waiting = true;
   if (entry.busy) return;
   entry.busy = true;
   while (entry.waiting && !leaving) {
     entry.waiting = false;
-    if (!(await sent(entry)) && !leaving) {
+    const sending = sent(entry);
+    onItsWay = Promise.all([onItsWay, sending]);
+    if (!(await sending) && !leaving) {
       entry.waiting = true;
       const wake = new Promise((resolve) => addEventListener("online", resolve, { once: true }));
       await Promise.race([wake, new Promise((resolve) => setTimeout(resolve, Math.min(30000, 1000 * 2 ** entry.failures)))]);
@@ -154,6 +158,7 @@ function finish() {
 async function sendPage(entry) {
   // What is being kept goes with the answer itself. Without a connection the page stays, and it is tried again.
   leaving = true;
+  await Promise.race([onItsWay, new Promise((resolve) => setTimeout(resolve, 10000))]);
   request.abort();
   countTime();
   entry.clock.value = String(entry.spent);
