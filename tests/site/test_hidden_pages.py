@@ -121,6 +121,7 @@ def addresses(small: PageSite) -> dict[str, list[str]]:
     names = [quote(name, safe="") for name in generators]
     return {
         "/": ["/"],
+        "/help": ["/help"],
         "/static/{digest}/{name}": ["/static/0/board.js"],
         "/suites": ["/suites"],
         "/suites/{suite}": ["/suites/harbours"],
@@ -162,6 +163,7 @@ def addresses(small: PageSite) -> dict[str, list[str]]:
         "/submissions/{submission}": [f"/submissions/{one}" for one in sent],
         "/submissions/{submission}/events": [f"/submissions/{one}/events" for one in sent],
         "/boards/{board}": [BOARD, f"{BOARD}?domain=sea", f"{BOARD}?references=Ada", f"{BOARD}?sort=people"],
+        "/boards/{board}/metrics": [f"{BOARD}/metrics", f"{BOARD}/metrics?find={quote(TRUE_NAME)}"],
         "/boards/{board}/metrics/{metric:path}": [f"{BOARD}/metrics/chrF", f"{BOARD}/metrics/chrF?firm=yes"],
         "/boards/{board}/generators/{generator:path}": [f"{BOARD}/generators/{name}" for name in names],
         "/boards/{board}/instances": [

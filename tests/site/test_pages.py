@@ -8,6 +8,8 @@ import json
 import re
 import time
 import zipfile
+from base64 import b64encode
+from hashlib import sha256
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import quote
@@ -17,7 +19,7 @@ from page_sites import ODD, SECRET, SLASHED, PageSite, page_site
 
 from billboards.board.folder import open_board
 from billboards.site.boards import snapshots
-from billboards.site.web.rendering import stylesheet_hashes
+from billboards.site.web.rendering import first_script_hash, stylesheet_hashes
 
 BOARD = "/boards/harbour"
 
@@ -53,9 +55,12 @@ class Tags(HTMLParser):
 PAGES = [
     "/",
     "/submissions",
+    "/help",
     BOARD,
     f"{BOARD}?sort=chrF&show=ranks&order=name&hide=length&pin=ROUGE-1&find=a",
     f"{BOARD}?domain=sea&aggregate=adequacy",
+    f"{BOARD}/metrics",
+    f"{BOARD}/metrics?kind=statistic&find=e&sort=agreement&direction=ascending",
     f"{BOARD}/metrics/chrF",
     f"{BOARD}/metrics/chrF?firm=yes",
     f"{BOARD}/metrics/ROUGE-1",
@@ -98,11 +103,14 @@ def test_no_page_carries_a_script_or_style_that_the_content_policy_forbids(small
     answer = small.get(path)
     policy = answer.headers["content-security-policy"]
     assert f"style-src {' '.join(f'{chr(39)}{one}{chr(39)}' for one in stylesheet_hashes())};" in policy
+    assert f"script-src 'self' '{first_script_hash()}';" in policy
     assert "unsafe" not in policy
+    inside = re.findall(r"<script>(.*?)</script>", answer.text, re.DOTALL)
+    assert [f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}" for text in inside] == [first_script_hash()]
     for tag, attributes in Tags(answer.text).found:
         assert "style" not in attributes
         assert not any(name.startswith("on") for name in attributes)
-        if tag == "script":
+        if tag == "script" and attributes:
             assert str(attributes["src"]).startswith("/static/")
 
 
@@ -247,7 +255,7 @@ def test_the_first_view_needs_nothing_beside_the_page(small: PageSite) -> None:
         attributes
         for tag, attributes in found
         if (tag == "link" and attributes["rel"] == "stylesheet")
-        or (tag == "script" and attributes.get("type") != "module")
+        or (tag == "script" and attributes and attributes.get("type") != "module")
         or (tag == "img" and attributes.get("loading") != "lazy")
     ]
     assert waits == []

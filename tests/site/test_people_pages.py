@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from page_sites import ODD, PageSite, page_site
+from page_sites import ODD, PageSite, page_board, page_site
 
+from billboards.board.judgments import JudgmentColumns
 from billboards.errors import InvalidInput
+from billboards.site.boards.live import live_board
+from billboards.site.boards.masked import Look
+from billboards.site.pages.generators import score_lines
 
 BOARD = "/boards/harbour"
 
@@ -98,3 +103,22 @@ def test_a_folder_that_asks_for_people_is_passed_over_where_judgments_are_hidden
     said = ranking(small)
     assert said["ranked_by"] != "people"
     assert "not ranked by people: their judgments are hidden" in said["notes"]  # type: ignore[operator]
+
+
+def test_a_generators_page_has_its_own_mean_on_each_dimension(tmp_path: Path) -> None:
+    board = page_board()
+    adequacy = board.dimensions["adequacy"]
+    two = {"adequacy": adequacy, "style": replace(adequacy, name="style")}
+    judged = JudgmentColumns(tuple(two))
+    for k in range(len(board.instances)):
+        for g, style in ((0, 1.0), (3, 5.0)):
+            judged.add(k, g, {"adequacy": 2.0 + k % 3, "style": style}, annotator="ann")
+    aggregates = {"overall": replace(board.aggregates["overall"], dimensions=tuple(two))}
+    small = page_site(tmp_path, board=replace(board, judgments=judged.build(), dimensions=two, aggregates=aggregates))
+    small.work()
+    live = Look(live_board(small.site, "harbour")).ranking
+    assert live is not None
+    for name, mean in ((ODD, "0.0"), ("Cleo", "100.0")):
+        lines = {line.name: line for line in score_lines(live, name)}
+        assert (lines["people: style"].text, lines["people: style"].metric) == (mean, None)
+    assert "metrics/people" not in small.get(f"{BOARD}/generators/Cleo").text

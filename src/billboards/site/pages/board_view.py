@@ -36,10 +36,11 @@ from billboards.analyses.rank import (
 )
 from billboards.board import Board, Slice
 from billboards.show.table import DOUBTED, NOTES
-from billboards.show.words import one_line, value_text
+from billboards.show.words import interval_text, listed, one_line, value_text
 from billboards.site.pages.board_table import BoardTable, board_table
 from billboards.site.pages.board_wish import ORDERS, Wish, read_wish
 from billboards.site.pages.columns import board_columns, people_keys
+from billboards.site.pages.explanations import EXPLANATIONS
 from billboards.site.pages.paging import pager, read_page
 from billboards.site.web import addresses
 
@@ -132,6 +133,8 @@ def table_context(
         "lines": lines_table(ranking) if ranking.lines else None,
         "common": common_table(ranking, ranking.common) if ranking.common is not None else None,
         "newcomers": newcomer_words(ranking),
+        "standing": standing_lines(ranking),
+        "explanations": EXPLANATIONS,
         "citation": citation(ranking),
     }
 
@@ -219,6 +222,33 @@ def card_lines(board: Board) -> list[tuple[str, str]]:
     languages = [("input language", board.input_language), ("output language", board.output_language)]
     judged = [(f"dimension {name}", dimension.definition) for name, dimension in board.dimensions.items()]
     return [(name, text) for name, text in (*stated, *languages, *judged) if text]
+
+
+def standing_lines(ranking: Ranking) -> list[tuple[str, str, str]]:
+    """Who leads by what, and how sure that is: what it is, who, and the figures."""
+    lines = []
+    ranked = [standing for standing in ranking.generators if standing.rank is not None]
+    first = [standing.name for standing in ranked if standing.rank == 1]
+    if first and ranking.ranked_by is not None:
+        shared = (
+            "told apart from all others" if len(first) == 1 else f"{value_text(len(first))} that tests can't tell apart"
+        )
+        lines.append(
+            (f"First of {value_text(len(ranked))} generators", listed(first), f"by {ranking.ranked_by}; {shared}")
+        )
+    judged = [standing for standing in ranked if standing.human is not None]
+    if judged and ranking.ranked_by != PEOPLE:
+        top = max(judged, key=lambda standing: standing.human or 0.0)
+        lines.append(("First by people", top.name, f"{value_text(top.human, 2)} of 100 ({ranking.aggregate})"))
+    best = best_metric(ranking)
+    if best is not None:
+        interval = "" if best.interval is None else f", 95% interval {interval_text(best.interval, 3)}"
+        lines.append(("Best metric", best.label, f"correlation {value_text(best.correlation, 3)}{interval}"))
+    ensemble = ranking.ensemble
+    if ensemble is not None and ensemble.correlation is not None:
+        figure = f"correlation {value_text(ensemble.correlation, 3)} on {unseen_words(ensemble)} it has not seen"
+        lines.append(("Ensemble", ensemble.formula, figure))
+    return lines
 
 
 def fact_lines(board: Board, ranking: Ranking | None) -> list[tuple[str, str]]:

@@ -42,6 +42,8 @@ class ScoreLine:
     coverage: str
     #: Whether a lower score is better.
     lower: bool = False
+    #: The metric whose page says more.
+    metric: str | None = None
 
 
 def generator_context(look: Look, name: str) -> dict[str, Any]:
@@ -79,13 +81,14 @@ def score_lines(ranking: Ranking, name: str) -> list[ScoreLine]:
     lines = []
     for metric, values in columns.items():
         value = own.human if metric == PEOPLE else own.scores.get(metric)
-        turned, coverage, name = metric in ranking.lower, _coverage(own, metric, ranking), metric
+        turned, coverage, words = metric in ranking.lower, _coverage(own, metric, ranking), metric
+        leads_to = None if metric in (PEOPLE, ENSEMBLE) else metric
         if has_corpus_values(ranking, metric):
             corpus = [g.corpus.get(metric) for g in ranking.generators]
-            lines.append(_line(metric, own.corpus.get(metric), corpus, coverage, turned=turned))
-            name = f"{metric} of sentences"
+            lines.append(_line(metric, own.corpus.get(metric), corpus, coverage, turned=turned, metric=leads_to))
+            words = f"{metric} of sentences"
         if any(v is not None for v in values):
-            lines.append(_line(name, value, values, coverage, turned=turned))
+            lines.append(_line(words, value, values, coverage, turned=turned, metric=leads_to))
         if metric == PEOPLE:
             lines += _dimension_lines(ranking, name)
     return lines
@@ -100,12 +103,18 @@ def _dimension_lines(ranking: Ranking, name: str) -> Iterator[ScoreLine]:
 
 
 def _line(
-    name: str, value: float | None, values: Sequence[float | None], coverage: str, *, turned: bool = False
+    name: str,
+    value: float | None,
+    values: Sequence[float | None],
+    coverage: str,
+    *,
+    turned: bool = False,
+    metric: str | None = None,
 ) -> ScoreLine:
     numbers = [v for v in values if v is not None]
     sign = -1 if turned else 1
     text = "–" if value is None else _rank_text(sign * value, [sign * number for number in numbers])
-    return ScoreLine(name, value_text(value, mean_digits(numbers)), text, len(numbers), coverage, turned)
+    return ScoreLine(name, value_text(value, mean_digits(numbers)), text, len(numbers), coverage, turned, metric)
 
 
 def _rank_text(value: float, numbers: Sequence[float]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from fastapi import APIRouter
@@ -9,7 +10,7 @@ from fastapi import APIRouter
 from billboards.analyses.rank import best_metric
 from billboards.show.words import listed, value_text
 from billboards.site.boards.masked import Look
-from billboards.site.pages.board_view import fact_lines
+from billboards.site.pages.board_view import chart_list, fact_lines
 from billboards.site.pages.paging import pager, read_page, stretch
 from billboards.site.web import addresses
 from billboards.site.web.asking import Ask, reading
@@ -25,7 +26,34 @@ def show_boards(ask: Ask) -> Body:
     """All boards, by name."""
     shown = stretch(ask.site.boards(), read_page(ask.query), PAGE)
     looks = [ask.pages.look(entry.name, ask.viewer) for entry in shown.entries]
-    return ask.page("boards", boards=[_card(look) for look in looks], page=pager(shown.number, shown.last, "/", {}))
+    return ask.page(
+        "boards",
+        boards=[_card(look) for look in looks],
+        lively=_liveliest(looks) if shown.number == 1 else None,
+        page=pager(shown.number, shown.last, "/", {}),
+    )
+
+
+def _liveliest(looks: Sequence[Look]) -> dict[str, str] | None:
+    """The board that was ranked last of those on which people's places can be drawn beside a metric's."""
+    drawn = [
+        (look.live.snapshot.created, look.name, chart, look)
+        for look in looks
+        if look.ranking is not None and look.live.snapshot is not None
+        for chart in chart_list(look.name, look.ranking, None)[:1]
+        if chart["address"] == addresses.chart(look.name, "people.svg")
+    ]
+    if not drawn:
+        return None
+    _, name, chart, look = max(drawn, key=lambda entry: entry[:2])
+    return {
+        "board": look.title,
+        "href": addresses.board(name),
+        "submit": addresses.board(name, "submit"),
+        "title": chart["title"],
+        "description": chart["description"],
+        "chart": chart["address"],
+    }
 
 
 def _card(look: Look) -> dict[str, Any]:

@@ -218,7 +218,7 @@ def show_metric(ask: Ask) -> Body:
         "scatter": addresses.chart(look.name, "scatter", f"{name}.svg") if context["residuals"].entries else None,
         "drawn": points_drawn(context["metric"].n),
     }
-    return ask.board_page("metric", look, "", heading=context["metric"].label, **context)
+    return ask.board_page("metric", look, "metrics", heading=context["metric"].label, **context)
 
 
 def _conditions(sensitivity: Sensitivity, name: str) -> list[dict[str, Any]]:

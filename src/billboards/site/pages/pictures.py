@@ -15,8 +15,8 @@ from billboards.site.web.rendering import Body, respond, static_address, static_
 router = APIRouter()
 
 SVG = "image/svg+xml"
-KINDS = {".js": "text/javascript; charset=utf-8", ".svg": SVG}
-FILES = ("annotate.js", "board.js", "campaign.js", "changes.js", "live.js", "mark.svg")
+KINDS = {".js": "text/javascript; charset=utf-8", ".svg": SVG, ".woff2": "font/woff2"}
+FILES = ("annotate.js", "board.js", "campaign.js", "changes.js", "inter.woff2", "live.js", "mark.svg", "theme.js")
 #: A badge stands on other sites' pages, whose copies should be a few minutes old at most.
 HEAD = (("cache-control", "public, max-age=300"), ("cross-origin-resource-policy", "cross-origin"))
 

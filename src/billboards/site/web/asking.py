@@ -48,7 +48,8 @@ FRESH = "private, no-cache"
 FOR_EVER = "public, max-age=31536000, immutable"
 Endpoint = Callable[[Request], Awaitable[Response]]
 TABS = (
-    ("", "Board"),
+    ("", "Generators"),
+    ("metrics", "Metrics"),
     ("instances", "Instances"),
     ("compare", "Compare"),
     ("analyses", "Analyses"),

@@ -155,6 +155,7 @@ def environment() -> Environment:
     }
     made.globals |= {
         "stylesheet": Markup(stylesheet("site.css")),
+        "first_script": Markup(static_file(FIRST_SCRIPT).decode()),
         "annotate_stylesheet": Markup(stylesheet("annotate.css")),
         "static": static_address,
         "release": metadata.version("billboards"),
@@ -182,6 +183,10 @@ def stamp(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
 
 
+#: What runs before a page is drawn; it stands inside pages, as styles do.
+FIRST_SCRIPT = "first_theme.js"
+#: What pages are set in.
+FONT = "inter.woff2"
 #: Styles that may stand inside pages: what all have, and what annotators' have beside it.
 STYLESHEETS = ("site.css", "annotate.css")
 
@@ -189,7 +194,8 @@ STYLESHEETS = ("site.css", "annotate.css")
 @cache
 def stylesheet(name: str) -> str:
     """One of the site's stylesheets, as it stands inside pages; annotators' have what each kind of question needs."""
-    return static_file(name).decode() + (question_styles() if name == "annotate.css" else "")
+    text = static_file(name).decode().replace(f"url({FONT})", f"url({static_address(FONT)})")
+    return text + (question_styles() if name == "annotate.css" else "")
 
 
 @cache
@@ -197,6 +203,12 @@ def stylesheet_hashes() -> tuple[str, ...]:
     """The names by which the content policy allows the stylesheets and no others."""
     digests = (hashlib.sha256(stylesheet(name).encode()).digest() for name in STYLESHEETS)
     return tuple(f"sha256-{base64.b64encode(digest).decode()}" for digest in digests)
+
+
+@cache
+def first_script_hash() -> str:
+    """The name by which the content policy allows the one script that stands inside pages."""
+    return f"sha256-{base64.b64encode(hashlib.sha256(static_file(FIRST_SCRIPT)).digest()).decode()}"
 
 
 @cache

@@ -1,0 +1,32 @@
+// Light, dark, or as the system has it: the button that changes it. What was chosen before is applied by first_theme.js,
+// which stands inside the page, so that it never flashes in the other one.
+const root = document.documentElement;
+const THEMES = ["system", "light", "dark"];
+const button = document.getElementById("theme");
+
+function applyTheme(theme) {
+  if (theme === "system") delete root.dataset.theme;
+  else root.dataset.theme = theme;
+  choosePictures(theme);
+  button.dataset.theme = theme;
+  button.title = `Colours: ${theme === "system" ? "as the system has them" : theme}. Change`;
+  button.setAttribute("aria-label", button.title);
+}
+
+// Pictures come in both; they follow the choice as the rest of the page does.
+function choosePictures(theme) {
+  const media = { system: "(prefers-color-scheme: dark)", light: "not all", dark: "all" }[theme];
+  for (const source of document.querySelectorAll("source[data-dark]")) source.media = media;
+}
+
+applyTheme(root.dataset.theme ?? "system");
+button.hidden = false;
+button.addEventListener("click", () => {
+  const theme = THEMES[(THEMES.indexOf(button.dataset.theme) + 1) % THEMES.length];
+  try {
+    localStorage.setItem("theme", theme);
+  } catch {
+    // Without storage the choice holds for this page.
+  }
+  applyTheme(theme);
+});
