@@ -14,6 +14,8 @@ PAGES = [
     "/nowhere",
     BOARD,
     f"{BOARD}?domain=weather&show=ranks&pin=chrF",
+    "/help",
+    f"{BOARD}/metrics",
     f"{BOARD}/metrics/chrF",
     f"{BOARD}/metrics/BLEU?firm=yes",
     f"{BOARD}/generators/Cleo",
@@ -69,4 +71,4 @@ def test_no_page_is_wider_than_a_phone(open_page: OpenPage, path: str) -> None:
 
 def test_the_board_is_dark_in_the_dark(open_page: OpenPage) -> None:
     dark = open_page(BOARD, color_scheme="dark")
-    assert dark.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(20, 23, 27)"
+    assert dark.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(18, 21, 24)"
