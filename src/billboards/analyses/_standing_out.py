@@ -123,6 +123,7 @@ class _Means:
 
     def best(self) -> Iterator[tuple[str, tuple[str, ...]]]:
         name_of = dict(zip(self.rows, self.names, strict=True))
+        compared, first = {}, {}
         for column in self.ranked.columns:
             means = self.ranked.means(column)
             counts = means.present[list(self.rows)]
@@ -130,8 +131,10 @@ class _Means:
             # Where a score is infinite, means can't be tested, and nobody is set apart.
             if not complete or (means.finite[complete] != means.present[complete]).any():
                 continue
-            first = complete[int(np.argmax(means.mean[complete]))]
-            yield column, tuple(name_of[k] for k in self.ranked.not_worse(column, complete, first, self.sides))
+            compared[column] = complete
+            first[column] = complete[int(np.argmax(means.mean[complete]))]
+        for column, rows in self.ranked.not_worse(first, compared, self.sides).items():
+            yield column, tuple(name_of[k] for k in rows)
 
     def against(self, baseline: str) -> Iterator[tuple[str, dict[str, float]]]:
         if baseline not in self.names:

@@ -584,10 +584,10 @@ def rank_board(
     shown = _with_shares(whole)
     ranked = _ranked_rows(board, shown.scores, shown.part, ensemble, kept, options)
     own = _corpus_columns(board, store, shown.scores)
-    intervals = {name: ranked.means_and_intervals(name) for name in ranked.columns if name not in own and ranked.draws}
+    ranked.prepare(resampled=[name for name in ranked.columns if name not in own])
     generators = _place_generators(board, shown, ranked, judged.people, leader, options)
     generators = tuple(replace(g, doubts=tuple(options.doubts.get(g.name, ()))) for g in generators)
-    generators, signatures = _with_corpus_values(board, store, shown, ranked, intervals, own, generators, kept)
+    generators, signatures = _with_corpus_values(board, store, shown, ranked, own, generators)
     generators = disclosed_generators(generators, ensemble, options.disclosure)
     metrics = tuple(replace(m, corpus_signature=signatures.get(m.name)) for m in metrics)
     # Nothing of what is hidden is told by who stands out.
@@ -936,14 +936,11 @@ def _with_corpus_values(
     store: CellStore | None,
     matrix: WholeMatrix,
     ranked: RankedRows,
-    of_means: Mapping[str, Floats],
     own: Mapping[str, ColumnKey],
     generators: Sequence[GeneratorStanding],
-    kept: KeptRows,
 ) -> tuple[tuple[GeneratorStanding, ...], Mapping[str, str]]:
     """Generators with their corpus values and intervals, and the signatures of the former by metric.
 
-    of_means: intervals of the means under other metrics, by row.
     own: the metrics that are defined on a corpus.
     """
     instances = list(board.select(matrix.part)) if matrix.part else None
@@ -956,7 +953,9 @@ def _with_corpus_values(
             list(own.values()),
             instances=instances,
             draws=ranked.draws,
-            kept=lambda key: kept.table(("corpus", key.column.signature, key.context, repr(instances), ranked.draws)),
+            kept=lambda key: ranked.kept.table(
+                ("corpus", key.column.signature, key.context, repr(instances), ranked.draws)
+            ),
         )
     )
     corpus: dict[str, dict[str, float]] = {}
@@ -970,12 +969,10 @@ def _with_corpus_values(
             if math.isfinite(value.low):
                 intervals.setdefault(row, {})[name] = (value.low, value.high)
     lower = {column.name for column in matrix.scores.columns if not column.higher_is_better}
-    bounds = {
-        name: of_means[name] if name in of_means else ranked.means_and_intervals(name)
-        for name in ranked.columns
-        if name not in signatures and ranked.draws
-    }
-    for name, of_rows in bounds.items():
+    for name in ranked.columns if ranked.draws else ():
+        if name in signatures:
+            continue
+        of_rows = ranked.intervals(name)
         turned = -of_rows[:, ::-1] if name in lower else of_rows
         for row, (low, high) in zip(matrix.scores.rows, turned.tolist(), strict=True):
             if not math.isnan(low):

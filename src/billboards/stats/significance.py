@@ -412,20 +412,30 @@ def permute_against(values: Floats, entry: int, *, draws: int = 1000, seed: int 
     """
     with np.errstate(invalid="ignore"):
         apart = values[entry] - values
-    present = np.isfinite(apart)
     shared = ~np.isnan(values) & ~np.isnan(values[entry])
-    testable = shared.any(axis=1) & (present == shared).all(axis=1)
-    sums = np.where(present, apart, 0.0)
-    observed = np.abs(sums.sum(axis=1))
-    ahead = np.where(sums.sum(axis=1) < 0, -1.0, 1.0)
+    testable = shared.any(axis=1) & (np.isfinite(apart) == shared).all(axis=1)
+    tested: Floats = permute_differences(apart, draws=draws, seed=seed, sides=sides)
+    p: Floats = np.where(testable, tested, np.nan)
+    p[entry] = 1.0
+    return p
+
+
+def permute_differences(apart: Floats, *, draws: int = 1000, seed: int = 0, sides: Sides = "two") -> Floats:
+    """P-values of paired permutation tests from the differences of two rows, unit by unit (pairs × units).
+
+    Units whose difference is not finite don't count; see `permute_against`.
+    """
+    sums = np.where(np.isfinite(apart), apart, 0.0)
+    total = sums.sum(axis=1)
+    observed = np.abs(total)
+    ahead = np.where(total < 0, -1.0, 1.0)
     slack = 1e-9 * np.abs(sums).sum(axis=1)
-    count = np.ones(len(values))
-    most = _SIGNS // 8 // max(values.shape[1], len(values), 1)
-    for _, signs in _signs(np.random.default_rng(seed), draws, values.shape[1], max(1, most)):
+    count = np.ones(len(sums))
+    most = _SIGNS // 8 // max(*sums.shape, 1)
+    for _, signs in _signs(np.random.default_rng(seed), draws, sums.shape[1], max(1, most)):
         drawn = (signs.astype(np.float64) @ sums.T) * ahead
         count += reached(drawn, observed, sides, slack=slack)
-    p: Floats = np.where(testable, count / (1 + draws), np.nan)
-    p[entry] = 1.0
+    p: Floats = count / (1 + draws)
     return p
 
 
