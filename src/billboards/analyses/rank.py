@@ -579,7 +579,7 @@ def rank_board(
         "judged", _judged_key(board, whole, of_metrics), lambda: _rank_judged(board, store, whole, of_metrics)
     )
     options = replace(options, out=_without_place(board, options), method=judged.method)
-    metrics, ensemble = judged.metrics, judged.ensemble
+    metrics, ensemble, alternative = (judged.metrics, *_of_version(board, judged.ensemble, judged.alternative))
     leader = _chosen_leader(board, metrics, ensemble, options, judged.people, owners)
     shown = _with_shares(whole)
     ranked = _ranked_rows(board, shown.scores, shown.part, ensemble, kept, options)
@@ -628,7 +628,7 @@ def rank_board(
             *_doubtful_signs(metrics),
             *_how_standardised(board, options.aggregate),
         ),
-        alternative=judged.alternative,
+        alternative=alternative,
         lines=judged.lines,
         resampled=options.resampled,
         common=common,
@@ -662,12 +662,16 @@ class _JudgedHalf:
     notes: tuple[str, ...]
 
 
+def _of_version(board: Board, *ensembles: Ensemble | None) -> tuple[Ensemble | None, ...]:
+    """Ensembles that were fitted on the judged rows of an earlier version of the board, as of this version."""
+    return tuple(None if each is None else replace(each, board_version=board.version) for each in ensembles)
+
+
 def _judged_key(board: Board, whole: WholeMatrix, options: RankingOptions) -> str:
     """A digest of everything that the half of a ranking rests on which no unjudged generator changes."""
     rows = whole.measured_rows
-    judged = replace(board, rows=tuple(board.rows[k] for k in rows))
     facts = [
-        judged.version,
+        board.version_of(board.rows[k] for k in rows),
         repr([(board.rows[k].is_optimised, bool(whole.judged[k]), k) for k in rows]),
         repr((board.ranks, board.references, board.metrics, board.trust, board.before, board.free_may_rank)),
         repr(options),
