@@ -43,7 +43,7 @@ from billboards.analyses._view import Floats, JudgedMatrix, View, only_rows
 from billboards.board import Board, Generator, Outputs, Scores, Slice, row_of
 from billboards.board.cells import CellStore, MemoryCells
 from billboards.board.folder import read_texts
-from billboards.board.matrix import board_scores
+from billboards.board.matrix import BoardColumns, board_scores
 from billboards.board.score_files import read_score_table
 from billboards.board.scoring import Progress, column_key, score_board
 from billboards.ensembles import FAMILIES
@@ -472,11 +472,22 @@ def _gain(whole: float, fit: EnsembleFit | None) -> float | None:
     return None if fit is None else _defined(whole - fit.correlation)
 
 
-def ensemble_scores(ensemble: Ensemble, scores: Scores, board: Board, part: Slice | None = None) -> Floats:
+def ensemble_scores(
+    ensemble: Ensemble, scores: Scores | BoardColumns, board: Board, part: Slice | None = None
+) -> Floats:
     """The ensemble's score of every output (rows × instances) of a board, or of the part that scores are of.
 
     A small one scores what all of its metrics have scored, other families what any of theirs has.
     """
+    names = ensemble_inputs(ensemble, scores)
+    if ensemble.model is not None:
+        length = output_lengths(board, part or Slice())
+        return predict_cells(ensemble.model, {name: scores.of(name) for name in names}, length, scores.rows)
+    return combine(ensemble, {name: scores.of(name) for name in names})
+
+
+def ensemble_inputs(ensemble: Ensemble, scores: Scores | BoardColumns) -> tuple[str, ...]:
+    """The metrics of an ensemble that these scores have, each checked to be what the ensemble was fitted with."""
     names = tuple(name for name in ensemble.inputs if ensemble.is_small or name in scores.names)
     for name in names:
         column = scores.columns[scores.column(name)]
@@ -485,10 +496,7 @@ def ensemble_scores(ensemble: Ensemble, scores: Scores, board: Board, part: Slic
                 f"{ensemble.signature} was fitted with {name} as {ensemble.signatures[name]}, "
                 f"but the scores at hand are {column.signature}; score with that version, or fit a new ensemble"
             )
-    if ensemble.model is not None:
-        length = output_lengths(board, part or Slice())
-        return predict_cells(ensemble.model, {name: scores.of(name) for name in names}, length, scores.rows)
-    return combine(ensemble, {name: scores.of(name) for name in names})
+    return names
 
 
 def combine(ensemble: Ensemble, scores: Mapping[str, Floats]) -> Floats:
@@ -863,7 +871,7 @@ def fit_view(
     """The ensemble on what a view looks at; only generators take part, since one of them is held out at a time."""
     if view.pairs is not None:
         raise NotEnoughData(f"people compared outputs on {view.aggregate} and gave no values to fit")
-    generators = np.array([row.generator is not None for row in board.rows], bool)
+    generators = np.array([board.row(name).generator is not None for name in view.scores.rows], bool)
     human = only_rows(view.judged_human, generators)
     return fit_board_ensemble(
         board,

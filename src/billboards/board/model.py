@@ -286,11 +286,15 @@ class Board:
     @cached_property
     def version(self) -> str:
         """A digest of everything a ranking can depend on."""
+        return self.version_of(self.rows)
+
+    def version_of(self, rows: Iterable[Outputs]) -> str:
+        """The version that the board would have with these rows alone."""
         return digest(
             (
                 self.context_version(references=self.reference_names, inputs=True),
                 digest(json.dumps([i.document, i.domain, i.tags]) for i in self.instances),
-                *(json.dumps([row.name, row.version, row.generator and row.generator.kind]) for row in self.rows),
+                *(json.dumps([row.name, row.version, row.generator and row.generator.kind]) for row in rows),
                 self.judgments.version,
                 json.dumps([[name, *d.affine(), *d.derivation()] for name, d in self.dimensions.items()]),
                 json.dumps(

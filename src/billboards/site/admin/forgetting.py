@@ -26,6 +26,7 @@ from billboards.show.documents import dumps
 from billboards.site.accounts import records as account_records
 from billboards.site.accounts.records import Account
 from billboards.site.admin.tidying import is_unnamed, remove_file
+from billboards.site.boards.packed_documents import change_texts
 from billboards.site.campaigns.annotator_records import Annotator, nameless
 from billboards.site.database import retention, trail
 from billboards.site.database.retention import DELETED_FILE
@@ -280,25 +281,23 @@ def file_of(submission: Submission) -> str:
 
 def rename_generators(connection: Connection, board: str, names: Mapping[str, str]) -> int:
     """Give generators other names in every past ranking of a board; the numbers stay. Returns how many rankings."""
-    changed = 0
-    for row in connection.execute(select(rankings).where(rankings.c.board == board)).mappings().all():
-        values = {"document": _renamed_text(row["document"], names)}
-        values |= {word: _renamed_places(row[word], names) for word in ("cause", "moves")}
+    changed = set(change_texts(connection, board, lambda text: _renamed_text(text, names)))
+    heads = select(*(rankings.c[word] for word in ("audience", "number", "cause", "moves")))
+    for row in connection.execute(heads.where(rankings.c.board == board)).mappings().all():
+        values = {word: _renamed_places(row[word], names) for word in ("cause", "moves")}
         if all(values[word] == row[word] for word in values):
             continue
-        where = [rankings.c[word] == row[word] for word in ("board", "audience", "number")]
-        connection.execute(update(rankings).where(*where).values(**values))
-        changed += 1
+        where = [rankings.c[word] == row[word] for word in ("audience", "number")]
+        connection.execute(update(rankings).where(rankings.c.board == board, *where).values(**values))
+        changed.add((row["audience"], row["number"]))
     for old, new in names.items():
         where = [standings.c.board == board, standings.c.side == "generator", standings.c.name == old]
         connection.execute(update(standings).where(*where).values(name=new))
-    return changed
+    return len(changed)
 
 
 def _renamed_text(text: str, names: Mapping[str, str]) -> str:
-    """A ranking's document with other names; of one that was thinned out there is none."""
-    if not text:
-        return text
+    """A ranking's document with other names."""
     document = json.loads(text)
     renamed = _renamed_document(document, names)
     return text if renamed == document else dumps(renamed)

@@ -17,6 +17,7 @@ from sqlalchemy import Connection
 
 from billboards.analyses._disclosed import disclosed_audit, disclosed_overrating, without_people
 from billboards.analyses._findings import Findings
+from billboards.analyses._kept_rows import KeptRows
 from billboards.analyses.audit.columns import audit_columns
 from billboards.analyses.audit.results import MetricAudit
 from billboards.analyses.overrating import human_generators, measure_overrating
@@ -41,6 +42,7 @@ from billboards.site.work.cells import KeptScores
 from billboards.site.work.leases import Lease
 
 _SCORES = Shelf[str, KeptScores]()
+_ROWS = Shelf[tuple[str, Audience], KeptRows]()
 
 
 def basis(live: LiveBoard) -> str:
@@ -60,12 +62,15 @@ def is_due(live: LiveBoard) -> bool:
 
 def refresh(site: Site, name: str, audience: Audience, lease: Lease) -> Snapshot | None:
     """Rank a board and keep what it says; None where another worker has taken the job meanwhile."""
-    live = _keeping(site, live_board(site, name, audience=audience))
-    audits, refused = audit_live(live)
-    findings = find_against(live, audits, refused)
+    live = live_board(site, name, audience=audience)
+    # Audits look at the scores themselves; a ranking needs of most rows only what is kept of them.
+    audited = _keeping(site, live)
+    audits, refused = audit_live(audited)
+    findings = find_against(audited, audits, refused)
     climbed = climb_board(live)
     disclosure = replace(live.disclosure, rungs=climbed.rungs)
-    ranking = rank_by_owner(live, ranking_options(live, findings, disclosure))
+    kept = site.cache.get(_ROWS, (name, audience)) or site.cache.put(_ROWS, (name, audience), KeptRows())
+    ranking = rank_by_owner(live, ranking_options(live, findings, disclosure), kept)
     if disclosure.people:
         ranking = without_people(ranking)
     overrating = _overrating(live, ranking)

@@ -34,6 +34,7 @@ from sqlalchemy import (
 )
 
 from billboards.site.boards import snapshots
+from billboards.site.boards.packed_documents import read_text, replace_text
 from billboards.site.campaigns.annotator_records import NAMELESS
 from billboards.site.database.schema import (
     annotators,
@@ -153,24 +154,26 @@ def old_rankings(connection: Connection, before: float, cited: Collection[str] =
 
 def measure_rankings(connection: Connection, old: Iterable[OldRanking]) -> Amount:
     """How many rankings may be thinned out, and the bytes of what they say."""
-    size = select(_bytes(connection, rankings.c.document))
+    size = select(_bytes(connection, rankings.c.document) + _packed_bytes(connection))
     return sum((Amount(1, connection.execute(size.where(*_is(ranking))).scalar() or 0) for ranking in old), Amount())
 
 
 def thin(connection: Connection, old: OldRanking) -> Amount:
     """Delete what a ranking said; nothing where it is gone already. Needs a writing transaction."""
-    query = select(rankings.c.document, _bytes(connection, rankings.c.document))
+    query = select(_bytes(connection, rankings.c.document) + _packed_bytes(connection))
     row = connection.execute(query.where(*_is(old), snapshots.IS_KEPT)).one_or_none()
     if row is None:
         return Amount()
     # By their whole keys: the places of one ranking lie among those of all others.
     key = [standings.c[word] == getattr(old, word) for word in ("board", "audience", "number")]
     key += [standings.c.side == bindparam("of_side"), standings.c.name == bindparam("of_name")]
-    places = [{"of_side": place["side"], "of_name": place["name"]} for place in snapshots.places_of(json.loads(row[0]))]
+    document = json.loads(read_text(connection, old.board, old.audience, old.number))
+    places = [{"of_side": place["side"], "of_name": place["name"]} for place in snapshots.places_of(document)]
     if places:
         connection.execute(delete(standings).where(*key), places)
-    connection.execute(update(rankings).where(*_is(old)).values(basis="", moves=[], document=""))
-    return Amount(1, int(row[1]))
+    replace_text(connection, old.board, old.audience, old.number, "")
+    connection.execute(update(rankings).where(*_is(old)).values(basis="", moves=[]))
+    return Amount(1, int(row[0]))
 
 
 def annotators_over(connection: Connection, before: float) -> dict[int, int]:
@@ -226,6 +229,12 @@ def named_files(connection: Connection) -> set[str]:
 
 def _is(old: OldRanking) -> tuple[ColumnElement[bool], ...]:
     return tuple(rankings.c[word] == getattr(old, word) for word in ("board", "audience", "number"))
+
+
+def _packed_bytes(connection: Connection) -> ColumnElement[int]:
+    """How many bytes a packed document takes."""
+    length = func.octet_length if connection.dialect.name == "postgresql" else func.length
+    return func.coalesce(length(rankings.c.packed), 0)
 
 
 def _bytes(connection: Connection, column: Column[Any] | None) -> ColumnElement[int]:

@@ -39,7 +39,7 @@ metadata = MetaData(
 )
 
 #: The migration that brings a database to these tables.
-REVISION = "0006"
+REVISION = "0009"
 
 boards = Table(
     "boards",
@@ -208,6 +208,9 @@ rankings = Table(
     Column("moves", JSON, nullable=False),
     Column("ensemble", Text),
     Column("document", Text, nullable=False),
+    #: The document where it is kept packed, and the number of the ranking that it differs from; see `packed_documents`.
+    Column("packed", LargeBinary),
+    Column("base", Integer),
     PrimaryKeyConstraint("board", "audience", "number"),
 )
 
