@@ -99,6 +99,8 @@ def program_environment(environment: str | None, tmp: str) -> dict[str, str]:
         "OMP_NUM_THREADS": "1",
         "OPENBLAS_NUM_THREADS": "1",
         "MKL_NUM_THREADS": "1",
+        # Java's counters for other programs lock a file, which can't be, and it would say so where scores are expected.
+        "JAVA_TOOL_OPTIONS": "-XX:-UsePerfData",
     }
     return variables if environment is None else {**variables, "PYTHONPATH": environment}
 

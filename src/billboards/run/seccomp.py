@@ -120,10 +120,13 @@ ALLOWED = {
 NOT_THERE = _calls(
     """
     clone3 435 435, memfd_create 319 279, flock 73 32, mincore 27 232, preadv2 327 286, pwritev2 328 287,
-    sendfile 40 71, splice 275 76, tee 276 77, vmsplice 278 75, inotify_init 253 -, inotify_init1 294 26,
-    io_setup 206 0, readahead 187 213
+    inotify_init 253 -, inotify_init1 294 26, io_setup 206 0, readahead 187 213
     """
 )
+#: Calls that are answered as if they didn't fit the files at hand; programs then copy by reading and writing.
+UNFIT = _calls("sendfile 40 71, splice 275 76, tee 276 77, vmsplice 278 75")
+#: Calls that are answered as by a file system without attributes, which programs that copy files know.
+NOT_SUPPORTED = _calls("setxattr 188 5, lsetxattr 189 6, fsetxattr 190 7")
 #: Calls from this number on are younger than Linux 5.1. Libraries know how to do without them where they are not there.
 YOUNG = 424
 CLONE, SOCKET, SOCKETPAIR, SETSOCKOPT, IOCTL = (56, 220), (41, 198), (53, 199), (54, 208), (16, 29)
@@ -212,7 +215,8 @@ def seccomp_filter(machine: str = "", *, devices: bool = False) -> bytes | None:
         steps += _refuse_from(X32)
     for numbers, then in _by_arguments(devices=devices):
         steps += _when_number(numbers[column], then)
-    for calls, answer in ((NOT_THERE, _fail(errno.ENOSYS)), (ALLOWED, _ALLOWED)):
+    refused = (NOT_THERE, errno.ENOSYS), (UNFIT, errno.EINVAL), (NOT_SUPPORTED, errno.EOPNOTSUPP)
+    for calls, answer in (*((calls, _fail(error)) for calls, error in refused), (ALLOWED, _ALLOWED)):
         for name in calls:
             if (number := calls[name][column]) is not None:
                 steps += _when_number(number, [answer])

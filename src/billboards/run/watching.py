@@ -19,7 +19,7 @@ from types import TracebackType
 TICKS = os.sysconf("SC_CLK_TCK")
 PROCESSORS = os.cpu_count() or 1
 #: Kinds of memory that only the program's end gives back; pages of files are the system's to drop.
-KEPT = (b"RssAnon:", b"RssShmem:", b"VmPTE:")
+KEPT = (b"RssAnon:", b"RssShmem:", b"HugetlbPages:", b"VmPTE:")
 SHARED_OUT = (b"Pss_Anon:", b"Pss_Shmem:")
 #: What a socket's buffers can hold, at their default size, which can't be changed inside; and a pipe's or a terminal's.
 SOCKET_BYTES, PIPE_BYTES = 256 << 10, 64 << 10
@@ -210,7 +210,7 @@ class ProcessView:
         """In kilobytes; a process that closes its map to others is counted by what it can't hide."""
         try:
             status = self._read(f"{process}/status")
-            return _sum(self._read(f"{process}/smaps_rollup"), SHARED_OUT) + _sum(status, (b"VmPTE:",))
+            return _sum(self._read(f"{process}/smaps_rollup"), SHARED_OUT) + _sum(status, (b"HugetlbPages:", b"VmPTE:"))
         except OSError:
             with suppress(OSError):
                 return _sum(self._read(f"{process}/status"), KEPT)
