@@ -1,8 +1,8 @@
 """Some 300 hostile programs in sandboxes, in both kinds: those of a server that is root, and those of any other user's.
 
-The programs are data, in `programs/`. A process that is the server runs them all, one after the other: as root here, and
-as nobody by the system's own interpreter; tests then ask how each ended. What tries one call runs together with others of
-its kind; what must be ended, or would disturb, has a sandbox of its own. BILLBOARDS_REDTEAM_LOG adds the longest ones.
+The programs are data, in `programs/`. A process that is the server runs them all, one after the other: as root here,
+and as nobody by the system's own interpreter; tests then ask how each ended. What tries one call runs together with
+others; what must be ended, or would disturb, has a sandbox of its own. BILLBOARDS_REDTEAM_LOG adds the longest ones.
 """
 
 from __future__ import annotations
@@ -97,6 +97,7 @@ def play(user: str) -> dict[str, dict[str, Any]]:
             text=True,
             check=False,
             timeout=500,
+            env={**os.environ, "BILLBOARDS_TOKEN": "not for programs"},
             **other,
         )
     assert done.returncode == 0, done.stderr

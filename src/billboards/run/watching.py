@@ -191,12 +191,11 @@ class ProcessView:
                 with suppress(OSError):
                     hidden += _sum(self._read(f"{name}/status"), (b"FDSize:",))
                 continue
-            try:
+            with suppress(OSError):
                 for handle in os.listdir(folder):  # noqa: PTH208 - by handle
                     with suppress(OSError):
                         pipes.add(os.readlink(handle, dir_fd=folder))
-            finally:
-                os.close(folder)
+            os.close(folder)
         return (sum(pipe.startswith(PIPES) for pipe in pipes) + hidden) * PIPE_BYTES
 
     def _mappings_of(self, name: str) -> int:
