@@ -327,7 +327,7 @@ def _build(
     database = Database(address or os.environ.get(DATABASE) or f"sqlite:///{made / 'site.sqlite'}")
     try:
         check_empty(database)
-        with database.writing() as connection:
+        with database.writing(any_schema=True) as connection:
             rows = _fill(connection, opened, manifest, tell)
             _move_boards(connection, manifest, made, target)
     finally:

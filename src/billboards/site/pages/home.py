@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 from typing import Any
 
 from fastapi import APIRouter
 
 from billboards.analyses.rank import best_metric
+from billboards.errors import InvalidInput, OtherSchema, StoreAway, StoreFailed
 from billboards.show.words import listed, value_text
 from billboards.site.boards.masked import Look
 from billboards.site.pages.board_view import fact_lines
@@ -14,6 +16,8 @@ from billboards.site.pages.paging import pager, read_page, stretch
 from billboards.site.web import addresses
 from billboards.site.web.asking import Ask, reading
 from billboards.site.web.rendering import Body
+
+log = logging.getLogger("billboards.site.web")
 
 router = APIRouter()
 
@@ -24,8 +28,19 @@ PAGE = 48
 def show_boards(ask: Ask) -> Body:
     """All boards, by name."""
     shown = stretch(ask.site.boards(), read_page(ask.query), PAGE)
-    looks = [ask.pages.look(entry.name, ask.viewer) for entry in shown.entries]
-    return ask.page("boards", boards=[_card(look) for look in looks], page=pager(shown.number, shown.last, "/", {}))
+    cards = [_card_of(ask, entry.name) for entry in shown.entries]
+    return ask.page("boards", boards=cards, page=pager(shown.number, shown.last, "/", {}))
+
+
+def _card_of(ask: Ask, name: str) -> dict[str, Any]:
+    """A board's card; of one that can't be read, its name and that."""
+    try:
+        return _card(ask.pages.look(name, ask.viewer))
+    except (StoreAway, OtherSchema):
+        raise
+    except (InvalidInput, StoreFailed) as error:
+        log.error("board %s can't be shown: %s", name, error)
+        return {"title": name, "href": addresses.board(name), "unreadable": True}
 
 
 def _card(look: Look) -> dict[str, Any]:
