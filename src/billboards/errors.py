@@ -188,9 +188,13 @@ class BoardUnreadable(StoreFailed):
 
 
 class FileLost(StoreFailed):
-    """A submitted file is missing or damaged."""
+    """A submitted file is missing, or damaged: `state` says which."""
 
     public_words = "A submitted file is missing or damaged; whoever runs the site must restore it from a backup."
+
+    def __init__(self, message: str, *, state: Literal["missing", "damaged"] = "missing") -> None:
+        self.state = state
+        super().__init__(message)
 
 
 class ClusterFailed(BillboardsError):

@@ -153,7 +153,7 @@ def _keep_current(site: Site, registered: registry.Registered) -> None:
     """Keep a copy of a board whose folder is as it was when it could last be read."""
     folder = Path(registered.folder)
     with suppress(StoreFailed):
-        if fingerprint(folder) == registered.fingerprint and not _mistakes(folder):
+        if fingerprint(folder) == registered.fingerprint and not mistakes_in(folder):
             _keep(site, registered.name, folder, registered.fingerprint)
 
 
@@ -202,7 +202,7 @@ def notice_changes(site: Site) -> list[str]:
             continue
         if current == broken:
             continue
-        if mistakes := _mistakes(folder):
+        if mistakes := mistakes_in(folder):
             _note_unreadable(site, registered, current, mistakes)
             continue
         _keep(site, registered.name, folder, current)
@@ -223,7 +223,7 @@ _BROKEN = Shelf[str, str]()
 NAMED = 5
 
 
-def _mistakes(folder: Path) -> list[str]:
+def mistakes_in(folder: Path) -> list[str]:
     """What is wrong in a folder: the board stays as it was until it can be read again."""
     try:
         read_settings_file(folder, Problems())

@@ -129,10 +129,11 @@ class _Packer:
         """A submitted file; False where it is gone because no row names it any more."""
         try:
             content = self.site.blobs.read(name)
-        except StoreFailed:
+        except StoreFailed as error:
             with self.site.database.reading() as connection:
                 if name in named_files(connection):
-                    raise
+                    advice = f"`billboards verify {self.site.data}` lists every file that is lost"
+                    raise StoreFailed(f"{error}; {advice}") from error
             return False
         self._add(f"blobs/{name}", content)
         return True

@@ -42,12 +42,6 @@ class JsonLines(logging.Formatter):
         return json.dumps(line, ensure_ascii=False, default=str)
 
 
-def current_request() -> str | None:
-    """The id of the request that is being answered."""
-    found: str | None = _about.get().get("request_id")
-    return found
-
-
 @contextmanager
 def about(**fields: Any) -> Iterator[None]:
     """Say what everything that is logged meanwhile is about; what is None is left out."""

@@ -25,7 +25,7 @@ from billboards.site.boards import registry
 from billboards.site.database import trail
 from billboards.site.database.retention import OVER
 from billboards.site.database.schema import audit, cell_failures, deliveries, rankings, submissions
-from billboards.site.site import Site
+from billboards.site.site import Site, mistakes_in
 from billboards.site.submissions.blobs import BlobStore
 from billboards.site.submissions.records import TERMINAL, count_states
 from billboards.site.work import leases
@@ -198,37 +198,50 @@ def _newest_files(site: Site) -> list[str]:
 
 @dataclass(frozen=True)
 class LostFile:
-    """A submitted file that is not what it was: `state` is missing, damaged or unreadable."""
+    """A submitted file, or a board's folder, that is not what it was."""
 
-    blob: str
+    #: The file's digest, or the folder.
+    file: str
+    #: missing, damaged or unreadable.
     state: str
-    #: The submissions that name it: board, kind and name with version, id.
-    submissions: tuple[tuple[str, str, str], ...]
+    #: What needs it: submissions with kind, name, version and board, or the board.
+    needed_by: str
 
 
-def lost_files(site: Site, blobs: BlobStore | None = None) -> list[LostFile]:
-    """Every file that a submission names and that is missing or damaged; reads all of them once."""
-    store = site.blobs if blobs is None else blobs
-    named: dict[str, list[tuple[str, str, str]]] = {}
+@dataclass(frozen=True)
+class Verified:
+    """What a look at every file of a site found."""
+
+    files: int
+    boards: int
+    lost: tuple[LostFile, ...]
+
+
+def verify_files(site: Site) -> Verified:
+    """Read every file that a submission names, and every board's folder; what is lost is in the log too."""
+    named: dict[str, list[str]] = {}
     query = select(submissions).where(submissions.c.blob != "").order_by(submissions.c.created)
     with site.database.reading() as connection:
         for row in connection.execute(query).mappings():
-            entry = (row["board"], f"{row['kind']} {row['name']}, version {row['version']}", row["id"])
-            named.setdefault(row["blob"], []).append(entry)
-    lost = []
-    for blob, entries in named.items():
-        state = _file_state(store, blob)
-        if state is not None:
-            log.error("submitted file %s is %s (%s)", blob, state, "; ".join(" ".join(entry) for entry in entries))
-            lost.append(LostFile(blob, state, tuple(entries)))
-    return lost
+            needs = f"{row['kind']} {row['name']}, version {row['version']}, on board {row['board']} ({row['id']})"
+            named.setdefault(row["blob"], []).append(needs)
+    states = ((blob, _file_state(site.blobs, blob)) for blob in named)
+    lost = [LostFile(blob, state, "; ".join(named[blob])) for blob, state in states if state is not None]
+    boards = site.boards()
+    for board in boards:
+        if mistakes := mistakes_in(Path(board.folder)):
+            state = "unreadable" if Path(board.folder).is_dir() else "missing"
+            lost.append(LostFile(board.folder, state, f"board {board.name}: {mistakes[0]}"))
+    for file in lost:
+        log.error("%s is %s; needed by %s", file.file, file.state, file.needed_by)
+    return Verified(len(named), len(boards), tuple(lost))
 
 
 def _file_state(store: BlobStore, blob: str) -> str | None:
     try:
         store.read(blob)
     except FileLost as error:
-        return "damaged" if "is damaged" in str(error) else "missing"
+        return error.state
     except StoreFailed:
         return "unreadable"
     return None

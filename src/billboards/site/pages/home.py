@@ -25,6 +25,18 @@ router = APIRouter()
 PAGE = 48
 
 
+#: What the card of a board that can't be read does not say.
+UNKNOWN: dict[str, Any] = {
+    "task": None,
+    "facts": (),
+    "leaders": None,
+    "best": None,
+    "ensemble": None,
+    "changed": None,
+    "unreadable": False,
+}
+
+
 def show_boards(ask: Ask) -> Body:
     """All boards, by name."""
     shown = stretch(ask.site.boards(), read_page(ask.query), PAGE)
@@ -40,7 +52,7 @@ def _card_of(ask: Ask, name: str) -> dict[str, Any]:
         raise
     except (InvalidInput, StoreFailed) as error:
         log.error("board %s can't be shown: %s", name, error)
-        return {"title": name, "href": addresses.board(name), "unreadable": True}
+        return {**UNKNOWN, "title": name, "href": addresses.board(name), "unreadable": True}
 
 
 def _card(look: Look) -> dict[str, Any]:
@@ -50,6 +62,7 @@ def _card(look: Look) -> dict[str, Any]:
     ensemble = None if ranking is None else ranking.ensemble
     snapshot = look.live.snapshot
     return {
+        **UNKNOWN,
         "title": look.title,
         "href": addresses.board(look.name),
         "task": look.board.card.task,

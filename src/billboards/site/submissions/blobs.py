@@ -77,7 +77,7 @@ class Blobs:
         except OSError as error:
             raise StoreFailed(f"{self.path(name)}: can't be read: {error.strerror or error}") from error
         if name_of(content) != name:
-            raise FileLost(f"{self.path(name)}: is damaged; restore it from a backup")
+            raise FileLost(f"{self.path(name)}: is damaged; restore it from a backup", state="damaged")
         return content
 
     def touched(self, name: str) -> float:
@@ -181,7 +181,7 @@ class ObjectBlobs:
         """The content behind a name, checked against it."""
         content: bytes = self._ask("cat_file", name, "read")
         if name_of(content) != name:
-            raise FileLost(f"{self._shown(name)}: is damaged; restore it from a backup")
+            raise FileLost(f"{self._shown(name)}: is damaged; restore it from a backup", state="damaged")
         return content
 
     def touched(self, name: str) -> float:

@@ -364,7 +364,9 @@ class Generations:
             return self._asked(statement, values)
         except (self._mistakes, DBAPIError) as error:
             self._local.connection = None
-            raise StoreFailed(f"the site's database can't be read: {error}; see that it is there and whole") from error
+            raise StoreFailed(
+                f"{self._database.shown}: can't be read: {error}; see that it is there and whole"
+            ) from error
 
     def _asked(self, statement: str, values: tuple[str, ...] | dict[str, str]) -> int | None:
         connection = self._connection()

@@ -30,9 +30,9 @@ from billboards.errors import (
     UnknownName,
 )
 from billboards.site.accounts.access import VISITOR, Viewer
-from billboards.site.admin.logs import current_request
 from billboards.site.web.asking import Ask
 from billboards.site.web.rendering import respond
+from billboards.site.web.request_log import id_of
 
 log = logging.getLogger("billboards.site.web")
 
@@ -85,23 +85,23 @@ async def answer_error(request: Request, error: Exception) -> Response:
     viewer, _ = _asker(request)
     status = status_of(error, visitor=viewer.account is None)
     if status >= 500:
-        log.error("%s %s, request %s: %s", request.method, _place(request), current_request(), _one_line(str(error)))
-    response = answer(request, status, public_words(error, status), problems_of(error))
+        log.error("%s %s, request %s: %s", request.method, _place(request), id_of(request), _one_line(str(error)))
+    response = answer(request, status, public_words(request, error, status), problems_of(error))
     if isinstance(error, StoreFailed):
         response.headers["retry-after"] = RETRY
     return response
 
 
-def public_words(error: BillboardsError, status: int) -> str:
+def public_words(request: Request, error: BillboardsError, status: int) -> str:
     """What an error says to everybody; of the server's own faults, only what to do."""
     if status < 500 or isinstance(error, MissingPart):
         return str(error)
     words = error.public_words if isinstance(error, StoreFailed) else MISTAKE
-    return f"{words} {_where_more()}"
+    return f"{words} {_where_more(request)}"
 
 
-def _where_more() -> str:
-    return f"The server's log says more under request id {current_request()}."
+def _where_more(request: Request) -> str:
+    return f"The server's log says more under request id {id_of(request)}."
 
 
 async def answer_http(request: Request, error: Exception) -> Response:
@@ -122,8 +122,11 @@ async def answer_validation(request: Request, error: Exception) -> Response:
 
 async def answer_unforeseen(request: Request, error: Exception) -> Response:
     """What nobody foresaw; its details are for the log."""
-    log.error("%s %s, request %s", request.method, _place(request), current_request(), exc_info=error)
-    return answer(request, 500, f"{MISTAKE} {_where_more()}", [])
+    log.error("%s %s, request %s", request.method, _place(request), id_of(request), exc_info=error)
+    response = answer(request, 500, f"{MISTAKE} {_where_more(request)}", [])
+    # What this is raised through is over by now, and with it what names other answers.
+    response.headers["x-request-id"] = id_of(request)
+    return response
 
 
 def answer(request: Request, status: int, words: str, problems: list[str]) -> Response:
