@@ -8,7 +8,7 @@ A draft, a board whose data card lacks facts, is served to its owner on this mac
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +17,7 @@ from billboards.cli import options
 if TYPE_CHECKING:
     import socket
 
+    from billboards.board import Board
     from billboards.site.site import Site
 
 
@@ -82,7 +83,6 @@ def check_installed(packages: Sequence[str] = NEEDED) -> None:
 def run(arguments: Namespace) -> int:
     check_installed()
     from billboards.board.card_facts import refuse_drafts
-    from billboards.board.folder import open_board
     from billboards.cli.output import note
     from billboards.errors import InvalidInput
     from billboards.site.accounts.access import login_configured, login_expected, new_owner_token
@@ -111,7 +111,7 @@ def run(arguments: Namespace) -> int:
     if login:
         with site.database.reading() as connection:
             held = held_to_cards(connection)
-        refuse_drafts(open_board(board.folder) for board in site.boards() if board.name in held)
+        refuse_drafts(_readable(site, held))
     listening = _listen(arguments.host, arguments.port)
     web = web_command(site, listening.fileno(), login=login)
     children = [Child("web", web, (listening.fileno(),))]
@@ -123,9 +123,23 @@ def run(arguments: Namespace) -> int:
     note(f"the site is open at {address} (Ctrl-C ends it)")
     if arguments.open:
         _open(address)
-    supervise(children)
+    supervise(children, log_file=site.log_file)
     listening.close()
     return 0
+
+
+def _readable(site: Site, names: Iterable[str]) -> Iterator[Board]:
+    """Boards as the site shows them; one that can't be read is no reason not to serve the others."""
+    from billboards.cli.output import note
+    from billboards.errors import BoardUnreadable
+    from billboards.site.boards.live import folder_board
+
+    for registered in site.boards():
+        if registered.name in names:
+            try:
+                yield folder_board(site, registered)
+            except BoardUnreadable as error:
+                note(f"{error}; the site is served without it")
 
 
 def web_command(site: Site, listening: int, *, login: bool) -> list[str]:

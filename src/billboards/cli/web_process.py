@@ -12,7 +12,7 @@ from typing import Any
 
 import uvicorn
 
-from billboards.site.admin.logs import write_logs
+from billboards.site.admin.logs import reopen_on_hangup, write_logs
 from billboards.site.site import open_site
 from billboards.site.web.app import create_app
 from billboards.site.work.worker import end_with_parent
@@ -29,7 +29,8 @@ def main(arguments: list[str] | None = None) -> int:
     end_with_parent(lambda: os.kill(os.getpid(), signal.SIGTERM))
     options: dict[str, Any] = {"log_level": "warning", "access_log": False, "server_header": False}
     config = uvicorn.Config(create_app(site), **options, timeout_graceful_shutdown=5)
-    write_logs(site.settings.logs)
+    write_logs(site.settings.logs, file=site.log_file)
+    reopen_on_hangup(site.log_file)
     uvicorn.Server(config).run(sockets=[socket.socket(fileno=parsed.listening)])
     return 0
 

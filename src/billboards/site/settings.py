@@ -325,6 +325,8 @@ class SiteSettings(_Settings):
     suites: Texts = ()
     #: How processes write their log: "text", or "json" for one object a line.
     logs: Literal["text", "json"] = "text"
+    #: The file that processes write it to, relative to DATA; empty is standard error. SIGHUP opens it anew.
+    log_file: str = ""
     #: Free space of the data folder's disk below which the site calls itself unready.
     free_bytes: NotNegative = 256 * 2**20
     mail: MailSettings | None = None

@@ -6,7 +6,7 @@ people's of their own team's. Sending happens elsewhere and later; a notice stay
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -56,13 +56,33 @@ def announce(
     email = connection.execute(select(accounts.c.email).where(accounts.c.id == account_id)).scalar()
     if email:
         targets.append((f"mailto:{email}", None))
+    _put(connection, event, payload, targets, now=now)
+
+
+def announce_to_owners(connection: Connection, event: str, payload: Mapping[str, Any], *, now: float) -> None:
+    """Put a notice into the outbox for the site's owners: their e-mail addresses and webhooks."""
+    targets: list[tuple[str, int | None]] = [(hook.url, hook.id) for hook in _listening(connection, payload, None)]
+    emails = connection.execute(select(accounts.c.email).where(accounts.c.role == "owner").order_by(accounts.c.id))
+    targets += [(f"mailto:{email}", None) for email in emails.scalars() if email]
+    _put(connection, event, payload, targets, now=now)
+
+
+def _put(
+    connection: Connection,
+    event: str,
+    payload: Mapping[str, Any],
+    targets: Iterable[tuple[str, int | None]],
+    *,
+    now: float,
+) -> None:
     common = {"event": event, "payload": dict(payload), "state": "waiting", "attempts": 0}
     for target, webhook_id in targets:
         values = {"target": target, "webhook_id": webhook_id, "next_at": now, "created": now}
         connection.execute(insert(deliveries).values(**common, **values))
 
 
-def _listening(connection: Connection, payload: Mapping[str, Any], team_id: int) -> list[Any]:
+def _listening(connection: Connection, payload: Mapping[str, Any], team_id: int | None) -> list[Any]:
+    """Webhooks of owners, and of a team where one is given."""
     query = select(webhooks.c.id, webhooks.c.url).join(accounts, accounts.c.id == webhooks.c.account_id)
     query = query.where(or_(webhooks.c.board.is_(None), webhooks.c.board == payload["board"]))
     query = query.where(or_(accounts.c.role == "owner", accounts.c.team_id == team_id))

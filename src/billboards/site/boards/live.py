@@ -9,6 +9,7 @@ board can give its name away.
 from __future__ import annotations
 
 import hashlib
+import logging
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -22,11 +23,12 @@ from billboards.board.cells import ColumnKey
 from billboards.board.folder import open_board, read_texts
 from billboards.board.judgments import JudgmentColumns
 from billboards.board.private_share import without_private
-from billboards.errors import InvalidBoard, InvalidInput, MissingPart
+from billboards.errors import BoardUnreadable, InvalidBoard, InvalidInput, MissingPart, StoreFailed
 from billboards.metrics.base import Metric
 from billboards.metrics.discovery import installed_metric
 from billboards.reading import Problems
 from billboards.site.boards import registry, snapshots
+from billboards.site.boards.last_good import last_good
 from billboards.site.boards.snapshots import Audience, Snapshot
 from billboards.site.cache import Shelf
 from billboards.site.campaigns.judgments import with_campaigns
@@ -38,6 +40,8 @@ from billboards.site.submissions.given import find_blind_rows, given_hidden
 from billboards.site.submissions.records import Submission
 from billboards.site.submissions.sent_scores import sent_column
 from billboards.site.work.cells import SqlCells
+
+log = logging.getLogger("billboards.site")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,6 +67,8 @@ class LiveBoard:
     snapshot: Snapshot | None
     #: Whether programs were given outputs of a blind phase that is not revealed.
     has_blind_rows: bool = False
+    #: Whether the folder can't be read now, so that this is a copy of when it could.
+    is_copy: bool = False
 
     @cached_property
     def judgments_rest_hidden(self) -> bool:
@@ -120,7 +126,7 @@ class LiveBoard:
 ATTACHED = "attached:"
 _LIVE = Shelf[tuple[str, Audience], LiveBoard]()
 #: Boards as their owners wrote them, with folder and fingerprint.
-_FOLDERS = Shelf[str, tuple[tuple[str, str], Board]]()
+_FOLDERS = Shelf[str, tuple[tuple[str | int, ...], Board]]()
 
 
 def hides_judgments(settings: BoardSettings, board: Board) -> bool:
@@ -238,6 +244,7 @@ def _build(
         unavailable=unavailable,
         snapshot=head,
         has_blind_rows=bool(blind),
+        is_copy=board.home != Path(registered.folder),
     )
 
 
@@ -278,9 +285,24 @@ def folder_board(site: Site, registered: registry.Registered) -> Board:
     with site.lock:
         state = registered.folder, registered.fingerprint
         cached = site.cache.get(_FOLDERS, registered.name)
-        if cached is None or cached[0] != state:
-            cached = site.cache.put(_FOLDERS, registered.name, (state, open_board(Path(registered.folder))))
+        # While a copy is shown, the folder is tried again whenever something about the board has changed.
+        if cached is None or cached[0] not in (state, (*state, registered.generation)):
+            cached = site.cache.put(_FOLDERS, registered.name, _opened(site, registered))
     return cached[1]
+
+
+def _opened(site: Site, registered: registry.Registered) -> tuple[tuple[str | int, ...], Board]:
+    """A board from its folder; where that can't be read, from the copy of when it could."""
+    try:
+        return (registered.folder, registered.fingerprint), open_board(Path(registered.folder))
+    except (InvalidInput, StoreFailed) as error:
+        copy = last_good(site.data, registered.name, registered.fingerprint)
+        log.error(
+            "board %s: %s; %s", registered.name, error, "there is no copy" if copy is None else f"{copy} is shown"
+        )
+        if copy is None:
+            raise BoardUnreadable(f"board {registered.name}: {error}") from error
+    return (registered.folder, registered.fingerprint, registered.generation), open_board(copy)
 
 
 def submitted_row(site: Site, board: Board, submission: Submission, name: str) -> Outputs:

@@ -6,14 +6,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, insert, select, update
+from sqlalchemy import Connection, func, insert, select, update
 
 from billboards.errors import UnknownName
 from billboards.site.database import trail
 from billboards.site.database.schema import audit, boards
 
-#: What the audit trail says of a new board.
-ADDED = "board.added"
+#: What the audit trail says of a new board, of one whose folder can't be read, and of one that is as it was again.
+ADDED, UNREADABLE, MENDED = "board.added", "board.unreadable", "board.mended"
+#: What says that a board's folder can be read, or can't.
+FOLDER_STATES = (ADDED, UNREADABLE, MENDED, "board.edited", "board.moved")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,6 +47,13 @@ def held_to_cards(connection: Connection) -> frozenset[str]:
     """Boards that are published only with a complete data card; those of version 0.1's sites stay as they were."""
     added = select(audit.c.subject, audit.c.detail).where(audit.c.action == ADDED)
     return frozenset(name for name, detail in connection.execute(added) if "draft" in detail)
+
+
+def folder_states(connection: Connection) -> dict[str, trail.Entry]:
+    """What was last said of each board's folder."""
+    last = select(func.max(audit.c.id)).where(audit.c.action.in_(FOLDER_STATES)).group_by(audit.c.board)
+    rows = connection.execute(select(audit).where(audit.c.id.in_(last))).mappings()
+    return {str(row["board"]): trail.Entry(**row) for row in rows}
 
 
 def add_board(

@@ -9,6 +9,7 @@ about it; as `StoreAway` where the same may succeed once the server is back or t
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
@@ -18,8 +19,10 @@ from sqlalchemy import Connection, Engine, create_engine, event, inspect, text
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import DBAPIError, IntegrityError, OperationalError, SQLAlchemyError
 
-from billboards.errors import InvalidInput, MissingPart, StoreAway, StoreFailed
+from billboards.errors import InvalidInput, MissingPart, OtherSchema, StoreAway, StoreFailed
 from billboards.site.database.schema import REVISION
+
+log = logging.getLogger("billboards.site.database")
 
 #: Seconds to wait for another process's write; every write of the site takes a fraction of one.
 PATIENCE = 60
@@ -41,11 +44,16 @@ class Database:
             yield connection
 
     @contextmanager
-    def writing(self) -> Iterator[Connection]:
-        """A transaction that is alone in writing: all of it is kept, or none."""
+    def writing(self, *, any_schema: bool = False) -> Iterator[Connection]:
+        """A transaction that is alone in writing: all of it is kept, or none.
+
+        A database of another version is refused, unless `any_schema` says that bringing it to this one is the purpose.
+        """
         with self._errors(), self.engine.connect() as connection:
             connection = connection.execution_options(writing=True)
             with connection.begin():
+                if not any_schema:
+                    _check_schema(connection)
                 yield connection
 
     @contextmanager
@@ -58,6 +66,7 @@ class Database:
         with self._errors(), self.engine.connect() as connection:
             connection = connection.execution_options(claiming=True)
             with connection.begin():
+                _check_schema(connection)
                 yield connection
 
     @property
@@ -66,11 +75,20 @@ class Database:
 
     def upgrade(self) -> None:
         """Bring the tables to this version of the program; costs one look where they are."""
-        if self.revision() != REVISION:
-            from billboards.site.database.migrations import migrate
+        revision = self.revision()
+        if revision == REVISION:
+            return
+        from billboards.site.database.migrations import migrate
 
-            with self.writing() as connection:
-                migrate(connection, REVISION)
+        if revision is not None:
+            # A warning, so that it is read where only those are shown: the way back is a backup from before.
+            log.warning("%s: the tables are brought from version %s to %s", self.shown, revision, REVISION)
+        with self.writing(any_schema=True) as connection:
+            migrate(connection, REVISION)
+        if revision is not None:
+            log.warning(
+                "%s: the tables are of version %s now; older programs can't write to them", self.shown, REVISION
+            )
 
     def revision(self) -> str | None:
         """The migration the database stands at, or None for an empty one."""
@@ -105,6 +123,19 @@ class Database:
         if self.is_sqlite:
             return "see that the disk has space, the file may be written and is not damaged"
         return "see that the server runs, lets this user in and has space"
+
+
+def _check_schema(connection: Connection) -> None:
+    """Refuse to write where another version of the program has changed the tables since this process began.
+
+    Whoever migrates holds the write lock, so what a writing transaction reads here stays true until it ends.
+    """
+    revision = connection.execute(text("select version_num from alembic_version")).scalar()
+    if revision != REVISION:
+        raise OtherSchema(
+            f"the database's tables are of version {revision}, this program's of {REVISION}: nothing is written; "
+            "start this process again with the version of billboards that the site runs now"
+        )
 
 
 def _engine(url: str) -> Engine:

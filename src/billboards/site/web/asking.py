@@ -265,6 +265,10 @@ def notices(look: Look, viewer: Viewer) -> list[str]:
     """What a reader must know about a board before reading on."""
     settings = look.live.settings
     lines = []
+    if look.live.is_copy:
+        owner = viewer.audience == "owners"
+        more = " `billboards check` on its folder lists the mistakes." if owner else " Its owners have been told."
+        lines.append(f"The files of this board can't be read now; you see it as it was before.{more}")
     if look.board.is_draft:
         lines.append(f"This board is a draft: its data card lacks {', '.join(look.board.missing_facts)}.")
     if settings.frozen is not None:
@@ -361,7 +365,9 @@ class Generations:
             return self._asked(statement, values)
         except (self._mistakes, DBAPIError) as error:
             self._local.connection = None
-            raise StoreFailed(f"the site's database can't be read: {error}; see that it is there and whole") from error
+            raise StoreFailed(
+                f"{self._database.shown}: can't be read: {error}; see that it is there and whole"
+            ) from error
 
     def _asked(self, statement: str, values: tuple[str, ...] | dict[str, str]) -> int | None:
         connection = self._connection()

@@ -8,6 +8,7 @@ of the submission: it is tried again, and in the end costs no quota.
 from __future__ import annotations
 
 import errno
+import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -50,6 +51,8 @@ from billboards.site.work.mixed_scoring import MixedProgram, Mixing, mixed
 from billboards.site.work.order_secret import order_secret
 from billboards.site.work.worklist import BACKOFF, LONGEST_REASON, UNRANKABLE, Job, Kind, Plan, Scorer, plan_board
 
+log = logging.getLogger("billboards.worker")
+
 #: Says whether a job is unwanted by now.
 Cancelled = Callable[[], bool]
 #: Where cells are computed, until somebody says that they are unwanted.
@@ -74,8 +77,18 @@ def run_job(site: Site, job: Job, *, cancelled: Cancelled = lambda: False, engin
     try:
         doing[job.kind](site, job, cancelled)
     except (StoreFailed, MissingPart, OSError) as error:
+        log.error("%s: %s: %s", job, type(error).__name__, error)
         passes = isinstance(error, StoreAway) or (isinstance(error, OSError) and error.errno in FULL)
-        (_try_again if passes else _give_up)(site, job, f"{type(error).__name__}: {error}")
+        (_try_again if passes else _give_up)(site, job, _public_reason(error))
+
+
+def _public_reason(error: StoreFailed | MissingPart | OSError) -> str:
+    """Why the platform could not do a job, as its team and readers of the audit trail may know it."""
+    if isinstance(error, MissingPart):
+        return f"MissingPart: {error}"
+    if isinstance(error, StoreFailed):
+        return f"the platform failed: {error.public_words}"
+    return f"the platform failed: {error.strerror or type(error).__name__}; the worker's log says more"
 
 
 def _check(site: Site, job: Job, cancelled: Cancelled) -> None:

@@ -20,8 +20,8 @@ from contextlib import contextmanager, suppress
 from contextvars import copy_context
 from pathlib import Path
 
-from billboards.errors import BillboardsError, ClusterFailed, InvalidInput, StoreFailed
-from billboards.site.admin.logs import about, write_logs
+from billboards.errors import BillboardsError, ClusterFailed, InvalidInput, OtherSchema, StoreFailed
+from billboards.site.admin.logs import about, reopen_on_hangup, write_logs
 from billboards.site.admin.notices import send_due
 from billboards.site.admin.tidying import tidy_daily
 from billboards.site.site import Site, notice_changes, open_site
@@ -35,6 +35,8 @@ log = logging.getLogger("billboards.worker")
 
 #: Seconds between looks at the board folders, and between saying that one is there.
 LOOK, REPORT = 2.0, 20.0
+#: Seconds to wait after the database was found to be of another version: somebody has to start this process again.
+OUTDATED = 30.0
 
 
 class Heartbeat:
@@ -104,7 +106,7 @@ def work(site: Site, name: str, stop: threading.Event, takes: Takes = anything) 
                 stop.wait(site.settings.poll_seconds)
         except BillboardsError as error:
             log.error("worker %s: %s", name, error)
-            stop.wait(1.0)
+            stop.wait(OUTDATED if isinstance(error, OtherSchema) else 1.0)
 
 
 def _say_alive(site: Site, name: str, *, gpu: bool = False) -> None:
@@ -157,6 +159,7 @@ def send_notices(site: Site, stop: threading.Event) -> None:
                 send_due(site)
             except BillboardsError as error:
                 log.error("notices: %s", error)
+                stop.wait(OUTDATED if isinstance(error, OtherSchema) else 0.0)
     finally:
         stop.set()
 
@@ -193,7 +196,8 @@ def main(arguments: list[str] | None = None) -> int:
 def working_site(data: Path, stop: threading.Event) -> Iterator[Site]:
     """A site opened for work: its log is written, its notices are sent and it is tidied until `stop` is set."""
     site = open_site(data)
-    write_logs(site.settings.logs)
+    write_logs(site.settings.logs, file=site.log_file)
+    reopen_on_hangup(site.log_file)
     name = f"{socket.gethostname()}-{os.getpid()}"
     courier = threading.Thread(target=send_notices, args=(site, stop), daemon=True)
     tidier = threading.Thread(target=tidy_daily, args=(site, name, stop), daemon=True)

@@ -27,7 +27,7 @@ from billboards.analyses.overrating import references_without, rows_compared
 from billboards.board import Board, Outputs, ReferenceSet, digest
 from billboards.board.cells import ColumnKey
 from billboards.board.scoring import TOGETHER, Cell, CellId, column_key
-from billboards.errors import InvalidBoard, InvalidInput
+from billboards.errors import BoardUnreadable, InvalidBoard, InvalidInput
 from billboards.metrics.base import Metric, MetricCard
 from billboards.site.boards import registry
 from billboards.site.boards.live import (
@@ -499,7 +499,7 @@ def next_job(site: Site, worker: str, takes: Takes = anything) -> Job | None:
             continue
         try:
             job = _next_of(site, registered.name, worker, takes)
-        except (InvalidBoard, InvalidInput):
+        except (InvalidBoard, InvalidInput, BoardUnreadable):
             # The owner is editing the folder; the board stays as it was until it can be read again.
             continue
         if job is not None:
