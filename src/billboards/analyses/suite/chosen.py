@@ -81,7 +81,7 @@ def _chosen(asked: Spec, boards: Sequence[OpenBoard]) -> Chosen:
 def _only_imported(name: str, boards: Sequence[OpenBoard]) -> Chosen | None:
     """A metric that nobody can run here, but whose scores came with a board."""
     columns = [
-        column for member in boards for column in member.board.imported if name in (column.name, column.source_name)
+        column for member in boards for column in member.columns if name in (column.name, column.source_name)
     ]
     if name in metric_names() or not columns:
         return None

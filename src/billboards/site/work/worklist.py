@@ -23,7 +23,10 @@ from functools import cache, cached_property
 from itertools import chain, islice
 from typing import Literal
 
+from billboards.analyses._archive import home_of
 from billboards.analyses.overrating import references_without, rows_compared
+from billboards.analyses.suite.opening import OpenBoard, member_of, told_apart
+from billboards.analyses.suite.results import BLOCKS, Suite
 from billboards.board import Board, Outputs, ReferenceSet, digest
 from billboards.board.cells import ColumnKey
 from billboards.board.scoring import TOGETHER, Cell, CellId, column_key
@@ -38,6 +41,7 @@ from billboards.site.boards.live import (
     live_board,
     submitted_row,
 )
+from billboards.site.boards.live_suites import live_suites, registered_boards, stamps, suite_scorers
 from billboards.site.boards.refresh import compared_human, is_due
 from billboards.site.boards.snapshots import Audience
 from billboards.site.cache import Shelf
@@ -124,12 +128,16 @@ class Plan:
     has_hidden: bool
     #: Who has a ranking of its own: owners where they see more than everybody.
     audiences: tuple[Audience, ...]
+    #: What suites ask for beyond that: metrics of their own, and scores against one reference.
+    suites: tuple[Block, ...] = ()
+    #: Which suites there were.
+    suite_files: tuple[object, ...] = ()
 
     @cached_property
     def blocks(self) -> tuple[Block, ...]:
         """Everything that should be there, what is wanted first before the rest; a cell may be in several."""
         shown = self.shown["owners"] + (self.shown["public"] if self.has_hidden else ())
-        return (*shown, *chain.from_iterable(self.waits.values()))
+        return (*shown, *chain.from_iterable(self.waits.values()), *self.suites)
 
     @cached_property
     def versions(self) -> ByColumn:
@@ -191,10 +199,10 @@ def plan_board(site: Site, name: str) -> Plan:
     with site.database.reading() as connection:
         registered = registry.board(connection, name)
     with site.lock:
-        cached = site.cache.get(_PLANS, name)
-        if cached is not None and cached.registered.generation == registered.generation:
+        cached, files = site.cache.get(_PLANS, name), stamps(site)
+        if cached is not None and (cached.registered.generation, cached.suite_files) == (registered.generation, files):
             return cached
-        return site.cache.put(_PLANS, name, _plan(site, registered))
+        return site.cache.put(_PLANS, name, replace(_plan(site, registered), suite_files=files))
 
 
 def _plan(site: Site, registered: registry.Registered) -> Plan:
@@ -221,6 +229,7 @@ def _plan(site: Site, registered: registry.Registered) -> Plan:
         active=tuple(submission for submission in reversed(sent) if not submission.is_terminal),
         has_hidden=has_hidden,
         audiences=("public", "owners") if has_hidden or hides_judgments(settings, folder) else ("public",),
+        suites=lister.suite_blocks(finished),
     )
 
 
@@ -228,10 +237,10 @@ class _Lister:
     """Lists what there should be on one board."""
 
     def __init__(self, site: Site, name: str, folder: Board) -> None:
-        self.site, self.folder = site, folder
+        self.site, self.name, self.folder = site, name, folder
         self.own, _ = board_metrics(folder)
         # Whom people judged, campaigns say too; a generator that nobody judged takes no part, so it changes nothing.
-        judged = live_board(site, name, audience="owners").board
+        self.judged = judged = live_board(site, name, audience="owners").board
         cached = site.cache.get(_REFERENCE_SETS, name)
         if cached is None or not _same_judged(cached[0], judged):
             cached = site.cache.put(_REFERENCE_SETS, name, (judged, _reference_sets(judged)))
@@ -256,6 +265,32 @@ class _Lister:
                 waits[entry.id] = self.blocks(self.scorers([entry])[len(self.own) :], self.rows(finished))
         return waits
 
+    def suite_blocks(self, finished: Sequence[Submission]) -> tuple[Block, ...]:
+        """The metrics of suites and those sent in, on judged rows, against the references that a suite's blocks see."""
+        submitted = self.scorers(finished)[len(self.own) :]
+        blocks = dict[tuple[ColumnId, frozenset[str]], Block]()
+        for suite in live_suites(self.site).values():
+            try:
+                pairs = _suite_members(self.site, suite)
+                scorers = {label: suite_scorers(suite, [m for _, m in pairs], m) for label, m in pairs}
+            except InvalidInput:
+                # The suite's page says what is wrong with its file.
+                continue
+            for label, member in pairs:
+                if member.board.name != self.folder.name:
+                    continue
+                for references in dict.fromkeys(map(member.references, BLOCKS)):
+                    for scorer in (*scorers[label], *submitted):
+                        if scorer.card.needs_references == bool(references):
+                            block = self._suite_block(member, scorer, references)
+                            blocks[block.column, block.rows.versions] = block
+        return tuple(blocks.values())
+
+    def _suite_block(self, member: OpenBoard, scorer: Scorer, references: ReferenceSet) -> Block:
+        key = column_key(self.folder, scorer, references)
+        rows = {r.version: r for r in member.judged_rows if not self.folder.is_reference(r, key.column.references)}
+        return Block(scorer, key, Rows(rows))
+
     def blocks(self, scorers: Sequence[Scorer], rows: Sequence[Outputs]) -> tuple[Block, ...]:
         """Every metric on every row that it may score."""
         blocks = []
@@ -271,6 +306,15 @@ class _Lister:
                     scored[seen] = Rows({r.version: r for r in taking_part if not self.folder.is_reference(r, seen)})
                 blocks.append(Block(scorer, key, scored[seen]))
         return tuple(blocks)
+
+
+def _suite_members(site: Site, suite: Suite) -> list[tuple[str, OpenBoard]]:
+    """A suite's boards with all their judgments, by their labels."""
+    members = [
+        member_of(entry, home_of(live_board(site, registered.name, audience="owners").board))
+        for entry, registered in registered_boards(site, suite)
+    ]
+    return [(member.label, member) for member in told_apart(suite, members)]
 
 
 def is_run_here(submission: Submission) -> bool:
