@@ -169,9 +169,7 @@ def _measured(arguments: Namespace) -> OpenSuite:
 
 
 def _viewed(arguments: Namespace) -> OpenSuite:
-    return _measured(arguments).only(
-        task=arguments.task, language=arguments.language, dimension=arguments.dimension
-    )
+    return _measured(arguments).only(task=arguments.task, language=arguments.language, dimension=arguments.dimension)
 
 
 def _how(arguments: Namespace) -> dict[str, Any]:

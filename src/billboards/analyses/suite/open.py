@@ -18,7 +18,15 @@ from billboards.analyses._analysis import Result
 from billboards.analyses._labels import relabelled
 from billboards.analyses.suite.advice import Advice, Question, advice_tables, advice_words, advise
 from billboards.analyses.suite.chosen import Chosen, choose_metrics, row_name
-from billboards.analyses.suite.evidence import Cost, Evidence, gather_evidence, language_code, task_of, with_imported, with_present
+from billboards.analyses.suite.evidence import (
+    Cost,
+    Evidence,
+    gather_evidence,
+    language_code,
+    task_of,
+    with_imported,
+    with_present,
+)
 from billboards.analyses.suite.keeping import Kept, keep_results, kept_document
 from billboards.analyses.suite.metric_report import SHOWN, report_metric
 from billboards.analyses.suite.opening import OpenBoard, open_boards
@@ -131,9 +139,7 @@ class OpenSuite:
             dimensions=_each_once(name for member in self.boards for name, _ in member.dimensions),
         )
 
-    def only(
-        self, *, task: str | None = None, language: str | None = None, dimension: str | None = None
-    ) -> OpenSuite:
+    def only(self, *, task: str | None = None, language: str | None = None, dimension: str | None = None) -> OpenSuite:
         """The same suite on some of its boards; every average and ranking is then over these alone.
 
         task: boards of this task, as the suite's file or the board's data card calls it.

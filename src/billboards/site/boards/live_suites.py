@@ -145,9 +145,7 @@ def live_suite(site: Site, suite: Suite, audience: Audience) -> LiveSuite:
     members = told_apart(suite, [_member(entry, live) for entry, live in taking_part])
     chosen = suite_metrics(suite, members)
     rows = _submitted(members, [live for _, live in taking_part], {row.name for row in chosen})
-    seen = tuple(
-        _seeing(member, live, chosen, rows) for member, (_, live) in zip(members, taking_part, strict=True)
-    )
+    seen = tuple(_seeing(member, live, chosen, rows) for member, (_, live) in zip(members, taking_part, strict=True))
     every = (*chosen, *(row.chosen(seen) for row in rows))
     return LiveSuite(
         suite=suite,
@@ -208,9 +206,7 @@ class _Submitted:
             yield f"{self.name} is not the same program everywhere: {versions}."
 
 
-def _submitted(
-    members: Sequence[OpenBoard], lives: Sequence[LiveBoard], taken: set[str]
-) -> tuple[_Submitted, ...]:
+def _submitted(members: Sequence[OpenBoard], lives: Sequence[LiveBoard], taken: set[str]) -> tuple[_Submitted, ...]:
     """Every metric that was sent in to any of the boards; one team's of one name is one, another team's is another."""
     together: dict[tuple[int, str], dict[str, tuple[str, Submission]]] = {}
     withheld: dict[tuple[int, str], dict[str, str]] = {}
@@ -236,9 +232,7 @@ def _since(on: Mapping[str, tuple[str, Submission]]) -> tuple[float, str]:
     return min((submission.created, submission.id) for _, submission in on.values())
 
 
-def _seeing(
-    member: OpenBoard, live: LiveBoard, chosen: Sequence[Chosen], rows: Sequence[_Submitted]
-) -> OpenBoard:
+def _seeing(member: OpenBoard, live: LiveBoard, chosen: Sequence[Chosen], rows: Sequence[_Submitted]) -> OpenBoard:
     """A board with the scores that its audience may see, of the suite's metrics and of those that were sent in."""
     own = [metric for row in chosen if (metric := row.on.get(member.key)) is not None]
     told = live.told_cells.signatures or frozenset()
@@ -281,9 +275,7 @@ def _columns(member: OpenBoard, live: LiveBoard, row: _Submitted) -> Iterator[Im
             )
 
 
-def suite_scorers(
-    suite: Suite, members: Sequence[OpenBoard], member: OpenBoard
-) -> tuple[Metric, ...]:
+def suite_scorers(suite: Suite, members: Sequence[OpenBoard], member: OpenBoard) -> tuple[Metric, ...]:
     """The metrics of a suite that a board's worker runs there; of a part, its metric."""
     on = (row.on.get(member.key) for row in suite_metrics(suite, members))
     return tuple({metric.scored_as.signature: metric.scored_as for metric in on if metric is not None}.values())

@@ -39,7 +39,7 @@ metadata = MetaData(
 )
 
 #: The migration that brings a database to these tables.
-REVISION = "0006"
+REVISION = "0007"
 
 boards = Table(
     "boards",
@@ -222,6 +222,20 @@ standings = Table(
     Column("rank", Integer),
     Column("value", Float),
     PrimaryKeyConstraint("board", "audience", "side", "name", "number"),
+)
+
+suite_rankings = Table(
+    "suite_rankings",
+    metadata,
+    Column("suite", String(200), nullable=False),
+    Column("audience", String(20), nullable=False),
+    Column("number", Integer, nullable=False),
+    Column("id", String(64), nullable=False),
+    Column("basis", String(64), nullable=False),
+    Column("created", Float, nullable=False),
+    Column("places", JSON, nullable=False),
+    Column("document", Text, nullable=False),
+    PrimaryKeyConstraint("suite", "audience", "number"),
 )
 
 ensembles = Table(

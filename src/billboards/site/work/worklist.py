@@ -32,7 +32,7 @@ from billboards.board.cells import ColumnKey
 from billboards.board.scoring import TOGETHER, Cell, CellId, column_key
 from billboards.errors import InvalidBoard, InvalidInput
 from billboards.metrics.base import Metric, MetricCard
-from billboards.site.boards import registry
+from billboards.site.boards import registry, suite_rankings
 from billboards.site.boards.live import (
     board_metrics,
     folder_board,
@@ -41,7 +41,14 @@ from billboards.site.boards.live import (
     live_board,
     submitted_row,
 )
-from billboards.site.boards.live_suites import live_suites, registered_boards, stamps, suite_scorers
+from billboards.site.boards.live_suites import (
+    live_suite,
+    live_suites,
+    registered_boards,
+    stamps,
+    state_of,
+    suite_scorers,
+)
 from billboards.site.boards.refresh import compared_human, is_due
 from billboards.site.boards.snapshots import Audience
 from billboards.site.cache import Shelf
@@ -273,7 +280,7 @@ class _Lister:
             try:
                 pairs = _suite_members(self.site, suite)
                 scorers = {label: suite_scorers(suite, [m for _, m in pairs], m) for label, m in pairs}
-            except InvalidInput:
+            except (InvalidBoard, InvalidInput):
                 # The suite's page says what is wrong with its file.
                 continue
             for label, member in pairs:
@@ -403,6 +410,11 @@ class Standing:
                 over.setdefault((signature, context), set()).add(version)
         return _without(self.missing, over)
 
+    @cached_property
+    def missing_of_suites(self) -> int:
+        """How many of the cells that suites ask for are not there."""
+        return sum(len(block.rows.versions & self.missing.get(block.column, frozenset())) for block in self.plan.suites)
+
     def is_complete(self, blocks: Iterable[Block]) -> bool:
         """Whether every cell of these is there or given up."""
         return all(block.rows.versions.isdisjoint(self.open.get(block.column, ())) for block in blocks)
@@ -454,11 +466,15 @@ def progress(site: Site, submission: Submission) -> Progress:
     return Progress(len(waits) - len(missing), failed, len(waits), left if seconds else None)
 
 
-Kind = Literal["check", "trial", "cell", "refresh"]
+Kind = Literal["check", "trial", "cell", "refresh", "suite"]
 #: Which jobs a worker takes, by kind, for a cell by which, and by the submission whose program is run.
 Takes = Callable[[Kind, Cell[Scorer] | None, Submission | None], bool]
-#: The generation at which a board had nothing to do, and at which it could not be ranked for an audience.
-IDLE, UNRANKABLE = Shelf[str, int](), Shelf[tuple[str, Audience], int]()
+#: The generation, with the suites there were, at which a board had nothing to do.
+IDLE = Shelf[str, tuple[int, tuple[object, ...]]]()
+#: The generation at which a board could not be ranked for an audience.
+UNRANKABLE = Shelf[tuple[str, Audience], int]()
+#: What suites rested on when they had nothing to do, or could not be ranked, for an audience.
+SUITES_DONE = Shelf[tuple[str, Audience], object]()
 #: Cells of a submitted program that one job computes at most, where it is loaded once and where it is started for each
 #: call, which several workers may share; what is lost with a worker is computed again.
 MOST_TOGETHER, MOST_STARTED = 32, 8
@@ -538,8 +554,9 @@ def everything(_: Kind, __: Cell[Scorer] | None, ___: Submission | None) -> bool
 
 def next_job(site: Site, worker: str, takes: Takes = anything) -> Job | None:
     """The next thing to do on any board, leased to this worker; None where there is nothing for it."""
+    files = stamps(site)
     for registered in site.boards():
-        if site.cache.get(IDLE, registered.name) == registered.generation:
+        if site.cache.get(IDLE, registered.name) == (registered.generation, files):
             continue
         try:
             job = _next_of(site, registered.name, worker, takes)
@@ -548,7 +565,67 @@ def next_job(site: Site, worker: str, takes: Takes = anything) -> Job | None:
             continue
         if job is not None:
             return job
+    return _next_suite(site, worker, takes) if files else None
+
+
+def _next_suite(site: Site, worker: str, takes: Takes) -> Job | None:
+    """The next suite to rank: all its cells are there or given up, and it said something else last."""
+    for suite in live_suites(site).values():
+        try:
+            job = _suite_job(site, suite, worker, takes)
+        except (InvalidBoard, InvalidInput):
+            continue
+        if job is not None:
+            return job
     return None
+
+
+def _suite_job(site: Site, suite: Suite, worker: str, takes: Takes) -> Job | None:
+    now = suite_standings(site, suite)
+    if not all(each.is_complete(each.plan.suites) for each in now):
+        return None
+    for audience in suite_audiences(now):
+        if site.cache.get(SUITES_DONE, (suite.name, audience)) == suite_state(now):
+            continue
+        candidate = _Candidate("suite", f"{audience}:{suite.name}")
+        if not _is_suite_due(site, suite, audience, now):
+            site.cache.put(SUITES_DONE, (suite.name, audience), suite_state(now))
+        elif takes(*candidate.taken_as):
+            job = _take(site, now[0].plan.registered.name, candidate, worker)
+            if job is not None:
+                return job
+    return None
+
+
+def suite_standings(site: Site, suite: Suite) -> list[Standing]:
+    """What is missing of the cells of a suite's boards, each board once."""
+    boards = dict.fromkeys(registered.name for _, registered in registered_boards(site, suite))
+    return [standing(site, board) for board in boards]
+
+
+def suite_state(now: Sequence[Standing]) -> object:
+    """What must change before a suite may say something else."""
+    return tuple((each.plan.registered.generation, each.plan.suite_files, each.missing_of_suites) for each in now)
+
+
+def suite_audiences(now: Sequence[Standing]) -> tuple[Audience, ...]:
+    """Who has a ranking of a suite of its own: owners where they see more than everybody on any board."""
+    return ("public", "owners") if any("owners" in each.plan.audiences for each in now) else ("public",)
+
+
+def suite_basis(site: Site, suite: Suite, audience: Audience, now: Sequence[Standing]) -> str | None:
+    """What a suite's ranking rests on; None where no board takes part."""
+    live = live_suite(site, suite, audience)
+    if live.opened is None:
+        return None
+    return digest((state_of(live), *(str(each.missing_of_suites) for each in now)))
+
+
+def _is_suite_due(site: Site, suite: Suite, audience: Audience, now: Sequence[Standing]) -> bool:
+    basis = suite_basis(site, suite, audience, now)
+    with site.database.reading() as connection:
+        last = suite_rankings.latest(connection, suite.name, audience)
+    return basis is not None and (last is None or last.basis != basis)
 
 
 def _next_of(site: Site, name: str, worker: str, takes: Takes) -> Job | None:
@@ -565,7 +642,7 @@ def _next_of(site: Site, name: str, worker: str, takes: Takes) -> Job | None:
             if job is not None:
                 return replace(job, companions=_companions(site, now, job, held, worker))
     if not waits and not now.open and not now.plan.settings.quiet:
-        site.cache.put(IDLE, name, now.plan.registered.generation)
+        site.cache.put(IDLE, name, (now.plan.registered.generation, now.plan.suite_files))
     return None
 
 
