@@ -37,6 +37,8 @@ class SuiteSnapshot:
     id: str
     basis: str
     created: float
+    #: Labels of the boards that took part.
+    boards: Sequence[str]
     places: Mapping[str, Sequence[Any]]
 
 
@@ -65,7 +67,7 @@ def keep(
         connection.execute(suite_rankings.update().where(*where).values(basis=basis))
         return last
     head: dict[str, Any] = {"suite": suite, "audience": audience, "number": 1 if last is None else last.number + 1}
-    head |= {"id": name, "basis": basis, "created": now, "places": _places(kept)}
+    head |= {"id": name, "basis": basis, "created": now, "boards": list(kept.result.boards), "places": _places(kept)}
     connection.execute(insert(suite_rankings).values(**head, document=dumps(document)))
     detail = {"suite": suite, "number": head["number"], "audience": audience}
     trail.note(connection, "site", "suite.kept", name, now=now, board=board, detail=detail)

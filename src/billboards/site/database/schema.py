@@ -233,6 +233,7 @@ suite_rankings = Table(
     Column("id", String(64), nullable=False),
     Column("basis", String(64), nullable=False),
     Column("created", Float, nullable=False),
+    Column("boards", JSON, nullable=False),
     Column("places", JSON, nullable=False),
     Column("document", Text, nullable=False),
     PrimaryKeyConstraint("suite", "audience", "number"),

@@ -293,7 +293,7 @@ def _refresh(site: Site, job: Job, _: Cancelled) -> None:
 
 def _rank_suite(site: Site, job: Job, _: Cancelled) -> None:
     """Rank a suite and keep what it says; what can't be ranked is tried again when something has changed."""
-    word, _, name = job.subject.partition(":")
+    word, name = job.subject.split(":", 1)
     audience: Audience = "owners" if word == "owners" else "public"
     suite = live_suites(site).get(name)
     now = [] if suite is None else suite_standings(site, suite)

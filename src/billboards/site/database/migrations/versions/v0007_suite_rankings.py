@@ -20,6 +20,7 @@ def upgrade() -> None:
         sa.Column("id", sa.String(length=64), nullable=False),
         sa.Column("basis", sa.String(length=64), nullable=False),
         sa.Column("created", sa.Float(), nullable=False),
+        sa.Column("boards", sa.JSON(), nullable=False),
         sa.Column("places", sa.JSON(), nullable=False),
         sa.Column("document", sa.Text(), nullable=False),
         sa.PrimaryKeyConstraint("suite", "audience", "number", name=op.f("pk_suite_rankings")),
