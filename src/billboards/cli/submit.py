@@ -17,9 +17,9 @@ that come later stay without a score until you send theirs under the same name.
 Where the site's owner allows it, a metric comes as an address: hub:METRIC=OWNER/MODEL@COMMIT, image:NAME@sha256:DIGEST,
 or endpoint:URL with --model-version.
 
-With --suite in the place of --board a metric's program goes to every board of a suite, and a generator comes as a folder
-or zip archive with one file of outputs for each board, called as the board is: summeval.jsonl, asset.txt. All boards
-take it, or none does and every reason is printed.
+With --suite in the place of --board a metric's program goes to every board of a suite, and a generator comes as a
+folder or zip archive with one file of outputs for each board, called as the board is: summeval.jsonl, asset.txt. All
+boards take it, or none does and every reason is printed.
 
 A token is read from the environment variable BILLBOARDS_TOKEN, so that it stands in no history of commands. The command
 ends with 0 when the submission is scored, 2 when it is rejected for a mistake, and 1 when it failed; the site's log is

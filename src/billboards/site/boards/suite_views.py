@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from billboards.analyses.suite.keeping import Kept
 from billboards.analyses.suite.open import OpenSuite, SuiteViews
 from billboards.analyses.suite.results import Block, Suite, SuiteRanking, SuiteResult
-from billboards.analyses.suite.shown_tables import suite_ranking_table, suite_tables
+from billboards.analyses.suite.shown_tables import Shown, suite_ranking_table, suite_tables
 from billboards.errors import InvalidInput, NotEnoughData, Refused, UnknownName
 from billboards.show.arranging import arrange
 from billboards.show.table import Table
@@ -113,7 +113,7 @@ class SuiteAnswer:
     def ranking(self) -> SuiteRanking | None:
         return None if self.kept is None or not self.kept.rankings else self.kept.rankings[0]
 
-    def tables(self, shown: Literal["values", "p", "intervals"] = "values") -> tuple[Table, ...]:
+    def tables(self, shown: Shown = "values") -> tuple[Table, ...]:
         """The ranking and the tables, with rows in the ranking's order; of a block that was chosen, no other."""
         if self.kept is None:
             return ()

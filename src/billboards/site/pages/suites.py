@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from fastapi import APIRouter
 
 from billboards.analyses.suite.keeping import Kept, kept_document
 from billboards.analyses.suite.page import suite_facts
 from billboards.analyses.suite.results import Suite
-from billboards.analyses.suite.shown_tables import suite_ranking_table, suite_tables
+from billboards.analyses.suite.shown_tables import Shown, suite_ranking_table, suite_tables
 from billboards.errors import InvalidInput, NotEnoughData, UnknownName
 from billboards.reading import whole_number
 from billboards.show.csv import to_csv
@@ -55,7 +55,7 @@ router = APIRouter()
 
 #: Options of tables that a page offers, as `billboards.show.arranging` has them.
 TABLE_OPTIONS = ("digits", "columns", "rows")
-SHOWN: Mapping[str, str] = {"values": "values", "p": "p-values", "intervals": "95% intervals"}
+SHOWN: tuple[Shown, ...] = ("values", "p", "intervals")
 #: What a table is downloaded as, by the end of the file's name.
 FORMATS: Mapping[str, tuple[str, str]] = {
     "csv": ("CSV", "text/csv; charset=utf-8"),
@@ -149,11 +149,12 @@ def _asked(ask: Ask, suite: Suite) -> SuiteAnswer:
     return ask_suite(ask.site, suite, ask.viewer, read_query(ask.query), number)
 
 
-def _shown(ask: Ask) -> Literal["values", "p", "intervals"]:
-    shown = ask.query.get("show") or "values"
-    if shown == "p" or shown == "intervals" or shown == "values":
-        return shown
-    raise UnknownName("thing to show", shown, SHOWN)
+def _shown(ask: Ask) -> Shown:
+    asked = ask.query.get("show") or "values"
+    for shown in SHOWN:
+        if shown == asked:
+            return shown
+    raise UnknownName("thing to show", asked, SHOWN)
 
 
 def _options(ask: Ask) -> dict[str, Any]:

@@ -121,7 +121,7 @@ def prepare_generator(
 ) -> Ready:
     """A generator's outputs, checked against a board; raises with every mistake."""
     registered = _board(site, board)
-    _check_size(raw, site.settings.generator_bytes, file_name)
+    check_size(raw, site.settings.generator_bytes, file_name)
     folder = folder_board(site, registered)
     _check_name(folder, "generator", name)
     outputs = read_generator(raw, folder, name=file_name, form=form, longest=site.settings.text_characters)
@@ -192,7 +192,7 @@ def prepare_metric(
     registered = _board(site, board)
     _check_early(site, account, registered, name, hashlib.sha256(raw).hexdigest())
     largest = most_bytes_sent(site, account.name)
-    _check_size(raw, largest, file_name)
+    check_size(raw, largest, file_name)
     settings: dict[str, Any] = _about(about)
     declared = _declared(raw, file_name, manifest, name, most=max(MOST_BYTES, largest))
     called = name or declared.card.name
@@ -241,7 +241,7 @@ def submit_scores(
         raise Refused("this site takes no metrics as scores only; send a program that computes them")
     registered = _board(site, board)
     _check_early(site, account, registered, name)
-    _check_size(raw, site.settings.generator_bytes, file_name)
+    check_size(raw, site.settings.generator_bytes, file_name)
     live = live_board(site, board, audience=viewer.audience)
     _check_name(folder_board(site, registered), "metric", name)
     settings: dict[str, Any] = _about(about) | {
@@ -706,7 +706,8 @@ def _board(site: Site, name: str) -> registry.Registered:
         return registry.board(connection, name)
 
 
-def _check_size(raw: bytes, most: int, name: str) -> None:
+def check_size(raw: bytes, most: int, name: str) -> None:
+    """Refuse what has too many bytes."""
     if len(raw) > most:
         raise InvalidSubmission([Problem(name, None, f"has {len(raw):,} bytes; at most {most:,} are taken")])
 

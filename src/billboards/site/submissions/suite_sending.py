@@ -26,6 +26,7 @@ from billboards.site.submissions.records import SENT, SUITE, Entry
 from billboards.site.submissions.sending import (
     Ready,
     Received,
+    check_size,
     prepare_generator,
     prepare_metric,
     receive,
@@ -112,8 +113,9 @@ def submit_generator_to_suite(
 ) -> tuple[Received, ...]:
     """Send in a generator's outputs on every board of a suite, one file each in a zip archive, or on none."""
     account = require(viewer, "submit")
-    labels = suite_taking(site, suite).labels
-    files = outputs_by_board(archive, labels, most=site.settings.generator_bytes, name=file_name)
+    labels, most = suite_taking(site, suite).labels, site.settings.generator_bytes
+    check_size(archive, most, file_name)
+    files = outputs_by_board(archive, labels, most=most, name=file_name)
 
     def prepare(board: str) -> Ready:
         inside, raw = files[board]
@@ -126,21 +128,30 @@ def submit_generator_to_suite(
 
 def _prepared(boards: Mapping[str, str], prepare: Callable[[str], Ready]) -> list[Ready]:
     """What each board would take; raises with everything that is wrong on any of them."""
-    ready, problems, refusals = [], list[Problem](), dict[str, str]()
+    ready, refusals = [], dict[str, str]()
+    problems: dict[Problem, list[str]] = {}
     for board in boards:
         try:
             ready.append(prepare(board))
         except InvalidSubmission as error:
-            problems += [replace(problem, path=f"{board}: {problem.path}") for problem in error.problems]
+            for problem in error.problems:
+                problems.setdefault(problem, []).append(board)
         except Refused as error:
             refusals[board] = str(error)
         except InvalidInput as error:
-            problems.append(Problem(board, None, str(error)))
+            problems.setdefault(Problem("", None, str(error)), []).append(board)
     if problems:
-        raise InvalidSubmission([*problems, *(Problem(board, None, reason) for board, reason in refusals.items())])
+        told = [_told(problem, where, boards) for problem, where in problems.items()]
+        raise InvalidSubmission([*told, *(Problem(board, None, reason) for board, reason in refusals.items())])
     if refusals:
         raise Refused("; ".join(f"board {board}: {reason}" for board, reason in refusals.items()))
     return ready
+
+
+def _told(problem: Problem, where: Sequence[str], boards: Mapping[str, str]) -> Problem:
+    """A mistake with the boards that have it; one that all have is told once."""
+    names = "every board" if len(where) == len(boards) else ", ".join(where)
+    return replace(problem, path=f"{names}: {problem.path}" if problem.path else names)
 
 
 def _together(suite: str, ready: Sequence[Ready]) -> list[Ready]:
