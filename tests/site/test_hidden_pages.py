@@ -124,7 +124,15 @@ def addresses(small: PageSite) -> dict[str, list[str]]:
         "/help": ["/help"],
         "/static/{digest}/{name}": ["/static/0/board.js"],
         "/suites": ["/suites"],
-        "/suites/{suite}": ["/suites/harbours"],
+        "/suites/{suite}": [
+            "/suites/harbours",
+            "/suites/harbours?statistic=spearman&block=one",
+            "/suites/harbours?ranking=1",
+        ],
+        "/suites/{suite}/run": ["/suites/harbours/run"],
+        "/suites/{suite}/files/{file}": [f"/suites/harbours/files/correctness.{end}" for end in ("csv", "tex", "md")],
+        "/suites/{suite}/submit/metric": ["/suites/harbours/submit/metric"],
+        "/suites/{suite}/submit/generator": ["/suites/harbours/submit/generator"],
         "/suites/{suite}/results.json": ["/suites/harbours/results.json"],
         "/suites/{suite}/advice": ["/suites/harbours/advice", "/suites/harbours/advice?references=no"],
         "/suites/{suite}/advice.json": ["/suites/harbours/advice.json"],
@@ -298,13 +306,21 @@ def test_an_owner_sees_all_of_it(hiding: PageSite) -> None:
 
 def test_a_suite_shows_everybody_its_tables_and_only_owners_why_a_metric_failed(hiding: PageSite) -> None:
     for asker in (None, "stranger", "owner"):
-        page = hiding.get("/suites/harbours", asker).text
+        page = hiding.get("/suites/harbours/run", asker).text
         assert "chrF" in page
         assert "One ranking over all boards" in page
         assert (SECRET in page) == (asker == "owner")
-    assert "it could not run" in hiding.get("/suites/harbours").text
+    assert "it could not run" in hiding.get("/suites/harbours/run").text
     assert hiding.get("/suites/harbours/charts/difficulty.svg").headers["content-type"] == "image/svg+xml"
     assert hiding.get("/suites/nowhere").status_code == 404
+
+
+def test_a_suite_tells_everybody_nothing_new_of_a_board_that_hides_its_judgments(hiding: PageSite) -> None:
+    hiding.work()
+    page = hiding.get("/suites/harbours").text
+    assert "harbour takes no part here: its judgments are hidden" in page
+    assert "Agreement with people" not in page
+    assert "Agreement with people" in hiding.get("/suites/harbours", "owner").text
 
 
 def test_a_broken_suite_is_an_owners_matter(hiding: PageSite) -> None:

@@ -19,6 +19,8 @@ EXAMPLES = 20
 @pytest.fixture(scope="module")
 def small(tmp_path_factory: pytest.TempPathFactory) -> SmallSite:
     found = small_site(tmp_path_factory.mktemp("site"))
+    (found.site.data / "suites").mkdir()
+    (found.site.data / "suites" / "0.toml").write_text('[[boards]]\nfolder = "../../small"\n')
     found.submit()
     found.work()
     return found

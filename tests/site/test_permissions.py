@@ -20,7 +20,7 @@ from billboards.site.web.routers import ROUTERS
 
 #: What stands for a parameter of a path, so that the route is asked for something that is there.
 PLACES = {"board": "small", "generator": "g0", "metric": "BLEU", "key": "1", "side": "metric"}
-PLACES |= {"action": "pause", "verdict": "exclude"}
+PLACES |= {"action": "pause", "verdict": "exclude", "suite": "alone", "number": "1"}
 NUMBERS = {"token_id": "999", "webhook_id": "999", "account_id": "999"}
 ROLES = {"visitor": "visitor", "annotator": "annotator", "stranger": "submitter", "team": "submitter", "owner": "owner"}
 
@@ -43,6 +43,9 @@ def allowed(needed: Permission | SubmissionPermission, asker: str) -> bool:
 @pytest.fixture(scope="module")
 def small(tmp_path_factory: pytest.TempPathFactory) -> SmallSite:
     found = small_site(tmp_path_factory.mktemp("site"))
+    suites = found.site.data / "suites"
+    suites.mkdir()
+    (suites / "alone.toml").write_text('[[boards]]\nfolder = "../../small"\n')
     found.submit()
     found.work()
     return found
@@ -118,6 +121,11 @@ def test_the_places_used_here_are_there(small: SmallSite, tmp_path: Path) -> Non
             "/boards/small/generators/g0/outputs",
             "/boards/small/metrics/BLEU/scores",
             "/boards/small/rankings/1",
+            "/suites/alone",
+            "/suites/alone/ranking",
+            "/suites/alone/tables",
+            "/suites/alone/rankings",
+            "/suites/alone/rankings/1",
         )
     }
     assert set(answers.values()) == {200}

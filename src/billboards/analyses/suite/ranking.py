@@ -41,6 +41,7 @@ from billboards.stats.significance import Sides, exchange_correlations, random_s
 from billboards.stats.yardsticks import Yardstick, agreements, ratio_draws
 
 Floats = NDArray[np.float64]
+_Groups = Sequence[tuple[SuiteColumn, Sequence[tuple[OpenBoard, str, float]]]]
 
 
 @dataclass(frozen=True)
@@ -97,6 +98,8 @@ def rank_suite(
     if not every:
         raise NotEnoughData(f"suite {suite.name} has no column of {role}; name dimensions of its boards as such")
     left_out = {} if only is not None or suite.preferences == "mixed" else _of_another_kind(every, hows)
+    if only is None:
+        left_out |= _without_scores([group for group in every if group[0].key not in left_out], chosen, block, loaded)
     groups = [(column, parts) for column, parts in every if column.key not in left_out]
     lacking = {row.name: list(_lacking(row.name, groups, loaded)) for row in chosen}
     ranked = [row for row in chosen if not lacking[row.name]]
@@ -163,14 +166,27 @@ def _of_another_kind(groups: _Groups, hows: Sequence[Yardstick]) -> dict[str, st
     return {column.key: reason for column, _ in groups if column.given == "preferences"}
 
 
+def _without_scores(
+    groups: _Groups, chosen: Sequence[Chosen], block: Block, loaded: Mapping[str, _Loaded]
+) -> dict[str, str]:
+    """Columns in which no metric of the block has a value, as the averages leave them out: there are no references, or
+    nothing is scored. Where there is no other column, none is left out.
+    """
+    names = {row.name for row in chosen if block in row.blocks}
+    without = [
+        column.key
+        for column, parts in groups
+        if not any(all(name in loaded[member.key].columns.names for member, _, _ in parts) for name in names)
+    ]
+    reason = "no metric has scores there with these references" if block != "none" else "no metric has scores there"
+    return dict.fromkeys(without, reason) if len(without) < len(groups) else {}
+
+
 def _headed(column: SuiteColumn, how: Yardstick, hows: Sequence[Yardstick]) -> SuiteColumn:
     """A column by one of several yardsticks, which its label says."""
     if len(hows) == 1 or column.given == "preferences":
         return column
     return replace(column, key=f"{column.key} {how.name}", label=f"{column.label} {how.words}")
-
-
-_Groups = Sequence[tuple[SuiteColumn, Sequence[tuple[OpenBoard, str, float]]]]
 
 
 def _lacking(name: str, groups: _Groups, loaded: Mapping[str, _Loaded]) -> Iterator[str]:

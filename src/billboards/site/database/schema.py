@@ -227,6 +227,21 @@ standings = Table(
     PrimaryKeyConstraint("board", "audience", "side", "name", "number"),
 )
 
+suite_rankings = Table(
+    "suite_rankings",
+    metadata,
+    Column("suite", String(200), nullable=False),
+    Column("audience", String(20), nullable=False),
+    Column("number", Integer, nullable=False),
+    Column("id", String(64), nullable=False),
+    Column("basis", String(64), nullable=False),
+    Column("created", Float, nullable=False),
+    Column("boards", JSON, nullable=False),
+    Column("places", JSON, nullable=False),
+    Column("document", Text, nullable=False),
+    PrimaryKeyConstraint("suite", "audience", "number"),
+)
+
 ensembles = Table(
     "ensembles",
     metadata,

@@ -26,6 +26,9 @@ Kind = Literal["generator", "metric"]
 Entry = Literal["primary", "contrastive"]
 Way = Literal["program", "scores", "hub", "image", "endpoint"]
 
+#: Of a submission to a suite: the suite's name, and what its submissions to all boards have in common.
+SUITE, SENT = "suite", "sent"
+
 #: From which state to which; what is not here does not happen.
 TRANSITIONS: Mapping[str, frozenset[str]] = {
     "received": frozenset({"checking", "rejected", "failed", "cancelled", "withdrawn"}),
@@ -82,8 +85,13 @@ class Submission:
 
     @property
     def public_name(self) -> str:
-        """The name on the board: a pseudonym until the submission is revealed."""
-        return f"anonymous-{self.id[:6]}" if self.anonymous else self.name
+        """The name on the board: a pseudonym until the submission is revealed, one for all boards of a suite."""
+        return f"anonymous-{str(self.settings.get(SENT, self.id))[:6]}" if self.anonymous else self.name
+
+    @property
+    def suite(self) -> str | None:
+        """The suite that it was sent to, with all its boards."""
+        return self.settings.get(SUITE)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -150,7 +150,7 @@ def submit_generator(
         viewer,
         board,
         name,
-        _read(file, site_of(request).settings.generator_bytes),
+        sent_bytes(file, site_of(request).settings.generator_bytes),
         file_name=file.filename or "outputs",
         form=form,
         anonymous=anonymous,
@@ -181,10 +181,10 @@ def submit_metric(
         site_of(request),
         viewer,
         board,
-        _read(file, most_bytes_sent(site_of(request), viewer.name)),
+        sent_bytes(file, most_bytes_sent(site_of(request), viewer.name)),
         name=name,
         file_name=file.filename or "metric",
-        manifest=_manifest(manifest),
+        manifest=read_manifest_text(manifest),
         anonymous=anonymous,
         entry=entry,
         about={"description": description, "paper": paper, "url": url},
@@ -220,7 +220,7 @@ def submit_scores(
         viewer,
         board,
         name,
-        _read(file, site_of(request).settings.generator_bytes),
+        sent_bytes(file, site_of(request).settings.generator_bytes),
         higher_is_better=higher_is_better,
         training_data=training_data,
         needs=read_needs(needs),
@@ -368,12 +368,13 @@ def trust(request: Request, submission_id: str, sent: Trust, viewer: Owner) -> S
     return _facts(submitting.set_trusted(site_of(request), viewer, submission_id, sent.trusted))
 
 
-def _read(file: UploadFile, most: int) -> bytes:
+def sent_bytes(file: UploadFile, most: int) -> bytes:
     """What was sent, and one byte too many where it is too much, so that it is refused for that."""
     return file.file.read(most + 1)
 
 
-def _manifest(text: str | None) -> dict[str, Any] | None:
+def read_manifest_text(text: str | None) -> dict[str, Any] | None:
+    """What a metric says of itself beside its file, from JSON."""
     if not text:
         return None
     try:
@@ -387,6 +388,11 @@ def _manifest(text: str | None) -> dict[str, Any] | None:
 
 def _received(response: Response, received: submitting.Received) -> SubmissionFacts:
     response.headers["location"] = f"/api/v1/submissions/{received.submission.id}"
+    return received_facts(received)
+
+
+def received_facts(received: submitting.Received) -> SubmissionFacts:
+    """A submission that was just taken, with what is odd about it."""
     facts = _facts(received.submission)
     return facts.model_copy(update={"warnings": [str(warning) for warning in received.warnings]})
 

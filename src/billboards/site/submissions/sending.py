@@ -72,6 +72,20 @@ class Received:
     warnings: tuple[Problem, ...] = ()
 
 
+@dataclass(frozen=True, kw_only=True)
+class Ready:
+    """What was sent in to one board, checked as far as that can be done before it is written down."""
+
+    registered: registry.Registered
+    kind: Kind
+    name: str
+    content: bytes
+    anonymous: bool
+    entry: Entry
+    settings: Mapping[str, Any]
+    warnings: tuple[Problem, ...] = ()
+
+
 def submit_generator(
     site: Site,
     viewer: Viewer,
@@ -87,17 +101,40 @@ def submit_generator(
 ) -> Received:
     """Send in a generator's outputs; every mistake is named, and nothing is kept where there is one."""
     account = require(viewer, "submit")
+    ready = prepare_generator(
+        site, board, name, raw, file_name=file_name, form=form, anonymous=anonymous, entry=entry, about=about
+    )
+    return receive(site, account, [ready])[0]
+
+
+def prepare_generator(
+    site: Site,
+    board: str,
+    name: str,
+    raw: bytes,
+    *,
+    file_name: str = "outputs",
+    form: Format = "auto",
+    anonymous: bool = False,
+    entry: Entry = "primary",
+    about: Mapping[str, Any] | None = None,
+) -> Ready:
+    """A generator's outputs, checked against a board; raises with every mistake."""
     registered = _board(site, board)
-    _check_size(raw, site.settings.generator_bytes, file_name)
+    check_size(raw, site.settings.generator_bytes, file_name)
     folder = folder_board(site, registered)
     _check_name(folder, "generator", name)
     outputs = read_generator(raw, folder, name=file_name, form=form, longest=site.settings.text_characters)
-    settings = _about(about)
-    content = canonical(folder, outputs.texts)
-    blob = site.blobs.put(content)
-    submission = _receive(site, account, registered, "generator", name, blob, anonymous, entry, settings)
-    _put_back(site, blob, content)
-    return Received(submission, outputs.warnings)
+    return Ready(
+        registered=registered,
+        kind="generator",
+        name=name,
+        content=canonical(folder, outputs.texts),
+        anonymous=anonymous,
+        entry=entry,
+        settings=_about(about),
+        warnings=outputs.warnings,
+    )
 
 
 def submit_metric(
@@ -121,10 +158,41 @@ def submit_metric(
     account = require(viewer, "submit")
     if trusted:
         require(viewer, "administer")
+    ready = prepare_metric(
+        site,
+        account,
+        board,
+        raw,
+        name=name,
+        file_name=file_name,
+        manifest=manifest,
+        anonymous=anonymous,
+        entry=entry,
+        about=about,
+        trusted=trusted,
+    )
+    return receive(site, account, [ready])[0]
+
+
+def prepare_metric(
+    site: Site,
+    account: Account,
+    board: str,
+    raw: bytes,
+    *,
+    name: str | None = None,
+    file_name: str = "metric",
+    manifest: Mapping[str, Any] | None = None,
+    anonymous: bool = False,
+    entry: Entry = "primary",
+    about: Mapping[str, Any] | None = None,
+    trusted: bool = False,
+) -> Ready:
+    """A metric's program, looked through for a board; raises with what is wrong."""
     registered = _board(site, board)
     _check_early(site, account, registered, name, hashlib.sha256(raw).hexdigest())
     largest = most_bytes_sent(site, account.name)
-    _check_size(raw, largest, file_name)
+    check_size(raw, largest, file_name)
     settings: dict[str, Any] = _about(about)
     declared = _declared(raw, file_name, manifest, name, most=max(MOST_BYTES, largest))
     called = name or declared.card.name
@@ -135,10 +203,15 @@ def submit_metric(
     if declared.gpu:
         check_vetted(site, account.name, hashlib.sha256(raw).hexdigest())
         settings["gpu"] = True
-    blob = site.blobs.put(raw)
-    submission = _receive(site, account, registered, "metric", called, blob, anonymous, entry, settings)
-    _put_back(site, blob, raw)
-    return Received(submission)
+    return Ready(
+        registered=registered,
+        kind="metric",
+        name=called,
+        content=raw,
+        anonymous=anonymous,
+        entry=entry,
+        settings=settings,
+    )
 
 
 def submit_scores(
@@ -168,7 +241,7 @@ def submit_scores(
         raise Refused("this site takes no metrics as scores only; send a program that computes them")
     registered = _board(site, board)
     _check_early(site, account, registered, name)
-    _check_size(raw, site.settings.generator_bytes, file_name)
+    check_size(raw, site.settings.generator_bytes, file_name)
     live = live_board(site, board, audience=viewer.audience)
     _check_name(folder_board(site, registered), "metric", name)
     settings: dict[str, Any] = _about(about) | {
@@ -184,11 +257,17 @@ def submit_scores(
     doubts = doubtful_sign(sent, live.shown, higher_is_better=higher_is_better, name=file_name)
     hides = live.settings.hidden_judgments or any(phase.blind for phase in live.settings.phases)
     warnings = (*sent.warnings, *(() if hides and not live.settings.revealed else doubts))
-    content = _with_earlier(site, account, board, name, sent, settings).content()
-    blob = site.blobs.put(content)
-    submission = _receive(site, account, registered, "metric", name, blob, anonymous, entry, settings)
-    _put_back(site, blob, content)
-    return Received(submission, warnings)
+    ready = Ready(
+        registered=registered,
+        kind="metric",
+        name=name,
+        content=_with_earlier(site, account, board, name, sent, settings).content(),
+        anonymous=anonymous,
+        entry=entry,
+        settings=settings,
+        warnings=warnings,
+    )
+    return receive(site, account, [ready])[0]
 
 
 def submit_address(
@@ -213,11 +292,16 @@ def submit_address(
     _check_name(folder_board(site, registered), "metric", name)
     settings = _about(about) | {"way": way, "address": dict(address.parts)}
     settings["trained_on_this_board"] = bool(address.manifest.get("trained_on_this_board"))
-    content = address.content()
-    blob = site.blobs.put(content)
-    submission = _receive(site, account, registered, "metric", name, blob, anonymous, entry, settings)
-    _put_back(site, blob, content)
-    return Received(submission)
+    ready = Ready(
+        registered=registered,
+        kind="metric",
+        name=name,
+        content=address.content(),
+        anonymous=anonymous,
+        entry=entry,
+        settings=settings,
+    )
+    return receive(site, account, [ready])[0]
 
 
 def _with_earlier(
@@ -272,44 +356,58 @@ def _declared(
         return folder_manifest(folder, manifest, name, file_name)
 
 
-def _receive(
-    site: Site,
-    account: Account,
-    registered: registry.Registered,
-    kind: Kind,
-    name: str,
-    blob: str,
-    anonymous: bool,
-    entry: Entry,
-    settings: Mapping[str, Any],
-) -> Submission:
-    if entry not in ENTRIES:
-        raise UnknownName("kind of entry", entry, ENTRIES)
-    now = site.clock()
+def receive(site: Site, account: Account, ready: Sequence[Ready]) -> tuple[Received, ...]:
+    """Write submissions down, all of them in one transaction, or none where any board refuses its own.
+
+    Of several, every refusal is named with its board.
+    """
+    for each in ready:
+        if each.entry not in ENTRIES:
+            raise UnknownName("kind of entry", each.entry, ENTRIES)
+    blobs = [site.blobs.put(each.content) for each in ready]
+    refused: dict[str, str] = {}
+    taken = []
     with site.database.writing() as connection:
-        board_settings = read_board_settings(registry.board(connection, registered.name).settings)
-        called_so = submissions.find(connection, board=registered.name, kind=kind, name=name)
-        _check_owner(called_so, account, name, board_settings)
-        same = [submission for submission in called_so if submission.team_id == account.team_id]
-        if same and same[0].state not in GONE and _is_same(same[0], blob, settings):
-            return same[0]
-        hides = _hides(board_settings, folder_board(site, registered))
-        phase = _check_open(connection, board_settings, registered.name, kind, account, now, hides=hides)
-        if entry == "primary":
-            _check_one_primary(connection, registered.name, kind, account, name)
-        draft = Draft(
-            board=registered.name,
-            kind=kind,
-            name=name,
-            team_id=account.team_id,
-            account_id=account.id,
-            blob=blob,
-            phase=phase,
-            anonymous=anonymous,
-            entry=entry,
-            settings=settings,
-        )
-        return submissions.create(connection, draft, actor=account.name, now=now)
+        for each, blob in zip(ready, blobs, strict=True):
+            try:
+                taken.append(_written_down(site, connection, account, each, blob))
+            except Refused as error:
+                if len(ready) == 1:
+                    raise
+                refused[each.registered.name] = str(error)
+        if refused:
+            raise Refused("; ".join(f"board {board}: {reason}" for board, reason in refused.items()))
+    for each, blob in zip(ready, blobs, strict=True):
+        _put_back(site, blob, each.content)
+    return tuple(Received(submission, each.warnings) for submission, each in zip(taken, ready, strict=True))
+
+
+def _written_down(site: Site, connection: Connection, account: Account, ready: Ready, blob: str) -> Submission:
+    """A submission as a row, or the one that is there already with the same content; raises where none may come in."""
+    now, board, kind, name = site.clock(), ready.registered.name, ready.kind, ready.name
+    board_settings = read_board_settings(registry.board(connection, board).settings)
+    called_so = submissions.find(connection, board=board, kind=kind, name=name)
+    _check_owner(called_so, account, name, board_settings)
+    same = [submission for submission in called_so if submission.team_id == account.team_id]
+    if same and same[0].state not in GONE and _is_same(same[0], blob, ready.settings):
+        return same[0]
+    hides = _hides(board_settings, folder_board(site, ready.registered))
+    phase = _check_open(connection, board_settings, board, kind, account, now, hides=hides)
+    if ready.entry == "primary":
+        _check_one_primary(connection, board, kind, account, name)
+    draft = Draft(
+        board=board,
+        kind=kind,
+        name=name,
+        team_id=account.team_id,
+        account_id=account.id,
+        blob=blob,
+        phase=phase,
+        anonymous=ready.anonymous,
+        entry=ready.entry,
+        settings=ready.settings,
+    )
+    return submissions.create(connection, draft, actor=account.name, now=now)
 
 
 def _is_same(submission: Submission, blob: str, settings: Mapping[str, Any]) -> bool:
@@ -608,7 +706,8 @@ def _board(site: Site, name: str) -> registry.Registered:
         return registry.board(connection, name)
 
 
-def _check_size(raw: bytes, most: int, name: str) -> None:
+def check_size(raw: bytes, most: int, name: str) -> None:
+    """Refuse what has too many bytes."""
     if len(raw) > most:
         raise InvalidSubmission([Problem(name, None, f"has {len(raw):,} bytes; at most {most:,} are taken")])
 

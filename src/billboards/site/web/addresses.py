@@ -42,8 +42,9 @@ def template(name: str) -> str:
     return f"/templates/{quote(name, safe='')}"
 
 
-def suite(name: str, *rest: str) -> str:
-    return "/".join(("/suites", *(quote(part, safe="") for part in (name, *rest))))
+def suite(name: str, *rest: str, **query: object) -> str:
+    """A suite's page, or one below it."""
+    return "/".join(("/suites", *(quote(part, safe="") for part in (name, *rest)))) + asked(query)
 
 
 def chart(name: str, *rest: str, **query: object) -> str:

@@ -38,6 +38,7 @@ from billboards.site.pages import home as boards
 from billboards.site.site import Site
 from billboards.site.submissions import forms as submitting
 from billboards.site.submissions import pages as submissions
+from billboards.site.submissions import suite_forms as suite_submitting
 from billboards.site.web import faults
 from billboards.site.web.asking import Kept, Pages
 from billboards.site.web.health import Health
@@ -68,6 +69,7 @@ PAGES = (
     downloads,
     charts,
     pictures,
+    suite_submitting,
     suites,
     advice,
     templates,

@@ -35,7 +35,9 @@ SILENCE = 60.0
 BACK = 2
 
 #: Where files are sent to; everywhere else a body is a form or a JSON document.
-_UPLOADS = re.compile(r"/boards/[^/]+/submit/(generator|metric)|/api/v1/boards/[^/]+/(generators|metrics)")
+_UPLOADS = re.compile(
+    r"/(boards|suites)/[^/]+/submit/(generator|metric)|/api/v1/(boards|suites)/[^/]+/(generators|metrics)"
+)
 
 
 @dataclass

@@ -26,7 +26,7 @@ from markupsafe import Markup, escape
 from starlette.responses import Response
 
 from billboards.campaigns.questions import question_file, question_styles
-from billboards.show.table import shown
+from billboards.show.table import head_lines, shown
 from billboards.show.words import clipped, interval_text, linear_combination, value_text
 from billboards.site.campaigns.words import LANGUAGES, words_of
 from billboards.site.pages.paging import few
@@ -146,6 +146,7 @@ def environment() -> Environment:
         "interval": interval_text,
         "combination": linear_combination,
         "shown": shown,
+        "head_lines": head_lines,
         "clip": clipped,
         "linked": linked,
         "capitalize_first": lambda text: text[:1].upper() + text[1:],

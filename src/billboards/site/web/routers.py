@@ -12,6 +12,7 @@ from billboards.site.accounts import routes as accounts
 from billboards.site.boards import ranking_routes as rankings
 from billboards.site.boards import routes as boards
 from billboards.site.boards import settings_routes as settings
+from billboards.site.boards import suite_routes as suites
 from billboards.site.campaigns import annotating_routes as annotating
 from billboards.site.campaigns import protocol
 from billboards.site.campaigns import routes as campaigns
@@ -19,7 +20,7 @@ from billboards.site.pages import advice, analyses
 from billboards.site.submissions import routes as submissions
 
 ROUTERS: tuple[APIRouter, ...] = (
-    *(module.router for module in (boards, rankings, submissions, accounts, settings, campaigns)),
+    *(module.router for module in (boards, rankings, suites, submissions, accounts, settings, campaigns)),
     protocol.routes,
     annotating.router,
     analyses.routes,

@@ -32,7 +32,9 @@ from billboards.run.mixing import keyed
 from billboards.run.program import ProgramMetric
 from billboards.run.trial import InProcessRuns, Trial, try_program
 from billboards.run.watched import WatchedMetric
+from billboards.site.boards import suite_rankings
 from billboards.site.boards.live import BlobTexts, live_board
+from billboards.site.boards.live_suites import live_suite, live_suites
 from billboards.site.boards.refresh import refresh
 from billboards.site.boards.snapshots import Audience
 from billboards.site.cache import Shelf
@@ -49,7 +51,20 @@ from billboards.site.work import leases
 from billboards.site.work.cells import write_cell, write_failure
 from billboards.site.work.mixed_scoring import MixedProgram, Mixing, mixed
 from billboards.site.work.order_secret import order_secret
-from billboards.site.work.worklist import BACKOFF, LONGEST_REASON, UNRANKABLE, Job, Kind, Plan, Scorer, plan_board
+from billboards.site.work.worklist import (
+    BACKOFF,
+    LONGEST_REASON,
+    SUITES_DONE,
+    UNRANKABLE,
+    Job,
+    Kind,
+    Plan,
+    Scorer,
+    plan_board,
+    suite_basis,
+    suite_standings,
+    suite_state,
+)
 
 log = logging.getLogger("billboards.worker")
 
@@ -73,7 +88,7 @@ def run_job(site: Site, job: Job, *, cancelled: Cancelled = lambda: False, engin
         return
     score = partial(_score, engine=engine)
     doing: Mapping[Kind, Callable[[Site, Job, Cancelled], None]]
-    doing = {"check": _check, "trial": _try, "cell": score, "refresh": _refresh}
+    doing = {"check": _check, "trial": _try, "cell": score, "refresh": _refresh, "suite": _rank_suite}
     try:
         doing[job.kind](site, job, cancelled)
     except (StoreFailed, MissingPart, OSError) as error:
@@ -287,6 +302,34 @@ def _refresh(site: Site, job: Job, _: Cancelled) -> None:
             trail.note(
                 connection, "site", "ranking.failed", job.board, now=site.clock(), board=job.board, detail=detail
             )
+
+
+def _rank_suite(site: Site, job: Job, _: Cancelled) -> None:
+    """Rank a suite and keep what it says; what can't be ranked is tried again when something has changed."""
+    word, name = job.subject.split(":", 1)
+    audience: Audience = "owners" if word == "owners" else "public"
+    suite = live_suites(site).get(name)
+    now = [] if suite is None else suite_standings(site, suite)
+    problem = kept = basis = None
+    try:
+        opened = None if suite is None else live_suite(site, suite, audience).opened
+        basis = None if suite is None else suite_basis(site, suite, audience, now)
+        kept = None if opened is None else suite_rankings.measured(opened)
+    except StoreAway:
+        raise
+    except BillboardsError as error:
+        problem = str(error)
+    with site.database.writing() as connection:
+        if not leases.holds(connection, job.lease):
+            return
+        leases.release(connection, job.lease)
+        if kept is not None and basis is not None:
+            suite_rankings.keep(connection, name, audience, kept, basis=basis, board=job.board, now=site.clock())
+        elif problem is not None:
+            detail = {"reason": problem, "audience": audience, "suite": name}
+            trail.note(connection, "site", "suite.failed", job.board, now=site.clock(), board=job.board, detail=detail)
+    if problem is not None:
+        site.cache.put(SUITES_DONE, (name, audience), suite_state(now))
 
 
 def _finish(
