@@ -12,11 +12,9 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Connection, delete
@@ -27,7 +25,6 @@ from billboards.board import Board
 from billboards.board.names import generator_name_mistake
 from billboards.errors import InvalidInput, InvalidSubmission, NotAllowed, Problem, Refused, UnknownName
 from billboards.metrics.discovery import part_names
-from billboards.run.manifest import Manifest
 from billboards.site.accounts.access import Viewer, may, require
 from billboards.site.accounts.records import Account
 from billboards.site.boards import registry
@@ -39,15 +36,11 @@ from billboards.site.settings import BoardSettings, moment, read_board_settings
 from billboards.site.site import Site
 from billboards.site.submissions import records as submissions
 from billboards.site.submissions.addressed_metrics import Addressed, check_allowed, read_address
+from billboards.site.submissions.archive_process import declared_in
+from billboards.site.submissions.archives import MOST_BYTES
 from billboards.site.submissions.generator_files import Format, canonical, read_generator
 from billboards.site.submissions.given import hidden_since
-from billboards.site.submissions.metric_folders import (
-    MOST_BYTES,
-    check_vetted,
-    folder_manifest,
-    most_bytes_sent,
-    unpack_metric,
-)
+from billboards.site.submissions.metric_folders import check_vetted, most_bytes_sent
 from billboards.site.submissions.records import Draft, Entry, Kind, Submission
 from billboards.site.submissions.sent_scores import SentScores, doubtful_sign, kept_scores, read_sent
 
@@ -126,8 +119,8 @@ def submit_metric(
     largest = most_bytes_sent(site, account.name)
     _check_size(raw, largest, file_name)
     settings: dict[str, Any] = _about(about)
-    declared = _declared(raw, file_name, manifest, name, most=max(MOST_BYTES, largest))
-    called = name or declared.card.name
+    declared = declared_in(raw, file_name=file_name, manifest=manifest, name=name, most=max(MOST_BYTES, largest))
+    called = name or declared.name
     _check_name(folder_board(site, registered), "metric", called)
     settings |= {"trusted": trusted, "trained_on_this_board": declared.trained_on_this_board, "file": file_name[:200]}
     if manifest is not None:
@@ -260,16 +253,6 @@ def _put_back(site: Site, blob: str, content: bytes) -> None:
     """See that a file is there now that a row names it: an old one like it may just have been tidied away."""
     if not site.blobs.touched(blob):
         site.blobs.put(content)
-
-
-def _declared(
-    raw: bytes, file_name: str, manifest: Mapping[str, Any] | None, name: str | None, *, most: int
-) -> Manifest:
-    """What a metric says of itself; unpacking it here refuses at once what would be refused later."""
-    with tempfile.TemporaryDirectory() as work:
-        folder = Path(work) / "metric"
-        unpack_metric(raw, folder, name=file_name, most=most)
-        return folder_manifest(folder, manifest, name, file_name)
 
 
 def _receive(
