@@ -231,11 +231,17 @@ def json_value(text: str | bytes) -> Any:
 
 
 def json_lines(
-    raw: bytes, name: str, problems: Problems, *, nan: bool = False, first: int = 1
+    raw: bytes, name: str, problems: Problems, *, nan: bool = False, first: int = 1, longest: int | None = None
 ) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The objects of a JSON-lines file with their line numbers; `nan` admits a bare NaN, as some data sets write."""
+    """The objects of a JSON-lines file with their line numbers; `nan` admits a bare NaN, as some data sets write.
+
+    Of a line of more than `longest` characters nothing is read but its length.
+    """
     decode = (_WITH_NAN if nan else _STRICT).decode
     for number, line in numbered_lines(raw, name, problems, first=first):
+        if longest is not None and len(line) > longest:
+            problems.error(name, number, f"has {len(line):,} characters; at most {longest:,} are read")
+            continue
         if not line.strip():
             continue
         try:

@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 
 from sqlalchemy import Connection
 
+from billboards.board.names import deceiving_mistake, look_alike, name_mistake
 from billboards.errors import InvalidInput, NotAllowed, Refused
 from billboards.site.accounts import records as accounts
 from billboards.site.accounts.records import Account, Role, Session, Token
@@ -179,8 +180,11 @@ def add_account(
     """An owner lets somebody in."""
     require(viewer, "administer")
     _check_word(name, "person")
+    if team is not None:
+        _check_word(team, "team")
     _check_email(email)
     with site.database.writing() as connection:
+        _check_alike(connection, name)
         return accounts.add_account(connection, name, role, actor=viewer.name, now=site.clock(), team=team, email=email)
 
 
@@ -245,7 +249,9 @@ def new_owner_token(site: Site, name: str) -> str:
     now = site.clock()
     with site.database.writing() as connection:
         account = accounts.account_named(connection, name)
-        account = account or accounts.add_account(connection, name, "owner", actor="site", now=now)
+        if account is None:
+            _check_alike(connection, name)
+            account = accounts.add_account(connection, name, "owner", actor="site", now=now)
         if account.role != "owner":
             raise Refused(f"account {name} is a {account.role}, not an owner; choose another name")
         return accounts.add_token(connection, account.id, "from the command line", actor="site", now=now)[1]
@@ -254,13 +260,22 @@ def new_owner_token(site: Site, name: str) -> str:
 def add_webhook(site: Site, viewer: Viewer, url: str, *, board: str | None = None) -> Webhook:
     """Let an address hear of the viewer's submissions (an owner's, of all); its secret signs what is sent."""
     own = require(viewer, "own-account")
-    parts = urlsplit(url)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise InvalidInput(f"{url!r} is no web address; give one as in https://example.org/hook")
+    if not _is_web_address(url):
+        raise InvalidInput(f"{url[:200]!r} is no web address; give one as in https://example.org/hook")
     with site.database.writing() as connection:
         if board is not None:
             registry.board(connection, board)
         return deliveries.add_webhook(connection, own.id, url, secrets.token_urlsafe(32), board=board, now=site.clock())
+
+
+def _is_web_address(url: str) -> bool:
+    """Whether something can be sent there; what only looks like an address would fail at each notice."""
+    try:
+        parts = urlsplit(url)
+        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False
+    return usable and url.isprintable() and " " not in url
 
 
 def remove_webhook(site: Site, viewer: Viewer, webhook_id: int) -> None:
@@ -280,5 +295,14 @@ def _check_email(email: str | None) -> None:
 
 
 def _check_word(name: str, what: str) -> None:
-    if not name.strip() or len(name) > 100 or any(ord(letter) < 32 for letter in name):
-        raise InvalidInput(f"{name!r} can't be the name of a {what}; use one line of at most 100 characters")
+    if not name.strip() or len(name) > 100 or name_mistake(name):
+        raise InvalidInput(f"{name[:100]!r} can't be the name of a {what}; use one line of at most 100 characters")
+    if wrong := deceiving_mistake(name):
+        raise InvalidInput(f"{name!r} can't be the name of a {what}: it {wrong}")
+
+
+def _check_alike(connection: Connection, name: str) -> None:
+    """Nobody is let in under a name that is taken for another's."""
+    alike = next((other.name for other in accounts.list_accounts(connection) if look_alike(name, other.name)), None)
+    if alike is not None and alike != name:
+        raise Refused(f"there is an account {alike}, which looks like {name!r}; choose another name")

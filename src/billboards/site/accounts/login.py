@@ -154,7 +154,7 @@ def _site(request: Request) -> Site:
     return site
 
 
-router.add_route("/login", reading(show_login), methods=["GET"], include_in_schema=False)
+router.add_route("/login", reading(show_login, words=("next",)), methods=["GET"], include_in_schema=False)
 router.add_route("/login", take_token, methods=["POST"], include_in_schema=False)
 router.add_route("/logout", leave, methods=["POST"], include_in_schema=False)
 router.add_route("/login/elsewhere", begin_elsewhere, methods=["GET"], include_in_schema=False)

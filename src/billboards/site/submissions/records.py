@@ -224,6 +224,12 @@ def find(
     return tuple(_submission(row) for row in connection.execute(query).mappings())
 
 
+def names(connection: Connection, board: str, kind: str) -> tuple[str, ...]:
+    """The names of all submissions of a kind to a board."""
+    query = select(submissions.c.name).where(submissions.c.board == board, submissions.c.kind == kind).distinct()
+    return tuple(connection.execute(query).scalars())
+
+
 def count_spent(connection: Connection, board: str, kind: str, team_id: int, *, since: float = 0.0) -> int:
     """How many submissions count towards a team's quota; those the platform spoiled don't."""
     query = select(func.count()).where(

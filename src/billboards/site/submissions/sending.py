@@ -22,7 +22,7 @@ from sqlalchemy import Connection, delete
 from billboards.analyses._people import PEOPLE
 from billboards.analyses.ensemble import ENSEMBLE
 from billboards.board import Board
-from billboards.board.names import generator_name_mistake
+from billboards.board.names import deceiving_mistake, generator_name_mistake, look_alike
 from billboards.errors import InvalidInput, InvalidSubmission, NotAllowed, Problem, Refused, UnknownName
 from billboards.metrics.discovery import part_names
 from billboards.site.accounts.access import Viewer, may, require
@@ -274,6 +274,8 @@ def _receive(
         called_so = submissions.find(connection, board=registered.name, kind=kind, name=name)
         _check_owner(called_so, account, name, board_settings)
         same = [submission for submission in called_so if submission.team_id == account.team_id]
+        if not same:
+            _check_alike(connection, registered.name, kind, account, name, board_settings)
         if same and same[0].state not in GONE and _is_same(same[0], blob, settings):
             return same[0]
         hides = _hides(board_settings, folder_board(site, registered))
@@ -306,6 +308,19 @@ def _check_owner(same: Sequence[Submission], account: Account, name: str, settin
     others = (submission for submission in same if submission.team_id != account.team_id)
     if any(not (submission.anonymous or settings.hides(submission.phase)) for submission in others):
         raise Refused(f"the name {name} is taken by another team; choose another")
+
+
+def _check_alike(
+    connection: Connection, board: str, kind: Kind, account: Account, name: str, settings: BoardSettings
+) -> None:
+    """A name must not be taken for another one, as far as the sender may know of that."""
+    alike = [other for other in submissions.names(connection, board, kind) if other != name and look_alike(name, other)]
+    for other in alike:
+        for submission in submissions.find(connection, board=board, kind=kind, name=other):
+            own = submission.team_id == account.team_id
+            hidden = submission.anonymous or settings.hides(submission.phase)
+            if submission.state not in GONE and (own or not hidden):
+                raise Refused(f"the name {name!r} looks like {other}, which is there; choose another")
 
 
 def _check_open(
@@ -600,9 +615,11 @@ def _check_name(board: Board, kind: Kind, name: str) -> None:
     """A name must be one, and nobody's on the board: it would be taken for another row, reference or metric."""
     if wrong := generator_name_mistake(name):
         raise InvalidInput(f"the name {name[:80]!r} {wrong}")
+    if wrong := deceiving_mistake(name):
+        raise InvalidInput(f"the name {name[:80]!r} {wrong}; choose another")
     if len(name) > 100:
         raise InvalidInput(f"the name {name[:80]!r}… is too long; use at most 100 characters")
-    if name.startswith("anonymous-") or name in ("ensemble", "human"):
+    if name.casefold().startswith("anonymous-") or any(look_alike(name, own) for own in ("ensemble", "human")):
         raise InvalidInput(f"the name {name} is the site's own; choose another")
     if kind == "metric" and set(name) & set("|(),"):
         raise InvalidInput(f"the name {name} holds one of | ( ) , which signatures use; choose another")
@@ -612,8 +629,11 @@ def _check_name(board: Board, kind: Kind, name: str) -> None:
         own, _ = board_metrics(board)
         taken = {*(metric.name for metric in own), *board.metrics, *(c.name for c in board.imported)}
         taken |= {column.source_name for column in board.imported}
-    if name in taken:
-        raise Refused(f"there is a {kind} or reference {name} on board {board.name} already; choose another name")
+    if alike := next((other for other in taken if look_alike(name, other)), None):
+        also = "" if alike == name else f", which looks like {name!r}"
+        raise Refused(
+            f"there is a {kind} or reference {alike} on board {board.name} already{also}; choose another name"
+        )
 
 
 def _about(about: Mapping[str, Any] | None) -> dict[str, Any]:
