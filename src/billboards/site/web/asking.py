@@ -30,7 +30,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from billboards.errors import NotAllowed, StoreFailed
-from billboards.site.accounts.access import VISITOR, Viewer, may, nobody, session_of, viewer_of_token
+from billboards.site.accounts.access import VISITOR, Viewer, local_viewer, may, nobody, session_of, viewer_of_token
 from billboards.site.boards.live import live_board
 from billboards.site.boards.masked import Look
 from billboards.site.boards.suites import suite_files
@@ -72,6 +72,7 @@ class Pages:
     looks: dict[tuple[str, str], tuple[int, Look]] = field(default_factory=dict)
     matcher: Matcher = field(default_factory=Matcher)
     _local: Viewer | None = None
+    _owner_here: Viewer | None = None
     _lock: Lock = field(default_factory=Lock)
     _making: dict[Hashable, asyncio.Task[Body]] = field(default_factory=dict)
 
@@ -85,6 +86,12 @@ class Pages:
         if self._local is None:
             self._local = nobody(self.site)
         return self._local
+
+    def owner_here(self) -> Viewer:
+        """The owner of a site for its own machine, who shows the token that it was started with."""
+        if self._owner_here is None:
+            self._owner_here = local_viewer(self.site)
+        return self._owner_here
 
     def look(self, board: str, viewer: Viewer) -> Look:
         """The board as a viewer may see it."""
@@ -267,10 +274,18 @@ def viewer_of(request: Request, pages: Pages) -> tuple[Viewer, str]:
         session = session_of(pages.site, cookie)
         if session is not None:
             return Viewer(session.account), session.csrf
+    if _is_owner_here(request, pages):
+        return pages.owner_here(), ""
     scheme, _, token = request.headers.get("authorization", "").partition(" ")
     if scheme.lower() == "bearer":
         return viewer_of_token(pages.site, token.strip()) or VISITOR, ""
     return pages.nobody(), ""
+
+
+def _is_owner_here(request: Request, pages: Pages) -> bool:
+    from billboards.site.web.start_token import holds_start_token
+
+    return holds_start_token(pages.site, request.headers)
 
 
 def check_csrf(expected: str, sent: str) -> None:

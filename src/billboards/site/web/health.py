@@ -25,14 +25,13 @@ from billboards.site.database.schema import REVISION
 from billboards.site.site import Site
 from billboards.site.submissions import records as submissions
 from billboards.site.web.measures import Measures, family
-from billboards.site.web.security import SAFE, App, Receive, Send
+from billboards.site.web.security import PROXIED, SAFE, App, Receive, Send
 from billboards.site.work import leases
 
 #: Seconds after which a server that is not ready may be asked again.
 RETRY = "5"
 CONTENT = "text/plain; version=0.0.4; charset=utf-8"
 #: What a proxy adds: the request came from elsewhere, although the connection did not.
-PROXIED = ("x-forwarded-for", "forwarded", "x-real-ip", "via")
 
 
 class Health:
