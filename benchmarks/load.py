@@ -196,7 +196,8 @@ class Sent:
         raw = f"{body}--{mark}--\r\n".encode()
         path = f"/api/v1/boards/{urllib.parse.quote(self.board)}/generators"
         head = f"POST {path} HTTP/1.1\r\nhost: 127.0.0.1:{self.port}\r\nconnection: close\r\n"
-        head += f"authorization: Bearer {self.token}\r\ncontent-type: multipart/form-data; boundary={mark}\r\ncontent-length: {len(raw)}\r\n\r\n"
+        head += f"authorization: Bearer {self.token}\r\n"
+        head += f"content-type: multipart/form-data; boundary={mark}\r\ncontent-length: {len(raw)}\r\n\r\n"
         reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
         writer.write(head.encode() + raw)
         found = await _answer(reader)

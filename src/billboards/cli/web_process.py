@@ -8,13 +8,10 @@ import socket
 import sys
 from argparse import ArgumentParser
 from pathlib import Path
-from typing import Any
 
-import uvicorn
-
-from billboards.site.admin.logs import write_logs
+from billboards.site.admin.logs import limit_logs, write_logs
 from billboards.site.site import open_site
-from billboards.site.web.app import create_app
+from billboards.site.web.server import web_server
 from billboards.site.web.start_token import read_start_token
 from billboards.site.work.worker import end_with_parent
 
@@ -30,10 +27,10 @@ def main(arguments: list[str] | None = None) -> int:
     if not parsed.login:
         site.start_token = read_start_token(site)
     end_with_parent(lambda: os.kill(os.getpid(), signal.SIGTERM))
-    options: dict[str, Any] = {"log_level": "warning", "access_log": False, "server_header": False}
-    config = uvicorn.Config(create_app(site), **options, timeout_graceful_shutdown=5)
+    server = web_server(site)
     write_logs(site.settings.logs)
-    uvicorn.Server(config).run(sockets=[socket.socket(fileno=parsed.listening)])
+    limit_logs()
+    server.run(sockets=[socket.socket(fileno=parsed.listening)])
     return 0
 
 

@@ -314,6 +314,10 @@ class SiteSettings(_Settings):
     requests_each: AtLeastOne = 400
     uploads: AtLeastOne = 8
     uploads_each: AtLeastOne = 4
+    #: Connections that one server process holds, how many one address may have, and seconds for a request's head.
+    connections: AtLeastOne = 2000
+    connections_each: AtLeastOne = 200
+    head_seconds: Seconds = 20.0
     streams: AtLeastOne = 256
     streams_each: AtLeastOne = 32
     #: Pages that one server process computes at the same time.
@@ -325,7 +329,9 @@ class SiteSettings(_Settings):
     suites: Texts = ()
     #: How processes write their log: "text", or "json" for one object a line.
     logs: Literal["text", "json"] = "text"
-    #: Free space of the data folder's disk below which the site calls itself unready.
+    #: What a team that is no owner's may send in a day, over all boards.
+    submissions_per_day: AtLeastOne = 200
+    #: Free space of the data folder's disk below which the site calls itself unready and takes no more files.
     free_bytes: NotNegative = 256 * 2**20
     mail: MailSettings | None = None
     oidc: OidcSettings | None = None

@@ -242,6 +242,12 @@ def count_spent(connection: Connection, board: str, kind: str, team_id: int, *, 
     return connection.execute(query).scalar() or 0
 
 
+def count_sent(connection: Connection, team_id: int, *, since: float) -> int:
+    """How many submissions a team has sent since a time, to any board."""
+    query = select(func.count()).where(submissions.c.team_id == team_id, submissions.c.created >= since)
+    return connection.execute(query).scalar() or 0
+
+
 def count_states(connection: Connection) -> dict[tuple[str, str], int]:
     """How many submissions there are of each kind and state."""
     query = select(submissions.c.kind, submissions.c.state, func.count())

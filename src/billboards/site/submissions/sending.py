@@ -279,7 +279,16 @@ def _receive(
         if same and same[0].state not in GONE and _is_same(same[0], blob, settings):
             return same[0]
         hides = _hides(board_settings, folder_board(site, registered))
-        phase = _check_open(connection, board_settings, registered.name, kind, account, now, hides=hides)
+        phase = _check_open(
+            connection,
+            board_settings,
+            registered.name,
+            kind,
+            account,
+            now,
+            hides=hides,
+            per_day=site.settings.submissions_per_day,
+        )
         if entry == "primary":
             _check_one_primary(connection, registered.name, kind, account, name)
         draft = Draft(
@@ -332,10 +341,11 @@ def _check_open(
     now: float,
     *,
     hides: bool,
+    per_day: int,
 ) -> str | None:
     """The phase a submission belongs to; raises where none may come in now.
 
-    `hides` says that a metric's numbers tell of something hidden.
+    `hides` says that a metric's numbers tell of something hidden; `per_day` is what the site takes of a team in a day.
     """
     if kind not in settings.accepts:
         raise Refused(f"board {board} takes no {kind}s")
@@ -347,6 +357,11 @@ def _check_open(
     if settings.per_day is not None and today >= settings.per_day:
         raise Refused(
             f"team {account.team} has sent its {settings.per_day} {kind}s of today; "
+            f"the next may come after {moment(day + 86400)}"
+        )
+    if account.role != "owner" and submissions.count_sent(connection, account.team_id, since=day) >= per_day:
+        raise Refused(
+            f"team {account.team} has sent the {per_day} submissions that this site takes a day; "
             f"the next may come after {moment(day + 86400)}"
         )
     spent = submissions.count_spent(connection, board, kind, account.team_id)
@@ -396,7 +411,16 @@ def _check_early(
         if any(submission.state not in GONE and blob in (None, submission.blob) for submission in own):
             return
         hides = _hides(settings, folder_board(site, registered))
-        _check_open(connection, settings, registered.name, "metric", account, site.clock(), hides=hides)
+        _check_open(
+            connection,
+            settings,
+            registered.name,
+            "metric",
+            account,
+            site.clock(),
+            hides=hides,
+            per_day=site.settings.submissions_per_day,
+        )
 
 
 def _check_one_primary(connection: Connection, board: str, kind: Kind, account: Account, name: str) -> None:

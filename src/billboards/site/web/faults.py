@@ -61,6 +61,7 @@ TITLES = {
     422: "That can’t be right",
     429: "Too many requests",
     503: "Not available now",
+    507: "No room",
 }
 
 
