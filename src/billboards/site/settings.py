@@ -387,7 +387,8 @@ _ASKED = {
 
 def _mistake(kind: type[_Settings], details: ErrorDetails) -> str:
     """One mistake in one line: the key, what is asked for, and what stands there."""
-    *tables, key = details["loc"]
+    # A name that is no text, with half a character in it, has no place.
+    *tables, key = details["loc"] or ("a name",)
     place = _place(tables)
     if details["type"] == "missing":
         return f"{place}{key} is missing"

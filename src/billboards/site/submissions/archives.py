@@ -251,7 +251,7 @@ def _problems(members: list[Member], name: str, limit: int) -> Iterator[Problem]
     if total > limit:
         yield Problem(name, None, f"unpacks to {total:,} bytes; at most {limit:,} are allowed for its size")
     seen: dict[PurePosixPath, str] = {}
-    files = frozenset(map(_place, members))
+    files = frozenset(place for place in map(_place, members) if place.parts)
     for member in members:
         shown = _shown(member.name)
         wrong = member.problem or _name_problem(member.name)
