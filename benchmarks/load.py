@@ -86,7 +86,7 @@ class Serving:
             settings.write(
                 "reads_per_minute = 100000000\nchanges_per_minute = 100000000\nsubmissions_per_day = 100000000\n"
             )
-        command = (*BILLBOARDS, "serve", str(self.data))
+        command: tuple[str, ...] = (*BILLBOARDS, "serve", str(self.data))
         made = subprocess.run((*command, "--token", "load"), capture_output=True, text=True, check=True)
         self.token = made.stdout.strip()
         command = (*command, "--port", str(port))

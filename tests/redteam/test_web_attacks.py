@@ -239,7 +239,7 @@ PATHS: dict[str, tuple[Play, str]] = {
                     "content-type: application/x-www-form-urlencoded",
                     body=(b"10000\r\n" + b"a" * 65536 + b"\r\n") * 40 + b"0\r\n\r\n")
         ),
-        "413",
+        "400",
     ),
     "a form of a thousand fields": (page("/login", "POST", data={f"f{k}": "x" for k in range(1000)}), "400"),
     "a form without its boundary": (

@@ -8,6 +8,7 @@ once.
 
 from __future__ import annotations
 
+import json
 import os
 import tomllib
 from collections.abc import Collection, Iterator, Mapping
@@ -361,6 +362,11 @@ S = TypeVar("S", bound=_Settings)
 
 
 def _read(kind: type[S], document: Mapping[str, Any], where: str, context: dict[str, Any]) -> S:
+    try:
+        json.dumps(document, ensure_ascii=False, default=str).encode()
+    except UnicodeEncodeError as error:
+        half = ord(error.object[error.start])
+        raise InvalidSettings(where, [f"\\u{half:04x} is half of a character; write the character itself"]) from error
     try:
         return kind.model_validate(dict(document), context=context)
     except ValidationError as error:

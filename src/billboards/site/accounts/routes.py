@@ -177,8 +177,16 @@ def add_account(request: Request, sent: NewAccount, viewer: Owner) -> AccountFac
 @router.patch("/accounts/{account_id}")
 def change_account(request: Request, account_id: Number, sent: AccountChange, viewer: Owner) -> AccountFacts:
     """Give somebody another role, team or address; `disabled` shuts them out, or lets them in again."""
-    changes = {"role": sent.role, "team": sent.team, "email": sent.email, "disabled": sent.disabled}
-    return _account(access.change_account(site_of(request), viewer, account_id, **changes))
+    changed = access.change_account(
+        site_of(request),
+        viewer,
+        account_id,
+        role=sent.role,
+        team=sent.team,
+        email=sent.email,
+        disabled=sent.disabled,
+    )
+    return _account(changed)
 
 
 @router.post("/accounts/{account_id}/tokens", status_code=201)
