@@ -1,7 +1,8 @@
 """Open the site: boards on the web, submissions from both sides, and the workers that score them.
 
-Everything lies in one data folder. On this machine alone (the default) nobody has to log in, and whoever comes is the
-owner; any other address is served only once somebody can log in: `--token NAME` makes an owner and prints a token.
+Everything lies in one data folder. On this machine alone (the default) the link that is printed lets its owner in, and
+nobody has to log in; any other address is served only once somebody can: `--token NAME` makes an owner and prints a
+token.
 A draft, a board whose data card lacks facts, is served to its owner on this machine alone.
 """
 
@@ -90,6 +91,7 @@ def run(arguments: Namespace) -> int:
     from billboards.site.boards.signatures import change_key
     from billboards.site.boards.suites import site_suites
     from billboards.site.site import open_site
+    from billboards.site.web.start_token import read_start_token
     from billboards.site.work.processes import Child, worker_command
     from billboards.site.work.processes import run as supervise
 
@@ -113,6 +115,7 @@ def run(arguments: Namespace) -> int:
             held = held_to_cards(connection)
         refuse_drafts(_readable(site, held))
     listening = _listen(arguments.host, arguments.port)
+    token = None if login else read_start_token(site)
     web = web_command(site, listening.fileno(), login=login)
     children = [Child("web", web, (listening.fileno(),))]
     names = [f"worker-{k + 1}" for k in range(arguments.workers)]
@@ -120,9 +123,10 @@ def run(arguments: Namespace) -> int:
     host, port = listening.getsockname()[:2]
     _say_sandbox()
     address = f"http://{f'[{host}]' if ':' in host else host}:{port}/"
-    note(f"the site is open at {address} (Ctrl-C ends it)")
+    link = address if token is None else f"{address}?token={token}"
+    note(f"the site is open at {link} (Ctrl-C ends it)")
     if arguments.open:
-        _open(address)
+        _open(link)
     supervise(children, log_file=site.log_file)
     listening.close()
     return 0

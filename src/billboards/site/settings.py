@@ -8,6 +8,7 @@ once.
 
 from __future__ import annotations
 
+import json
 import os
 import tomllib
 from collections.abc import Collection, Iterator, Mapping
@@ -314,6 +315,10 @@ class SiteSettings(_Settings):
     requests_each: AtLeastOne = 400
     uploads: AtLeastOne = 8
     uploads_each: AtLeastOne = 4
+    #: Connections that one server process holds, how many one address may have, and seconds for a request's head.
+    connections: AtLeastOne = 2000
+    connections_each: AtLeastOne = 200
+    head_seconds: Seconds = 20.0
     streams: AtLeastOne = 256
     streams_each: AtLeastOne = 32
     #: Pages that one server process computes at the same time.
@@ -327,7 +332,9 @@ class SiteSettings(_Settings):
     logs: Literal["text", "json"] = "text"
     #: The file that processes write it to, relative to DATA; empty is standard error. SIGHUP opens it anew.
     log_file: str = ""
-    #: Free space of the data folder's disk below which the site calls itself unready.
+    #: What a team that is no owner's may send in a day, over all boards.
+    submissions_per_day: AtLeastOne = 200
+    #: Free space of the data folder's disk below which the site calls itself unready and takes no more files.
     free_bytes: NotNegative = 256 * 2**20
     mail: MailSettings | None = None
     oidc: OidcSettings | None = None
@@ -358,6 +365,11 @@ S = TypeVar("S", bound=_Settings)
 
 def _read(kind: type[S], document: Mapping[str, Any], where: str, context: dict[str, Any]) -> S:
     try:
+        json.dumps(document, ensure_ascii=False, default=str).encode()
+    except UnicodeEncodeError as error:
+        half = ord(error.object[error.start])
+        raise InvalidSettings(where, [f"\\u{half:04x} is half of a character; write the character itself"]) from error
+    try:
         return kind.model_validate(dict(document), context=context)
     except ValidationError as error:
         raise InvalidSettings(where, [_mistake(kind, details) for details in error.errors()]) from error
@@ -383,7 +395,8 @@ _ASKED = {
 
 def _mistake(kind: type[_Settings], details: ErrorDetails) -> str:
     """One mistake in one line: the key, what is asked for, and what stands there."""
-    *tables, key = details["loc"]
+    # A name that is no text, with half a character in it, has no place.
+    *tables, key = details["loc"] or ("a name",)
     place = _place(tables)
     if details["type"] == "missing":
         return f"{place}{key} is missing"

@@ -52,7 +52,10 @@ SIGNING = "signing.json"
 
 @dataclass(kw_only=True)
 class Site:
-    """An open site. `login_required` is false where only this machine can come in: then everybody is its owner."""
+    """An open site. `login_required` is false where only this machine can come in.
+
+    Then whoever shows the `start_token` is its owner; without one, everybody is.
+    """
 
     data: Path
     database: Database
@@ -60,6 +63,8 @@ class Site:
     settings: SiteSettings
     clock: Callable[[], float] = time.time
     login_required: bool = False
+    #: What the owner shows on a site for its own machine; see `site.web.start_token`.
+    start_token: str | None = field(default=None, repr=False)
     #: Suites' files that were named when the site was started; see `site.suites`.
     suites: tuple[Path, ...] = ()
     #: What this process keeps between two looks.
@@ -95,14 +100,17 @@ def open_site(
     """Open a data folder, made on first use, and register the boards in it and those named."""
     root = Path(data).absolute()
     try:
+        is_new = not root.exists()
         (root / "boards").mkdir(parents=True, exist_ok=True)
+        if is_new:
+            # Programs in a sandbox are run from folders inside; nobody else has to see what lies there.
+            root.chmod(0o711)
     except OSError as error:
         raise StoreFailed(f"{root}: can't be made: {error.strerror or error}; name another data folder") from error
     settings = read_site_settings(root)
-    database = Database(database_address(root, settings))
-    database.upgrade()
-    named = tuple(map(Path, suites))
     blobs = open_blobs(settings.blobs, root)
+    database = _open_database(root, settings, blobs)
+    named = tuple(map(Path, suites))
     site = Site(
         data=root,
         database=database,
@@ -128,6 +136,39 @@ def open_site(
         if not copy_of(root, registered.name, registered.fingerprint).exists():
             _keep_current(site, registered)
     return site
+
+
+def _open_database(root: Path, settings: SiteSettings, blobs: BlobStore) -> Database:
+    """The site's database at this version of the program, for the site's own account alone.
+
+    An empty one is never begun beside submitted files: it would open a site without accounts where there was one with.
+    """
+    address = database_address(root, settings)
+    own = root / "site.sqlite"
+    if address == f"sqlite:///{own}":
+        _close_to_others(own)
+    database = Database(address)
+    if database.revision() is None and next(blobs.listed(), None) is not None:
+        database.close()
+        raise InvalidInput(
+            f"{root}: there are submitted files, but the database is empty; restore it from a backup, or name the one "
+            "that belongs to them"
+        )
+    database.upgrade()
+    return database
+
+
+def _close_to_others(path: Path) -> None:
+    """Let nobody but the site's account and its group read a file; made new, its account alone."""
+    try:
+        try:
+            os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+        except FileExistsError:
+            mode = path.stat().st_mode
+            if mode & 0o007:
+                path.chmod(mode & 0o770)
+    except OSError as error:
+        raise StoreFailed(f"{path}: can't be kept from others: {error.strerror or error}") from error
 
 
 def database_address(data: Path, settings: SiteSettings) -> str:

@@ -23,10 +23,18 @@ from billboards.site.database.schema import REVISION, audit, boards, metadata
 from_sqlite = pytest.mark.parametrize("full", ["sqlite"], indirect=True)
 
 
+#: Tables that have gained columns since the first migration: of these, rows are counted.
+GROWN = ("accounts", "sessions")
+
+
 def tallies(database: Database) -> dict[str, tuple[int, str]]:
     with database.reading() as connection:
         found = {table.name: tally_of(connection, table) for table in tables_of(connection, database.revision())}
     return {name: (tally.rows, tally.digest) for name, tally in found.items()}
+
+
+def without_grown(tallied: dict[str, tuple[int, str]]) -> dict[str, tuple[int, str]]:
+    return {name: (rows, "" if name in GROWN else digest) for name, (rows, digest) in tallied.items()}
 
 
 def copy(source: Database, target: Database, tell: Tell | None = None) -> dict[str, Tally]:
@@ -70,12 +78,13 @@ def test_down_and_up_keeps_the_rows_of_every_table_that_stays(full: Database) ->
         command.downgrade(alembic_config(connection), "0001")
         staying = set(inspect(connection).get_table_names()) - {"alembic_version"}
     assert full.revision() == "0001"
-    assert tallies(full) == {name: before[name] for name in staying}
+    assert without_grown(tallies(full)) == without_grown({name: before[name] for name in staying})
     full.upgrade()
     after = tallies(full)
     assert full.revision() == REVISION
     assert {name for name, (rows, _) in after.items() if rows == 0} == set(before) - staying
-    assert {name: after[name] for name in staying} == {name: before[name] for name in staying}
+    kept = without_grown({name: before[name] for name in staying})
+    assert without_grown({name: after[name] for name in staying}) == kept
     with full.reading() as connection:
         context = MigrationContext.configure(connection, opts={"compare_type": True})
         assert compare_metadata(context, metadata) == []
@@ -108,7 +117,7 @@ def test_rows_of_an_earlier_migration_arrive_and_are_brought_up_to_this_one(full
         )
     after = tallies(empty)
     assert empty.revision() == REVISION
-    assert {name: after[name] for name in before} == before
+    assert without_grown({name: after[name] for name in before}) == without_grown(before)
 
 
 @from_sqlite

@@ -7,7 +7,6 @@ or a board folder made of them. What can't be computed says why.
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -17,6 +16,7 @@ from typing import Any, ClassVar
 
 from billboards.analyses._analysis import Result
 from billboards.errors import InvalidInput, UnknownName
+from billboards.reading import toml_document
 from billboards.show.documents import document_of
 from billboards.show.table import Table, TableColumn
 from billboards.show.words import listed, one_line
@@ -91,7 +91,7 @@ def read_publication(name: str) -> Mapping[str, Any]:
     """A publication's file."""
     if name not in published_names():
         raise UnknownName("publication", name, published_names())
-    return tomllib.loads((resources.files(__package__) / f"{name}.toml").read_text("utf-8"))
+    return toml_document((resources.files(__package__) / f"{name}.toml").read_text("utf-8"))
 
 
 def printed_cells(publication: Mapping[str, Any]) -> Iterator[PublishedCell]:

@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 
 from sqlalchemy import Connection
 
+from billboards.board.names import deceiving_mistake, look_alike, name_mistake
 from billboards.errors import InvalidInput, NotAllowed, Refused
 from billboards.site.accounts import records as accounts
 from billboards.site.accounts.records import Account, Role, Session, Token
@@ -113,20 +114,22 @@ def viewer_of_token(site: Site, text: str) -> Viewer | None:
 
 
 def nobody(site: Site) -> Viewer:
-    """Who comes without token or session: a visitor, or the owner where no log-in is required."""
-    return VISITOR if site.login_required else local_viewer(site)
+    """Who comes without token or session: a visitor, or the owner where nothing at all is asked for."""
+    return VISITOR if site.login_required or site.start_token is not None else local_viewer(site)
 
 
 def log_in(site: Site, token: str) -> tuple[str, str] | None:
     """A session for who holds a token: its cookie's text and the text its forms send along."""
     viewer = viewer_of_token(site, token)
-    return None if viewer is None or viewer.account is None else begin_session(site, viewer.account)
+    return None if viewer is None or viewer.account is None else begin_session(site, viewer.account, token)
 
 
-def begin_session(site: Site, account: Account) -> tuple[str, str]:
-    """Log a browser in as an account."""
+def begin_session(site: Site, account: Account, token: str | None = None) -> tuple[str, str]:
+    """Log a browser in as an account; a session that a token began ends when that is revoked."""
+    seconds = site.settings.session_seconds
     with site.database.writing() as connection:
-        return accounts.begin_session(connection, account.id, now=site.clock(), seconds=site.settings.session_seconds)
+        number = None if token is None else accounts.token_id(connection, token)
+        return accounts.begin_session(connection, account.id, now=site.clock(), seconds=seconds, token_id=number)
 
 
 def session_of(site: Site, cookie: str) -> Session | None:
@@ -145,6 +148,8 @@ def account_of_oidc(site: Site, subject: str, name: str, email: str | None) -> A
     email = email if email is not None and _EMAIL.fullmatch(email) else None
     with site.database.writing() as connection:
         account = accounts.account_of_subject(connection, subject)
+        if account is not None and account.disabled is not None:
+            raise NotAllowed(f"the account {account.name} is disabled; ask the site's owner")
         if account is not None:
             return account
         free = name
@@ -161,7 +166,7 @@ def _role(name: str) -> Role:
 
 
 def login_configured(site: Site) -> bool:
-    """Whether anybody could log in."""
+    """Whether anybody could log in, now or once they are let in again."""
     with site.database.reading() as connection:
         return site.settings.oidc is not None or accounts.has_tokens(connection)
 
@@ -169,8 +174,7 @@ def login_configured(site: Site) -> bool:
 def login_expected(site: Site) -> bool:
     """Whether somebody else than this machine's own owner was let in: then even this machine has to log in."""
     with site.database.reading() as connection:
-        others = [account for account in accounts.list_accounts(connection) if account.name != LOCAL]
-    return site.settings.oidc is not None or bool(others)
+        return site.settings.oidc is not None or accounts.has_others(connection, LOCAL)
 
 
 def add_account(
@@ -179,8 +183,11 @@ def add_account(
     """An owner lets somebody in."""
     require(viewer, "administer")
     _check_word(name, "person")
+    if team is not None:
+        _check_word(team, "team")
     _check_email(email)
     with site.database.writing() as connection:
+        _check_alike(connection, name)
         return accounts.add_account(connection, name, role, actor=viewer.name, now=site.clock(), team=team, email=email)
 
 
@@ -192,19 +199,27 @@ def change_account(
     role: Role | None = None,
     team: str | None = None,
     email: str | None = None,
+    disabled: bool | None = None,
 ) -> Account:
-    """An owner gives somebody another role or team; everybody may change the own address."""
+    """An owner gives somebody another role or team, or shuts them out; everybody may change the own address."""
     own = require(viewer, "own-account")
-    if role is not None or team is not None or account_id != own.id:
+    if role is not None or team is not None or disabled is not None or account_id != own.id:
         require(viewer, "administer")
     if team is not None:
         _check_word(team, "team")
     _check_email(email)
     with site.database.writing() as connection:
-        if role not in (None, "owner"):
+        if role not in (None, "owner") or disabled:
             _check_other_owner(connection, account_id)
         return accounts.change_account(
-            connection, account_id, actor=viewer.name, now=site.clock(), role=role, team=team, email=email
+            connection,
+            account_id,
+            actor=viewer.name,
+            now=site.clock(),
+            role=role,
+            team=team,
+            email=email,
+            disabled=disabled,
         )
 
 
@@ -212,9 +227,10 @@ def _check_other_owner(connection: Connection, account_id: int) -> None:
     others = [
         account
         for account in accounts.list_accounts(connection)
-        if account.role == "owner" and account.id != account_id
+        if account.role == "owner" and account.id != account_id and account.disabled is None
     ]
-    if not others:
+    changed = accounts.account(connection, account_id)
+    if changed.role == "owner" and not others:
         raise Refused("this is the only owner; make another one first")
 
 
@@ -245,7 +261,11 @@ def new_owner_token(site: Site, name: str) -> str:
     now = site.clock()
     with site.database.writing() as connection:
         account = accounts.account_named(connection, name)
-        account = account or accounts.add_account(connection, name, "owner", actor="site", now=now)
+        if account is None:
+            _check_alike(connection, name)
+            account = accounts.add_account(connection, name, "owner", actor="site", now=now)
+        if account.disabled is not None:
+            accounts.change_account(connection, account.id, actor="site", now=now, disabled=False)
         if account.role != "owner":
             raise Refused(f"account {name} is a {account.role}, not an owner; choose another name")
         return accounts.add_token(connection, account.id, "from the command line", actor="site", now=now)[1]
@@ -254,13 +274,22 @@ def new_owner_token(site: Site, name: str) -> str:
 def add_webhook(site: Site, viewer: Viewer, url: str, *, board: str | None = None) -> Webhook:
     """Let an address hear of the viewer's submissions (an owner's, of all); its secret signs what is sent."""
     own = require(viewer, "own-account")
-    parts = urlsplit(url)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise InvalidInput(f"{url!r} is no web address; give one as in https://example.org/hook")
+    if not _is_web_address(url):
+        raise InvalidInput(f"{url[:200]!r} is no web address; give one as in https://example.org/hook")
     with site.database.writing() as connection:
         if board is not None:
             registry.board(connection, board)
         return deliveries.add_webhook(connection, own.id, url, secrets.token_urlsafe(32), board=board, now=site.clock())
+
+
+def _is_web_address(url: str) -> bool:
+    """Whether something can be sent there; what only looks like an address would fail at each notice."""
+    try:
+        parts = urlsplit(url)
+        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False
+    return usable and url.isprintable() and " " not in url
 
 
 def remove_webhook(site: Site, viewer: Viewer, webhook_id: int) -> None:
@@ -280,5 +309,14 @@ def _check_email(email: str | None) -> None:
 
 
 def _check_word(name: str, what: str) -> None:
-    if not name.strip() or len(name) > 100 or any(ord(letter) < 32 for letter in name):
-        raise InvalidInput(f"{name!r} can't be the name of a {what}; use one line of at most 100 characters")
+    if not name.strip() or len(name) > 100 or name_mistake(name):
+        raise InvalidInput(f"{name[:100]!r} can't be the name of a {what}; use one line of at most 100 characters")
+    if wrong := deceiving_mistake(name):
+        raise InvalidInput(f"{name!r} can't be the name of a {what}: it {wrong}")
+
+
+def _check_alike(connection: Connection, name: str) -> None:
+    """Nobody is let in under a name that is taken for another's."""
+    alike = next((other.name for other in accounts.list_accounts(connection) if look_alike(name, other.name)), None)
+    if alike is not None and alike != name:
+        raise Refused(f"there is an account {alike}, which looks like {name!r}; choose another name")

@@ -19,6 +19,7 @@ from billboards.site.settings import OidcSettings
 from billboards.site.site import Site
 from billboards.site.web.asking import SESSION, Ask, check_csrf, reading, viewer_of
 from billboards.site.web.rendering import Body, respond
+from billboards.site.web.start_token import is_start_token, set_start_cookie
 
 router = APIRouter()
 
@@ -38,6 +39,7 @@ def _form(ask: Ask, *, problem: str | None = None, status: int = 200) -> Body:
         status=status,
         problem=problem,
         next=_inside(ask.query.get("next")),
+        is_local=ask.site.start_token is not None,
         provider=None if provider is None else provider.name,
     )
 
@@ -47,7 +49,12 @@ async def take_token(request: Request) -> Response:
     pages = request.app.state.pages
     viewer, csrf = request.state.asker = viewer_of(request, pages)
     form = await request.form(max_files=0, max_fields=5, max_part_size=10_000)
-    session = await run_in_threadpool(log_in, pages.site, str(form.get("token", "")).strip())
+    text = str(form.get("token", "")).strip()
+    if is_start_token(pages.site, text):
+        response = RedirectResponse(_inside(str(form.get("next", ""))), 303)
+        set_start_cookie(pages.site, response)
+        return response
+    session = await run_in_threadpool(log_in, pages.site, text)
     if session is None:
         ask = Ask(
             pages=pages,
@@ -154,7 +161,7 @@ def _site(request: Request) -> Site:
     return site
 
 
-router.add_route("/login", reading(show_login), methods=["GET"], include_in_schema=False)
+router.add_route("/login", reading(show_login, words=("next",)), methods=["GET"], include_in_schema=False)
 router.add_route("/login", take_token, methods=["POST"], include_in_schema=False)
 router.add_route("/logout", leave, methods=["POST"], include_in_schema=False)
 router.add_route("/login/elsewhere", begin_elsewhere, methods=["GET"], include_in_schema=False)

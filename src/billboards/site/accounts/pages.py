@@ -87,6 +87,14 @@ def add_account(ask: Ask, sent: Mapping[str, Any]) -> str:
     return PAGE
 
 
+def change_account(ask: Ask, sent: Mapping[str, Any]) -> str:
+    """An owner shuts somebody out, or lets them in again."""
+    access.change_account(
+        ask.site, ask.viewer, _number(sent.get("account")), disabled=str(sent.get("disabled", "")) == "yes"
+    )
+    return PAGE
+
+
 def _role(text: object) -> Role:
     for role in ROLES:
         if role == text:
@@ -108,5 +116,6 @@ for _path, _act in (
     ("webhooks", add_webhook),
     ("webhooks/remove", remove_webhook),
     ("accounts", add_account),
+    ("accounts/change", change_account),
 ):
     router.add_route(f"{PAGE}/{_path}", changing(_act), methods=["POST"], include_in_schema=False)

@@ -36,6 +36,8 @@ class Account:
     role: Role
     oidc_subject: str | None
     created: float
+    #: Since when the account opens nothing; None for one that does.
+    disabled: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,6 +116,11 @@ def list_accounts(connection: Connection) -> tuple[Account, ...]:
     return tuple(Account(**row) for row in connection.execute(_query().order_by(accounts.c.name)).mappings())
 
 
+def has_others(connection: Connection, name: str) -> bool:
+    """Whether there is an account of another name."""
+    return connection.execute(select(accounts.c.id).where(accounts.c.name != name).limit(1)).one_or_none() is not None
+
+
 def change_account(
     connection: Connection,
     account_id: int,
@@ -123,13 +130,17 @@ def change_account(
     role: Role | None = None,
     team: str | None = None,
     email: str | None = None,
+    disabled: bool | None = None,
 ) -> Account:
-    """Give an account another role, team or address."""
+    """Give an account another role, team or address; one that is disabled opens nothing, and its sessions end."""
     if role is not None and role not in ROLES:
         raise UnknownName("role", role, ROLES)
-    fields = {"role": role, "team": team, "email": email}
+    fields = {"role": role, "team": team, "email": email, "disabled": disabled}
     changes: dict[str, Any] = {word: value for word, value in fields.items() if value is not None}
-    values = {word: value for word, value in changes.items() if word != "team"}
+    values = {word: value for word, value in changes.items() if word not in ("team", "disabled")}
+    if disabled is not None:
+        values["disabled"] = now if disabled else None
+        connection.execute(delete(sessions).where(sessions.c.account_id == account_id))
     if team is not None:
         values["team_id"] = _team(connection, team, now=now)
     before = account(connection, account_id)
@@ -158,10 +169,13 @@ def list_tokens(connection: Connection, account_id: int) -> tuple[Token, ...]:
 
 
 def revoke_token(connection: Connection, token_id: int, account_id: int, *, actor: str, now: float) -> bool:
-    """Make a token useless; False where the account has none of that id in use."""
+    """Make a token useless and end the sessions that began with it; False where the account has none such in use."""
     where = (tokens.c.id == token_id, tokens.c.account_id == account_id, tokens.c.revoked.is_(None))
     done = connection.execute(update(tokens).where(*where).values(revoked=now)).rowcount == 1
     if done:
+        # Of a session from before its token was kept, any token of its account may be the one.
+        began = (sessions.c.token_id == token_id) | sessions.c.token_id.is_(None)
+        connection.execute(delete(sessions).where(sessions.c.account_id == account_id, began))
         name = account(connection, account_id).name
         trail.note(connection, actor, "token.revoked", name, now=now, detail={"token": token_id})
     return done
@@ -171,9 +185,16 @@ def account_of_token(connection: Connection, text: str, *, now: float) -> tuple[
     """Whose token this is, and whether its use should be written down; None for one that opens nothing."""
     query = select(tokens.c.account_id, tokens.c.last_used)
     row = connection.execute(query.where(tokens.c.digest == digest(text), tokens.c.revoked.is_(None))).one_or_none()
-    if row is None:
+    holder = None if row is None else account(connection, row.account_id)
+    if row is None or holder is None or holder.disabled is not None:
         return None
-    return account(connection, row.account_id), row.last_used is None or now - row.last_used > USE_NOTED
+    return holder, row.last_used is None or now - row.last_used > USE_NOTED
+
+
+def token_id(connection: Connection, text: str) -> int | None:
+    """The number of a token that is in use."""
+    query = select(tokens.c.id).where(tokens.c.digest == digest(text), tokens.c.revoked.is_(None))
+    return connection.execute(query).scalar()
 
 
 def note_use(connection: Connection, text: str, *, now: float) -> None:
@@ -186,12 +207,14 @@ def has_tokens(connection: Connection) -> bool:
     return bool(connection.execute(select(func.count()).where(tokens.c.revoked.is_(None))).scalar())
 
 
-def begin_session(connection: Connection, account_id: int, *, now: float, seconds: float) -> tuple[str, str]:
-    """Log a browser in; returns what its cookie holds and the text its forms must send along."""
+def begin_session(
+    connection: Connection, account_id: int, *, now: float, seconds: float, token_id: int | None = None
+) -> tuple[str, str]:
+    """Log a browser in, with a token or elsewhere; returns what its cookie holds and the text its forms send along."""
     text, csrf = secrets.token_urlsafe(32), secrets.token_urlsafe(24)
     connection.execute(delete(sessions).where(sessions.c.expires <= now))
     values = {"id": digest(text), "account_id": account_id, "csrf": csrf, "created": now, "expires": now + seconds}
-    connection.execute(insert(sessions).values(**values))
+    connection.execute(insert(sessions).values(**values, token_id=token_id))
     return text, csrf
 
 
@@ -199,7 +222,10 @@ def session(connection: Connection, text: str, *, now: float) -> Session | None:
     """The session behind a cookie, unless it is over."""
     query = select(sessions.c.account_id, sessions.c.csrf, sessions.c.expires).where(sessions.c.id == digest(text))
     row = connection.execute(query.where(sessions.c.expires > now)).one_or_none()
-    return None if row is None else Session(account(connection, row.account_id), row.csrf, row.expires)
+    holder = None if row is None else account(connection, row.account_id)
+    if row is None or holder is None or holder.disabled is not None:
+        return None
+    return Session(holder, row.csrf, row.expires)
 
 
 def end_session(connection: Connection, text: str) -> None:

@@ -42,6 +42,8 @@ class AccountFacts(BaseModel):
     team: str
     role: str
     created: float
+    #: Since when the account opens nothing.
+    disabled: float | None = None
 
 
 class ViewerFacts(BaseModel):
@@ -62,6 +64,7 @@ class AccountChange(Strict):
     role: Role | None = None
     team: Name | None = None
     email: Annotated[str, Field(max_length=320)] | None = None
+    disabled: bool | None = None
 
 
 class TokenFacts(BaseModel):
@@ -173,18 +176,16 @@ def add_account(request: Request, sent: NewAccount, viewer: Owner) -> AccountFac
 
 @router.patch("/accounts/{account_id}")
 def change_account(request: Request, account_id: Number, sent: AccountChange, viewer: Owner) -> AccountFacts:
-    """Give somebody another role, team or address."""
-    site = site_of(request)
-    with site.database.writing() as connection:
-        changed = accounts.change_account(
-            connection,
-            account_id,
-            actor=viewer.name,
-            now=site.clock(),
-            role=sent.role,
-            team=sent.team,
-            email=sent.email,
-        )
+    """Give somebody another role, team or address; `disabled` shuts them out, or lets them in again."""
+    changed = access.change_account(
+        site_of(request),
+        viewer,
+        account_id,
+        role=sent.role,
+        team=sent.team,
+        email=sent.email,
+        disabled=sent.disabled,
+    )
     return _account(changed)
 
 
@@ -213,6 +214,7 @@ def _account(account: Account) -> AccountFacts:
         team=account.team,
         role=account.role,
         created=account.created,
+        disabled=account.disabled,
     )
 
 

@@ -53,7 +53,8 @@ def announce(
 ) -> None:
     """Put a notice into the outbox for everybody who wants to hear of it."""
     targets: list[tuple[str, int | None]] = [(hook.url, hook.id) for hook in _listening(connection, payload, team_id)]
-    email = connection.execute(select(accounts.c.email).where(accounts.c.id == account_id)).scalar()
+    is_open = accounts.c.disabled.is_(None)
+    email = connection.execute(select(accounts.c.email).where(accounts.c.id == account_id, is_open)).scalar()
     if email:
         targets.append((f"mailto:{email}", None))
     _put(connection, event, payload, targets, now=now)
@@ -85,7 +86,7 @@ def _listening(connection: Connection, payload: Mapping[str, Any], team_id: int 
     """Webhooks of owners, and of a team where one is given."""
     query = select(webhooks.c.id, webhooks.c.url).join(accounts, accounts.c.id == webhooks.c.account_id)
     query = query.where(or_(webhooks.c.board.is_(None), webhooks.c.board == payload["board"]))
-    query = query.where(or_(accounts.c.role == "owner", accounts.c.team_id == team_id))
+    query = query.where(or_(accounts.c.role == "owner", accounts.c.team_id == team_id), accounts.c.disabled.is_(None))
     return list(connection.execute(query.order_by(webhooks.c.id)))
 
 

@@ -20,6 +20,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import UTC, datetime
 from pathlib import Path
+from threading import Lock
 from types import FrameType, MappingProxyType
 from typing import Any, TextIO
 
@@ -28,6 +29,8 @@ from billboards.errors import StoreFailed
 _about: ContextVar[Mapping[str, Any]] = ContextVar("about", default=MappingProxyType({}))
 #: Whose lines are written; a web server's own among them.
 LOGGERS = ("billboards", "uvicorn")
+#: Kinds of lines that are counted.
+REMEMBERED = 1000
 
 
 class JsonLines(logging.Formatter):
@@ -51,6 +54,41 @@ def about(**fields: Any) -> Iterator[None]:
         yield
     finally:
         _about.reset(token)
+
+
+class Rate(logging.Filter):
+    """Lets a line be written `most` times a minute; of what comes more often, how many there were is told once."""
+
+    def __init__(self, most: int = 30) -> None:
+        super().__init__()
+        self.most = most
+        self._minute: dict[tuple[str, str], tuple[float, int]] = {}
+        self._lock = Lock()
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if record.levelno < logging.WARNING:
+            return True
+        # What differs from line to line, as files and addresses do, comes after the words.
+        key = (record.name, str(record.msg)[:40])
+        with self._lock:
+            began, count = self._minute.get(key, (record.created, 0))
+            if record.created - began >= 60:
+                if count > self.most:
+                    record.msg = f"{record.msg} (and {count - self.most} more like it within a minute)"
+                began, count = record.created, 0
+            if len(self._minute) >= REMEMBERED:
+                self._minute.clear()
+            self._minute[key] = (began, count + 1)
+        return count < self.most
+
+
+def limit_logs() -> None:
+    """Bound what one kind of trouble writes into this process's log, however often it happens."""
+    rate = Rate()
+    loggers = (logging.getLogger(name) for name in (None, "asyncio", "uvicorn.error", *LOGGERS))
+    handlers = {handler for logger in loggers for handler in logger.handlers}
+    for handler in (*handlers, *([logging.lastResort] if logging.lastResort is not None else [])):
+        handler.addFilter(rate)
 
 
 def write_logs(form: str, stream: TextIO | None = None, *, file: Path | None = None) -> None:

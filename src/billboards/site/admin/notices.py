@@ -83,6 +83,8 @@ def _post(site: Site, delivery: Delivery) -> Refusal | None:
         )
     except (httpx.HTTPError, httpx.InvalidURL) as error:
         return Refusal(f"{type(error).__name__}: {error}")
+    except ValueError as error:
+        return Refusal(f"no address that can be asked: {error}", final=True)
     return None if answer.is_success else Refusal(f"answered {answer.status_code}", final=answer.status_code == 410)
 
 
@@ -94,11 +96,12 @@ def _is_owners(site: Site, delivery: Delivery) -> bool:
 
 def _inside(url: str) -> Refusal | None:
     """What speaks against an address that is not an owner's: it lies in the server's own network, or nowhere."""
-    host = urlsplit(url).hostname
     try:
-        inside = lies_inside(url)
+        host, inside = urlsplit(url).hostname, lies_inside(url)
     except NoAddress as error:
-        return Refusal(f"{host}: {error}")
+        return Refusal(f"its host can't be found: {error}")
+    except ValueError as error:
+        return Refusal(f"no web address: {error}", final=True)
     return Refusal(f"{host} lies in the server's own network", final=True) if inside else None
 
 
@@ -114,6 +117,9 @@ def _mail(site: Site, delivery: Delivery) -> Refusal | None:
         return Refusal(f"refused: {error}", final=True)
     except (smtplib.SMTPException, OSError) as error:
         return Refusal(f"{type(error).__name__}: {error}")
+    except ValueError as error:
+        # An address or name that no header can hold: it would be refused again each time.
+        return Refusal(f"no e-mail can be written: {error}", final=True)
     return None
 
 

@@ -9,7 +9,6 @@ hidden references can't be computed again by who has the folder; they stand in i
 from __future__ import annotations
 
 import shutil
-import tomllib
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -29,7 +28,7 @@ from billboards.board.folder import TextsFile, open_board
 from billboards.board.names import file_name
 from billboards.board.settings import FILE
 from billboards.board.writing import write_board, write_lines
-from billboards.reading import Problems
+from billboards.reading import Problems, toml_document
 from billboards.site.boards import snapshots
 from billboards.site.boards.live import BlobTexts
 from billboards.site.boards.masked import Look
@@ -86,10 +85,10 @@ def _copy_imported(look: Look, folder: Path) -> None:
     home = look.live.board.home
     if home is None or not look.board.imported:
         return
-    stated = tomllib.loads((home / FILE).read_text("utf-8-sig")).get("scores", {})
+    stated = toml_document((home / FILE).read_text("utf-8-sig")).get("scores", {})
     paths = named_files(home, "scores", ".tsv", lambda _: None, Problems())
     own = {column.source_name: column.signature for column in open_board(home).imported}
-    written = tomllib.loads((folder / FILE).read_text("utf-8"))["scores"]
+    written = toml_document((folder / FILE).read_text("utf-8"))["scores"]
     stated = {name: stated.get(name, {}) if name in own else written[name] for name in written}
     for column in look.board.imported:
         name = column.source_name
@@ -103,7 +102,7 @@ def _copy_imported(look: Look, folder: Path) -> None:
             # Scores were added on the site: the table is written anew, as its users know it.
             turned = {row: 0.0 - scores for row, scores in column.values.items()}
             write_lines(target, score_lines([instance.id for instance in look.board.instances], turned))
-    document = tomllib.loads((folder / FILE).read_text("utf-8"))
+    document = toml_document((folder / FILE).read_text("utf-8"))
     document["scores"] = stated
     (folder / FILE).write_text(tomli_w.dumps(document), "utf-8", newline="\n")
 

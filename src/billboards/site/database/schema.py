@@ -70,6 +70,7 @@ accounts = Table(
     Column("role", String(20), nullable=False),
     Column("oidc_subject", String(500), unique=True),
     Column("created", Float, nullable=False),
+    Column("disabled", Float),
 )
 
 tokens = Table(
@@ -92,6 +93,7 @@ sessions = Table(
     Column("csrf", String(64), nullable=False),
     Column("created", Float, nullable=False),
     Column("expires", Float, nullable=False),
+    Column("token_id", Integer),
 )
 
 submissions = Table(

@@ -66,6 +66,12 @@ def chosen_words(asked: Analysis[Any, Any]) -> list[str]:
     return words + (["domain", "document", "tag"] if "part" in asked.view else [])
 
 
+def _words(params: Mapping[str, str]) -> tuple[str, ...]:
+    """The words of an address that the page of an analysis reads."""
+    asked = analysis_named(_name(params["analysis"]))
+    return (*dict.fromkeys((*chosen_words(asked), *(option.outer for option in offered(asked)), "asked", "theme")),)
+
+
 def answer(look: Look, asked: Analysis[Any, Any], query: Mapping[str, Any]) -> Result[Any]:
     """An analysis asked of what this audience may see."""
     chosen: dict[str, Any] = {"aggregate": query.get("aggregate") or None}
@@ -247,5 +253,7 @@ def add_every_route() -> None:
 
 add_every_route()
 router.add_route("/boards/{board}/analyses", reading(list_analyses), include_in_schema=False)
-router.add_route("/boards/{board}/analyses/{analysis}", reading(show_analysis), include_in_schema=False)
-router.add_route("/boards/{board}/analyses/{analysis}/charts/{number}", reading(show_chart_of), include_in_schema=False)
+router.add_route("/boards/{board}/analyses/{analysis}", reading(show_analysis, words=_words), include_in_schema=False)
+router.add_route(
+    "/boards/{board}/analyses/{analysis}/charts/{number}", reading(show_chart_of, words=_words), include_in_schema=False
+)

@@ -20,6 +20,7 @@ from billboards.site.boards.snapshots import Snapshot
 from billboards.site.campaigns.protocol import list_protocols
 from billboards.site.pages import badges
 from billboards.site.pages.board_view import (
+    TABLE_WORDS,
     card_lines,
     chart_list,
     fact_lines,
@@ -208,5 +209,7 @@ def _compared_with(connection: Connection, look: Look, snapshot: Snapshot, since
     return earlier[0] if earlier else None
 
 
-router.add_route("/boards/{board}", reading(show_board), include_in_schema=False)
-router.add_route("/boards/{board}/rankings/{ranking}", reading(show_ranking), include_in_schema=False)
+router.add_route("/boards/{board}", reading(show_board, words=TABLE_WORDS), include_in_schema=False)
+router.add_route(
+    "/boards/{board}/rankings/{ranking}", reading(show_ranking, words=TABLE_WORDS), include_in_schema=False
+)

@@ -140,6 +140,8 @@ def table_context(
 
 
 _FILTERS = ("domain", "document", "tag", "aggregate", "references", "by", "since", "find")
+#: All words of an address that say what a board's table shows.
+TABLE_WORDS = (*_FILTERS, "sort", "direction", "order", "hide", "pin", "show", "page")
 
 
 def filter_selects(board: Board, chosen: Filter, ranking: Ranking | None = None) -> list[Select]:

@@ -79,4 +79,4 @@ def _scatter(look: Look, ranking: Ranking, name: str, theme: Theme) -> alt.Layer
     )
 
 
-router.add_route("/boards/{board}/charts/{chart:path}", reading(show_chart), include_in_schema=False)
+router.add_route("/boards/{board}/charts/{chart:path}", reading(show_chart, words=("theme",)), include_in_schema=False)

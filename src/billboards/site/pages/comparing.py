@@ -83,4 +83,6 @@ def _deciding(output: DecidingOutput) -> dict[str, Any]:
     }
 
 
-router.add_route("/boards/{board}/compare", reading(show_comparison), include_in_schema=False)
+router.add_route(
+    "/boards/{board}/compare", reading(show_comparison, words=("first", "second", "by")), include_in_schema=False
+)

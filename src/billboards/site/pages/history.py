@@ -121,7 +121,7 @@ def send_ensemble(ask: Ask) -> Body:
     return Body(dumps(document_of(look.masked_ensemble(ensembles[name]))).encode(), "application/json")
 
 
-router.add_route("/boards/{board}/rankings", reading(show_rankings), include_in_schema=False)
+router.add_route("/boards/{board}/rankings", reading(show_rankings, words=("before",)), include_in_schema=False)
 router.add_route("/boards/{board}/changes", lead_to_changes, include_in_schema=False)
-router.add_route("/boards/{board}/ensembles", reading(show_ensembles), include_in_schema=False)
+router.add_route("/boards/{board}/ensembles", reading(show_ensembles, words=("before",)), include_in_schema=False)
 router.add_route("/boards/{board}/ensembles/{signature:path}", reading(send_ensemble), include_in_schema=False)

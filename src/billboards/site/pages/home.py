@@ -104,4 +104,4 @@ def _card(look: Look) -> dict[str, Any]:
     }
 
 
-router.add_route("/", reading(show_boards), include_in_schema=False)
+router.add_route("/", reading(show_boards, words=("page",)), include_in_schema=False)

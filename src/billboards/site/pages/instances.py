@@ -17,7 +17,7 @@ from billboards.site.boards.masked import Look
 from billboards.site.pages.explorer import PEOPLE, SORTS, OutputPage, Search, explore
 from billboards.site.pages.matching_view import can_match
 from billboards.site.pages.paging import Pager, pager, read_page, stretch
-from billboards.site.pages.text_differences import Piece, mark_matches, marked
+from billboards.site.pages.text_differences import TOO_LONG, Marker, Piece, mark_matches
 from billboards.site.web import addresses
 from billboards.site.web.asking import Ask, reading
 from billboards.site.web.rendering import Body
@@ -26,6 +26,10 @@ router = APIRouter()
 
 #: Outputs of one instance on a page.
 MOST_OUTPUTS = 100
+#: The words of an address that say what is looked for.
+SEARCH_WORDS = (
+    *("text", "metric", "generator", "low", "high", "people_low", "people_high", "disputed", "sort", "page"),
+)
 #: Longer texts are cut in the list; the page of an instance shows all of them.
 CLIPPED = 420
 
@@ -124,16 +128,21 @@ def show_instance(ask: Ask) -> Body:
 
     def shown(name: str) -> ShownText:
         kind, text = texts[name]
-        return _shown(look, name, kind, text, k, texts[against][1] if against else None, name == against)
+        plain = not against or name == against
+        pieces = (Piece("same", text),) if plain else marker.marked(text, texts[against][1])
+        return _shown(look, name, kind, pieces, k, name == against)
 
+    marker = Marker()
+    shown_texts = {name: shown(name) for name in (*references, *outputs.entries)}
     return ask.board_page(
         "instance",
         look,
         "instances",
         heading=f"Instance {instance.id}",
         instance=instance,
-        references=[shown(name) for name in references],
-        outputs=[shown(name) for name in outputs.entries],
+        references=[shown_texts[name] for name in references],
+        outputs=[shown_texts[name] for name in outputs.entries],
+        unmarked=TOO_LONG if marker.is_cut else "",
         pages=pager(outputs.number, outputs.last, addresses.instance(look.name, instance.id), kept, at="#outputs"),
         against=against,
         names=list(texts),
@@ -164,9 +173,8 @@ def texts_of(look: Look, instance: Instance, k: int) -> dict[str, tuple[str, str
     return texts
 
 
-def _shown(look: Look, name: str, kind: str, text: str, k: int, against: str | None, is_compared: bool) -> ShownText:
+def _shown(look: Look, name: str, kind: str, pieces: tuple[Piece, ...], k: int, is_compared: bool) -> ShownText:
     row = look.board.row_position.get(name.removesuffix(" (output)"))
-    pieces = (Piece("same", text),) if against is None or is_compared else marked(text, against)
     if row is None:
         return ShownText(name, kind, pieces, None, (), is_compared)
     scores = ((metric, float(look.matrix.shown(metric)[row, k])) for metric in look.matrix.names)
@@ -199,5 +207,9 @@ def _lead(look: Look) -> str:
     return "" if ranking is None or ranking.ranked_by is None else ranking.ranked_by
 
 
-router.add_route("/boards/{board}/instances", reading(show_instances), include_in_schema=False)
-router.add_route("/boards/{board}/instances/{instance:path}", reading(show_instance), include_in_schema=False)
+router.add_route("/boards/{board}/instances", reading(show_instances, words=SEARCH_WORDS), include_in_schema=False)
+router.add_route(
+    "/boards/{board}/instances/{instance:path}",
+    reading(show_instance, words=("against", "metric", "page")),
+    include_in_schema=False,
+)

@@ -232,4 +232,6 @@ def _conditions(sensitivity: Sensitivity, name: str) -> list[dict[str, Any]]:
     ]
 
 
-router.add_route("/boards/{board}/metrics/{metric:path}", reading(show_metric), include_in_schema=False)
+router.add_route(
+    "/boards/{board}/metrics/{metric:path}", reading(show_metric, words=("firm",)), include_in_schema=False
+)

@@ -232,6 +232,12 @@ def find(
     return tuple(_submission(row) for row in connection.execute(query).mappings())
 
 
+def names(connection: Connection, board: str, kind: str) -> tuple[str, ...]:
+    """The names of all submissions of a kind to a board."""
+    query = select(submissions.c.name).where(submissions.c.board == board, submissions.c.kind == kind).distinct()
+    return tuple(connection.execute(query).scalars())
+
+
 def count_spent(connection: Connection, board: str, kind: str, team_id: int, *, since: float = 0.0) -> int:
     """How many submissions count towards a team's quota; those the platform spoiled don't."""
     query = select(func.count()).where(
@@ -241,6 +247,12 @@ def count_spent(connection: Connection, board: str, kind: str, team_id: int, *, 
         submissions.c.created >= since,
         submissions.c.refunded.is_(False),
     )
+    return connection.execute(query).scalar() or 0
+
+
+def count_sent(connection: Connection, team_id: int, *, since: float) -> int:
+    """How many submissions a team has sent since a time, to any board."""
+    query = select(func.count()).where(submissions.c.team_id == team_id, submissions.c.created >= since)
     return connection.execute(query).scalar() or 0
 
 

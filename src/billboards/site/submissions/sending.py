@@ -12,11 +12,9 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Connection, delete
@@ -24,10 +22,9 @@ from sqlalchemy import Connection, delete
 from billboards.analyses._people import PEOPLE
 from billboards.analyses.ensemble import ENSEMBLE
 from billboards.board import Board
-from billboards.board.names import generator_name_mistake
+from billboards.board.names import deceiving_mistake, generator_name_mistake, look_alike
 from billboards.errors import InvalidInput, InvalidSubmission, NotAllowed, Problem, Refused, UnknownName
 from billboards.metrics.discovery import part_names
-from billboards.run.manifest import Manifest
 from billboards.site.accounts.access import Viewer, may, require
 from billboards.site.accounts.records import Account
 from billboards.site.boards import registry
@@ -39,15 +36,11 @@ from billboards.site.settings import BoardSettings, moment, read_board_settings
 from billboards.site.site import Site
 from billboards.site.submissions import records as submissions
 from billboards.site.submissions.addressed_metrics import Addressed, check_allowed, read_address
+from billboards.site.submissions.archive_process import declared_in
+from billboards.site.submissions.archives import MOST_BYTES
 from billboards.site.submissions.generator_files import Format, canonical, read_generator
 from billboards.site.submissions.given import hidden_since
-from billboards.site.submissions.metric_folders import (
-    MOST_BYTES,
-    check_vetted,
-    folder_manifest,
-    most_bytes_sent,
-    unpack_metric,
-)
+from billboards.site.submissions.metric_folders import check_vetted, most_bytes_sent
 from billboards.site.submissions.records import Draft, Entry, Kind, Submission
 from billboards.site.submissions.sent_scores import SentScores, doubtful_sign, kept_scores, read_sent
 
@@ -194,8 +187,8 @@ def prepare_metric(
     largest = most_bytes_sent(site, account.name)
     check_size(raw, largest, file_name)
     settings: dict[str, Any] = _about(about)
-    declared = _declared(raw, file_name, manifest, name, most=max(MOST_BYTES, largest))
-    called = name or declared.card.name
+    declared = declared_in(raw, file_name=file_name, manifest=manifest, name=name, most=max(MOST_BYTES, largest))
+    called = name or declared.name
     _check_name(folder_board(site, registered), "metric", called)
     settings |= {"trusted": trusted, "trained_on_this_board": declared.trained_on_this_board, "file": file_name[:200]}
     if manifest is not None:
@@ -346,16 +339,6 @@ def _put_back(site: Site, blob: str, content: bytes) -> None:
         site.blobs.put(content)
 
 
-def _declared(
-    raw: bytes, file_name: str, manifest: Mapping[str, Any] | None, name: str | None, *, most: int
-) -> Manifest:
-    """What a metric says of itself; unpacking it here refuses at once what would be refused later."""
-    with tempfile.TemporaryDirectory() as work:
-        folder = Path(work) / "metric"
-        unpack_metric(raw, folder, name=file_name, most=most)
-        return folder_manifest(folder, manifest, name, file_name)
-
-
 def receive(site: Site, account: Account, ready: Sequence[Ready]) -> tuple[Received, ...]:
     """Write submissions down, all of them in one transaction, or none where any board refuses its own.
 
@@ -389,10 +372,13 @@ def _written_down(site: Site, connection: Connection, account: Account, ready: R
     called_so = submissions.find(connection, board=board, kind=kind, name=name)
     _check_owner(called_so, account, name, board_settings)
     same = [submission for submission in called_so if submission.team_id == account.team_id]
+    if not same:
+        _check_alike(connection, board, kind, account, name, board_settings)
     if same and same[0].state not in GONE and _is_same(same[0], blob, ready.settings):
         return same[0]
     hides = _hides(board_settings, folder_board(site, ready.registered))
-    phase = _check_open(connection, board_settings, board, kind, account, now, hides=hides)
+    per_day = site.settings.submissions_per_day
+    phase = _check_open(connection, board_settings, board, kind, account, now, hides=hides, per_day=per_day)
     if ready.entry == "primary":
         _check_one_primary(connection, board, kind, account, name)
     draft = Draft(
@@ -423,6 +409,19 @@ def _check_owner(same: Sequence[Submission], account: Account, name: str, settin
         raise Refused(f"the name {name} is taken by another team; choose another")
 
 
+def _check_alike(
+    connection: Connection, board: str, kind: Kind, account: Account, name: str, settings: BoardSettings
+) -> None:
+    """A name must not be taken for another one, as far as the sender may know of that."""
+    alike = [other for other in submissions.names(connection, board, kind) if other != name and look_alike(name, other)]
+    for other in alike:
+        for submission in submissions.find(connection, board=board, kind=kind, name=other):
+            own = submission.team_id == account.team_id
+            hidden = submission.anonymous or settings.hides(submission.phase)
+            if submission.state not in GONE and (own or not hidden):
+                raise Refused(f"the name {name!r} looks like {other}, which is there; choose another")
+
+
 def _check_open(
     connection: Connection,
     settings: BoardSettings,
@@ -432,10 +431,11 @@ def _check_open(
     now: float,
     *,
     hides: bool,
+    per_day: int,
 ) -> str | None:
     """The phase a submission belongs to; raises where none may come in now.
 
-    `hides` says that a metric's numbers tell of something hidden.
+    `hides` says that a metric's numbers tell of something hidden; `per_day` is what the site takes of a team in a day.
     """
     if kind not in settings.accepts:
         raise Refused(f"board {board} takes no {kind}s")
@@ -447,6 +447,11 @@ def _check_open(
     if settings.per_day is not None and today >= settings.per_day:
         raise Refused(
             f"team {account.team} has sent its {settings.per_day} {kind}s of today; "
+            f"the next may come after {moment(day + 86400)}"
+        )
+    if account.role != "owner" and submissions.count_sent(connection, account.team_id, since=day) >= per_day:
+        raise Refused(
+            f"team {account.team} has sent the {per_day} submissions that this site takes a day; "
             f"the next may come after {moment(day + 86400)}"
         )
     spent = submissions.count_spent(connection, board, kind, account.team_id)
@@ -496,7 +501,16 @@ def _check_early(
         if any(submission.state not in GONE and blob in (None, submission.blob) for submission in own):
             return
         hides = _hides(settings, folder_board(site, registered))
-        _check_open(connection, settings, registered.name, "metric", account, site.clock(), hides=hides)
+        _check_open(
+            connection,
+            settings,
+            registered.name,
+            "metric",
+            account,
+            site.clock(),
+            hides=hides,
+            per_day=site.settings.submissions_per_day,
+        )
 
 
 def _check_one_primary(connection: Connection, board: str, kind: Kind, account: Account, name: str) -> None:
@@ -716,9 +730,11 @@ def _check_name(board: Board, kind: Kind, name: str) -> None:
     """A name must be one, and nobody's on the board: it would be taken for another row, reference or metric."""
     if wrong := generator_name_mistake(name):
         raise InvalidInput(f"the name {name[:80]!r} {wrong}")
+    if wrong := deceiving_mistake(name):
+        raise InvalidInput(f"the name {name[:80]!r} {wrong}; choose another")
     if len(name) > 100:
         raise InvalidInput(f"the name {name[:80]!r}… is too long; use at most 100 characters")
-    if name.startswith("anonymous-") or name in ("ensemble", "human"):
+    if name.casefold().startswith("anonymous-") or any(look_alike(name, own) for own in ("ensemble", "human")):
         raise InvalidInput(f"the name {name} is the site's own; choose another")
     if kind == "metric" and set(name) & set("|(),"):
         raise InvalidInput(f"the name {name} holds one of | ( ) , which signatures use; choose another")
@@ -728,8 +744,11 @@ def _check_name(board: Board, kind: Kind, name: str) -> None:
         own, _ = board_metrics(board)
         taken = {*(metric.name for metric in own), *board.metrics, *(c.name for c in board.imported)}
         taken |= {column.source_name for column in board.imported}
-    if name in taken:
-        raise Refused(f"there is a {kind} or reference {name} on board {board.name} already; choose another name")
+    if alike := next((other for other in taken if look_alike(name, other)), None):
+        also = "" if alike == name else f", which looks like {name!r}"
+        raise Refused(
+            f"there is a {kind} or reference {alike} on board {board.name} already{also}; choose another name"
+        )
 
 
 def _about(about: Mapping[str, Any] | None) -> dict[str, Any]:

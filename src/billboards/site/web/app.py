@@ -47,6 +47,7 @@ from billboards.site.web.measures import Measures
 from billboards.site.web.request_log import RequestLog, patterns_of
 from billboards.site.web.routers import ROUTERS
 from billboards.site.web.security import Guard
+from billboards.site.web.start_token import StartToken
 
 #: The pages' routers; a board's own page comes last, because its address is the shortest.
 PAGES = (
@@ -103,6 +104,8 @@ def create_app(site: Site) -> FastAPI:
     app.add_middleware(Limits, site=site)
     measures = Measures()
     measures.watch(site.database.engine)
+    if site.start_token is not None:
+        app.add_middleware(StartToken, site=site)
     app.add_middleware(Health, site=site, measures=measures)
     app.add_middleware(Guard, local=not site.login_required)
     patterns = patterns_of((*(page.router for page in PAGES), *ROUTERS))

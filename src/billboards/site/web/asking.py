@@ -15,7 +15,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 import threading
-from collections.abc import Awaitable, Callable, Hashable, Mapping, MutableMapping
+from collections.abc import Awaitable, Callable, Collection, Hashable, Mapping, MutableMapping
 from dataclasses import dataclass, field
 from functools import partial
 from threading import Lock
@@ -30,7 +30,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from billboards.errors import NotAllowed, StoreFailed
-from billboards.site.accounts.access import VISITOR, Viewer, may, nobody, session_of, viewer_of_token
+from billboards.site.accounts.access import VISITOR, Viewer, local_viewer, may, nobody, session_of, viewer_of_token
 from billboards.site.boards.live import live_board
 from billboards.site.boards.masked import Look
 from billboards.site.boards.suites import suite_files
@@ -73,6 +73,7 @@ class Pages:
     looks: dict[tuple[str, str], tuple[int, Look]] = field(default_factory=dict)
     matcher: Matcher = field(default_factory=Matcher)
     _local: Viewer | None = None
+    _owner_here: Viewer | None = None
     _lock: Lock = field(default_factory=Lock)
     _making: dict[Hashable, asyncio.Task[Body]] = field(default_factory=dict)
 
@@ -86,6 +87,12 @@ class Pages:
         if self._local is None:
             self._local = nobody(self.site)
         return self._local
+
+    def owner_here(self) -> Viewer:
+        """The owner of a site for its own machine, who shows the token that it was started with."""
+        if self._owner_here is None:
+            self._owner_here = local_viewer(self.site)
+        return self._owner_here
 
     def look(self, board: str, viewer: Viewer) -> Look:
         """The board as a viewer may see it."""
@@ -175,21 +182,47 @@ class Ask:
 Show = Callable[[Ask], Body]
 
 
-def reading(show: Show, *, kept: bool = True) -> Endpoint:
-    """An endpoint for a page that only shows; its body is kept until a board changes, if boards are all it shows."""
+#: The words of an address that a page reads, or what tells them from the rest of the address.
+Words = Collection[str] | Callable[[Mapping[str, str]], Collection[str]]
+
+
+class AskedWords(QueryParams):
+    """What an address asks for, in the words that its page reads; all others are as if they were not there.
+
+    So an address with a word that means nothing is the same page, which is kept once.
+    """
+
+    def __init__(self, query: QueryParams, words: Collection[str]) -> None:
+        super().__init__([(word, value) for word in words for value in query.getlist(word)])
+        self.words = frozenset(words)
+
+    def get(self, key: Any, default: Any = None) -> Any:
+        assert key in self.words, f"the page reads {key!r}, which its route does not name"
+        return super().get(key, default)
+
+    def getlist(self, key: Any) -> list[str]:
+        assert key in self.words, f"the page reads {key!r}, which its route does not name"
+        return super().getlist(key)
+
+
+def reading(show: Show, *, kept: bool = True, words: Words = ()) -> Endpoint:
+    """An endpoint for a page that only shows; its body is kept until a board changes, if boards are all it shows.
+
+    `words` are those of the address that a kept page reads.
+    """
 
     async def endpoint(request: Request) -> Response:
         pages: Pages = request.app.state.pages
         viewer, csrf = request.state.asker = viewer_of(request, pages)
         board = request.path_params.get("board")
         # As they came: put together as an address and taken apart again, a name with # or ? in it would lose its end.
-        path, query = request.scope["path"], request.scope["query_string"].decode("latin-1")
-        key = pages.key(path, query, viewer, csrf, board)
+        path, query = request.scope["path"], request.query_params
+        if kept:
+            query = AskedWords(query, words(request.path_params) if callable(words) else words)
+        key = pages.key(path, str(query), viewer, csrf, board)
         body = pages.bodies.get(key) if kept else None
         if body is None:
-            ask = Ask(
-                pages=pages, viewer=viewer, csrf=csrf, path=path, query=request.query_params, params=request.path_params
-            )
+            ask = Ask(pages=pages, viewer=viewer, csrf=csrf, path=path, query=query, params=request.path_params)
             make = partial(to_thread.run_sync, show, ask, limiter=pages.computing)
             body = await (pages.made_once(key, make) if kept else make())
         headers = request.headers
@@ -242,10 +275,18 @@ def viewer_of(request: Request, pages: Pages) -> tuple[Viewer, str]:
         session = session_of(pages.site, cookie)
         if session is not None:
             return Viewer(session.account), session.csrf
+    if _is_owner_here(request, pages):
+        return pages.owner_here(), ""
     scheme, _, token = request.headers.get("authorization", "").partition(" ")
     if scheme.lower() == "bearer":
         return viewer_of_token(pages.site, token.strip()) or VISITOR, ""
     return pages.nobody(), ""
+
+
+def _is_owner_here(request: Request, pages: Pages) -> bool:
+    from billboards.site.web.start_token import holds_start_token
+
+    return holds_start_token(pages.site, request.headers)
 
 
 def check_csrf(expected: str, sent: str) -> None:

@@ -65,6 +65,7 @@ TITLES = {
     422: "That can’t be right",
     429: "Too many requests",
     503: "Not available now",
+    507: "No room",
 }
 
 
@@ -130,7 +131,8 @@ async def answer_unforeseen(request: Request, error: Exception) -> Response:
 
 
 def answer(request: Request, status: int, words: str, problems: list[str]) -> Response:
-    """A fault as the asker reads it."""
+    """A fault as the asker reads it; half a character that was sent is told as its code, which can be sent back."""
+    words, *problems = (text.encode("utf-8", "backslashreplace").decode() for text in (words, *problems))
     if request.url.path.startswith("/api/") or _wants_json(request):
         content: dict[str, Any] = {"status": status, "title": TITLES.get(status, "Server error"), "detail": words}
         content |= {"problems": problems} if problems else {}

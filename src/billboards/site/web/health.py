@@ -27,7 +27,7 @@ from billboards.site.admin.operations import FileStoreWatch, Operations, free_by
 from billboards.site.database.schema import REVISION
 from billboards.site.site import Site
 from billboards.site.web.measures import Measures, family
-from billboards.site.web.security import SAFE, App, Receive, Send
+from billboards.site.web.security import PROXIED, SAFE, App, Receive, Send
 
 log = logging.getLogger("billboards.site.web")
 
@@ -35,7 +35,6 @@ log = logging.getLogger("billboards.site.web")
 RETRY = "5"
 CONTENT = "text/plain; version=0.0.4; charset=utf-8"
 #: What a proxy adds: the request came from elsewhere, although the connection did not.
-PROXIED = ("x-forwarded-for", "forwarded", "x-real-ip", "via")
 
 
 class Health:

@@ -113,6 +113,7 @@ def _say_alive(site: Site, name: str, *, gpu: bool = False) -> None:
     """Be counted among the workers that are there, idle or not."""
     with site.database.claiming() as connection:
         leases.note_alive(connection, name, now=site.clock(), seconds=3 * REPORT, gpu=gpu)
+        leases.clamp(connection, now=site.clock(), seconds=site.settings.lease_seconds)
 
 
 def work_once(site: Site, name: str, stop: threading.Event | None = None, takes: Takes = anything) -> bool:
