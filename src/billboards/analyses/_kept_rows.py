@@ -130,7 +130,7 @@ class KeptRows:
         made = {}
         for column in columns:
             known, own = tables[column.name], fresh.get(column.name, {})
-            known |= {version: line for k, line in own.items() if (version := column.versions[k]) is not None}
+            known.update({version: line for k, line in own.items() if (version := column.versions[k]) is not None})
             made[column.name] = np.array([own[k] if k in own else known[str(column.versions[k])] for k in rows])
         return made
 
@@ -206,7 +206,7 @@ class RankedRows:
         bounds = np.full((len(scores), 2), np.nan)
         for rows, present in alike(np.isfinite(scores)):
             if present.any():
-                whole = scores if present.all() and len(rows) == len(scores) else scores[np.ix_(rows, present)]
+                whole = scores if present.all() and len(rows) == len(scores) else scores[np.array(rows)][:, present]
                 bounds[rows] = self.kept.resampling(self.draws).mean_bounds(whole)
         return np.hstack([mean_lines(scores), bounds])
 
@@ -238,7 +238,7 @@ class RankedRows:
         apart: dict[str, list[int]] = {}
         for name in best:
             versions, known = self.columns[name].versions, differs[name]
-            known |= {version: is_so for k, is_so in tested[name].items() if (version := versions[k]) is not None}
+            known.update({v: is_so for k, is_so in tested[name].items() if (v := versions[k]) is not None})
             apart[name] = [
                 k
                 for k in rows[name]

@@ -411,7 +411,7 @@ def _tests_between(
 ) -> Floats | Clustered:
     """What draws clusters of the rows that get a place; the others have gaps and are tested with nobody."""
     members = np.flatnonzero(complete)
-    taking_part = [rows[k] for k in members]
+    taking_part = [rows[int(k)] for k in members]
     if taking_part and ranked.means(name).finite[taking_part[0]] == ranked.instances:
         signed = ranked.signed(name, taking_part)
         place = {int(k): number for number, k in enumerate(members)}

@@ -171,7 +171,7 @@ def _column(
         values = [_system_value(cells[row.version], counts.get(row.version), board, chosen) for row in rows]
     else:
         values = mean_values(scores, resampling)
-    kept |= {row.version: value for row, value in zip(rows, values, strict=True) if value is not None}
+    kept.update({row.version: value for row, value in zip(rows, values, strict=True) if value is not None})
     named = {row.name: kept[row.version] for row in every if row.version in kept}
     lacking = tuple(row.name for row in rows if kind != "mean" and row.version not in counts)
     signature = None

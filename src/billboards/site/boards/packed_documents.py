@@ -135,9 +135,11 @@ def _kept(connection: Connection, board: str, audience: str, number: int) -> Kep
 
 
 def _text(connection: Connection, board: str, audience: str, number: int, kept: KeptText) -> str:
-    if kept.packed is None:
+    if kept.packed is None or kept.document:
         return kept.document
     try:
+        if kept.base is not None and kept.base >= number:
+            raise ValueError(f"it is kept as a difference to ranking {kept.base}, which is no earlier one")
         base = None if kept.base is None else read_text(connection, board, audience, kept.base)
         return unpack(kept.packed, base)
     except ValueError as error:

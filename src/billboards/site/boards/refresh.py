@@ -69,8 +69,8 @@ def refresh(site: Site, name: str, audience: Audience, lease: Lease) -> Snapshot
     findings = find_against(audited, audits, refused)
     climbed = climb_board(live)
     disclosure = replace(live.disclosure, rungs=climbed.rungs)
-    kept = site.cache.get(_ROWS, (name, audience)) or site.cache.put(_ROWS, (name, audience), KeptRows())
-    ranking = rank_by_owner(live, ranking_options(live, findings, disclosure), kept)
+    rows = site.cache.get(_ROWS, (name, audience)) or site.cache.put(_ROWS, (name, audience), KeptRows())
+    ranking = rank_by_owner(live, ranking_options(live, findings, disclosure), rows)
     if disclosure.people:
         ranking = without_people(ranking)
     overrating = _overrating(live, ranking)

@@ -28,7 +28,8 @@ def _unpack_all(connection: sa.Connection) -> None:
     from billboards.site.database.schema import rankings
 
     key = (rankings.c.board, rankings.c.audience, rankings.c.number)
-    packed = sa.select(*key).where(rankings.c.packed.is_not(None)).order_by(rankings.c.base.is_(None), *key)
+    is_packed = (rankings.c.packed.is_not(None), rankings.c.document == "")
+    packed = sa.select(*key).where(*is_packed).order_by(rankings.c.base.is_(None), *key)
     for board, audience, number in connection.execute(packed).all():
         text = read_text(connection, board, audience, number)
         where = (key[0] == board, key[1] == audience, key[2] == number)
