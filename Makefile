@@ -9,7 +9,7 @@ KERNELS := setup.py $(wildcard tools/*.py src/billboards/metrics/kernels/*.[ch])
 # A test that hangs is ended after a quarter of an hour, says where it was, and fails.
 NO_HANGING := -o faulthandler_timeout=900 -o faulthandler_exit_on_timeout=true --max-worker-restart=1
 
-.PHONY: demo test check kernels studies benchmarks clean
+.PHONY: demo test check kernels redteam studies benchmarks clean
 
 demo: .venv/installed  ## build, score and rank the demo board, and open the site on it (Ctrl-C ends it)
 	$(BIN)/billboards demo
@@ -27,6 +27,9 @@ check: .venv/check  ## style, types, import directions, licences and known weakn
 
 kernels:  ## compile what is out of date, in place: quicker than installing anew
 	$(PYTHON) tools/build_kernels.py
+
+redteam: .venv/test  ## play every attack, the longest ones too, and print what became of each
+	$(BIN)/python tools/redteam.py
 
 benchmarks: .venv/test  ## print our figures beside the peers'
 	$(BIN)/python benchmarks/startup.py
