@@ -93,7 +93,7 @@ def test_a_lock_without_a_package_a_hash_or_with_a_host_is_refused(tools: None) 
 
 
 def test_two_builds_of_the_wheel_are_the_same_bytes_and_have_a_bill_of_materials(tmp_path: Path) -> None:
-    command = [sys.executable, TOOLS / "build_wheel.py", "--out", tmp_path]
+    command = [sys.executable, str(TOOLS / "build_wheel.py"), "--out", str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     (wheel,) = tmp_path.glob("billboards-*.whl")
