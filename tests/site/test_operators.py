@@ -77,8 +77,8 @@ def test_an_answer_about_an_absent_database_names_no_place_and_the_log_does(
     for path in small.site.data.glob("site.sqlite*"):
         path.unlink()
     (small.site.data / "site.sqlite").mkdir()
-    for path in ("/", "/boards/small", "/api/v1/boards"):
-        answer = small.client.get(path, headers={"x-request-id": "morning-7"})
+    for page in ("/", "/boards/small", "/api/v1/boards"):
+        answer = small.client.get(page, headers={"x-request-id": "morning-7"})
         assert answer.status_code == 503
         assert not PLACES.search(answer.text), answer.text
         assert "request id morning-7" in answer.text

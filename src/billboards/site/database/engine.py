@@ -155,7 +155,7 @@ def _engine(url: str) -> Engine:
     driven = make_url(url).set(drivername="postgresql+psycopg")
     # A server that was started again has closed the connections that are kept: each is tried before it is used.
     engine = create_engine(
-        driven, pool_pre_ping=True, pool_size=20, max_overflow=40, connect_args={"connect_timeout": 10}
+        driven, pool_pre_ping=True, pool_size=10, max_overflow=20, connect_args={"connect_timeout": 10}
     )
     event.listen(engine, "begin", _begin_postgresql)
     return engine
