@@ -212,6 +212,9 @@ def addresses(small: PageSite) -> dict[str, list[str]]:
             f"{BOARD}/analyses/estimate?generator=late",
             f"{BOARD}/analyses/ratings.doubts?metric=chrF",
         ],
+        "/boards/{board}/analyses/{analysis}/files/{file}": [
+            f"{BOARD}/analyses/rank/files/{file}" for file in ("metrics.csv", "generators.tex", "metrics.md?digits=9")
+        ],
         "/boards/{board}/analyses/{analysis}/charts/{number}": [
             f"{BOARD}/analyses/{name}/charts/0.svg" for name in ("rank", "overrating", "ensemble")
         ],

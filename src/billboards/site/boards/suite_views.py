@@ -20,7 +20,6 @@ from billboards.analyses.suite.open import OpenSuite, SuiteViews
 from billboards.analyses.suite.results import Block, Suite, SuiteRanking, SuiteResult
 from billboards.analyses.suite.shown_tables import Shown, suite_ranking_table, suite_tables
 from billboards.errors import InvalidInput, NotEnoughData, Refused, UnknownName
-from billboards.show.arranging import arrange
 from billboards.show.table import Table
 from billboards.site.accounts.access import Viewer, may
 from billboards.site.boards import suite_rankings
@@ -243,21 +242,6 @@ def _answer(opened: OpenSuite, query: SuiteQuery) -> Kept:
     with suppress(NotEnoughData):
         rankings = (chosen.rank(block=query.block or "all", draws=DRAWS, seed=SEED).value,)
     return Kept(result, rankings)
-
-
-def arranged_tables(tables: Sequence[Table], options: Mapping[str, Any]) -> list[Table]:
-    """Tables as somebody wants them shown; those that lack a row or column that was asked for are left out."""
-    if not options:
-        return list(tables)
-    fitting, first = [], None
-    for table in tables:
-        try:
-            fitting.append(arrange(table, options))
-        except UnknownName as error:
-            first = first or error
-    if first is not None and not fitting:
-        raise first
-    return fitting
 
 
 @dataclass(frozen=True, kw_only=True)

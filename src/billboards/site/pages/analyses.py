@@ -8,7 +8,9 @@ with which command that is done.
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any, Union
 
@@ -19,12 +21,21 @@ from starlette.responses import Response
 
 from billboards.analyses import Analysis, Result, analysis_named, summaries
 from billboards.board import Slice
-from billboards.errors import InvalidInput, NotEnoughData
+from billboards.errors import InvalidInput, NotEnoughData, UnknownName
 from billboards.options import Option
 from billboards.show.documents import document_model
+from billboards.show.table import Table
 from billboards.site.accounts.access import Viewer
 from billboards.site.accounts.permissions import Permission, look_of
 from billboards.site.boards.masked import Look
+from billboards.site.pages.table_files import (
+    FORMATS,
+    TABLE_OPTIONS,
+    arranged_tables,
+    table_file,
+    table_names,
+    table_options,
+)
 from billboards.site.web import addresses
 from billboards.site.web.api import tagged_router
 from billboards.site.web.asking import Ask, reading
@@ -125,6 +136,11 @@ def show_analysis(ask: Ask) -> Body:
         result = answer(look, asked, query)
     except (NotEnoughData, InvalidInput) as error:
         problem = str(error)
+    tables: list[tuple[Table, list[tuple[str, str]]]] = []
+    try:
+        tables = [] if result is None else _shown_tables(ask, look, result)
+    except InvalidInput as error:
+        problem = str(error)
     defaults = options_of_owner(look, asked)
     fields = [_field(option, query.get(option.name, defaults.get(option.name))) for option in offered(asked)]
     own = addresses.board(look.name, "analyses", ask.params["analysis"])
@@ -140,9 +156,33 @@ def show_analysis(ask: Ask) -> Body:
         choices=[{"name": word, "help": _VIEW[word], "value": query.get(word) or ""} for word in chosen_words(asked)],
         result=result,
         problem=problem,
+        tables=tables,
+        arranging={word: ask.query.get(word, "") for word in TABLE_OPTIONS},
         charts=charts,
         document=f"/api/v1{own}{addresses.asked(dict(asking))}",
     )
+
+
+def _shown_tables(ask: Ask, look: Look, result: Result[Any]) -> list[tuple[Table, list[tuple[str, str]]]]:
+    """The tables as the address wants them, each with the addresses of its files."""
+    options, asking = table_options(ask.query), dict(ask.query.multi_items())
+    own = addresses.board(look.name, "analyses", ask.params["analysis"], "files")
+    shown = []
+    for name, table in zip(table_names(result.tables), result.tables, strict=True):
+        with suppress(UnknownName):
+            files = [(words, f"{own}/{name}.{end}{addresses.asked(asking)}") for end, (words, _) in FORMATS.items()]
+            shown.append((arranged_tables([table], options)[0], files))
+    if result.tables and not shown:
+        arranged_tables(result.tables, options)
+    return shown
+
+
+def send_table_of(ask: Ask) -> Body:
+    """A table of an analysis as it is shown, as a file."""
+    look, asked = ask.look(), analysis_named(_name(ask.params["analysis"]))
+    tables = answer(look, asked, _from_address(asked, ask)).tables
+    prefix = re.sub(r"[^\w.-]+", "-", f"{look.name}-{asked.name}", flags=re.ASCII)
+    return table_file(tables, table_options(ask.query), ask.params["file"], prefix)
 
 
 def show_chart_of(ask: Ask) -> Body:
@@ -254,6 +294,11 @@ def add_every_route() -> None:
 add_every_route()
 router.add_route("/boards/{board}/analyses", reading(list_analyses), include_in_schema=False)
 router.add_route("/boards/{board}/analyses/{analysis}", reading(show_analysis, words=_words), include_in_schema=False)
+router.add_route(
+    "/boards/{board}/analyses/{analysis}/files/{file}",
+    reading(send_table_of, words=_words),
+    include_in_schema=False,
+)
 router.add_route(
     "/boards/{board}/analyses/{analysis}/charts/{number}", reading(show_chart_of, words=_words), include_in_schema=False
 )

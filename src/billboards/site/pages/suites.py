@@ -19,17 +19,13 @@ from billboards.analyses.suite.results import Suite
 from billboards.analyses.suite.shown_tables import Shown, suite_ranking_table, suite_tables
 from billboards.errors import InvalidInput, NotEnoughData, UnknownName
 from billboards.reading import whole_number
-from billboards.show.csv import to_csv
 from billboards.show.documents import dumps
-from billboards.show.latex import to_latex
-from billboards.show.markdown import to_markdown
 from billboards.show.table import Table, TableColumn
 from billboards.show.words import listed, one_line
 from billboards.site.boards.live_suites import live_suites
 from billboards.site.boards.suite_views import (
     SuiteAnswer,
     SuiteQuery,
-    arranged_tables,
     ask_suite,
     history_of,
     places_over_time,
@@ -38,6 +34,7 @@ from billboards.site.boards.suite_views import (
 )
 from billboards.site.boards.suites import shown_results, site_suites
 from billboards.site.pages.charts import HEAD
+from billboards.site.pages.table_files import FORMATS, TABLE_OPTIONS, arranged_tables, table_file, table_options
 from billboards.site.pages.timelines import STEPS, Timeline, timeline
 from billboards.site.web import addresses
 from billboards.site.web.asking import Ask, reading
@@ -53,15 +50,7 @@ if TYPE_CHECKING:
 
 router = APIRouter()
 
-#: Options of tables that a page offers, as `billboards.show.arranging` has them.
-TABLE_OPTIONS = ("digits", "columns", "rows")
 SHOWN: tuple[Shown, ...] = ("values", "p", "intervals")
-#: What a table is downloaded as, by the end of the file's name.
-FORMATS: Mapping[str, tuple[str, str]] = {
-    "csv": ("CSV", "text/csv; charset=utf-8"),
-    "tex": ("LaTeX", "application/x-tex; charset=utf-8"),
-    "md": ("Markdown", "text/markdown; charset=utf-8"),
-}
 #: Rankings listed on a page, lines in its chart, and generators in its table.
 PAGE, MOST_LINES, MOST_GENERATORS = 20, 12, 100
 
@@ -100,7 +89,7 @@ def show_suite(ask: Ask) -> Body:
 
 def _show_live(ask: Ask, suite: Suite) -> Body:
     answer = _asked(ask, suite)
-    problem, tables, options = answer.problem, list[Table](), _options(ask)
+    problem, tables, options = answer.problem, list[Table](), table_options(ask.query)
     try:
         tables = arranged_tables(answer.tables(_shown(ask)), options)
     except InvalidInput as error:
@@ -155,17 +144,6 @@ def _shown(ask: Ask) -> Shown:
         if shown == asked:
             return shown
     raise UnknownName("thing to show", asked, SHOWN)
-
-
-def _options(ask: Ask) -> dict[str, Any]:
-    """How tables are wanted, from the address."""
-    options: dict[str, Any] = {key: text for key in TABLE_OPTIONS if (text := ask.query.get(key, "").strip())}
-    if "digits" in options:
-        digits = whole_number(options["digits"])
-        if digits is None or digits > 12:
-            raise InvalidInput(f"digits must be a whole number from 0 to 12; found {options['digits'][:20]!r}")
-        options["digits"] = digits
-    return options
 
 
 def _words(ask: Ask) -> dict[str, str]:
@@ -265,15 +243,8 @@ def send_table(ask: Ask) -> Body:
     suite = live_suites(ask.site).get(ask.params["suite"])
     if suite is None:
         raise UnknownName("suite of this site’s boards", ask.params["suite"], live_suites(ask.site))
-    name, _, end = ask.params["file"].rpartition(".")
-    if end not in FORMATS:
-        raise UnknownName("kind of file", end, FORMATS)
-    tables = {table.name: table for table in arranged_tables(_asked(ask, suite).tables(_shown(ask)), _options(ask))}
-    if name not in tables:
-        raise UnknownName("table", name, tables)
-    texts = {"csv": to_csv, "tex": to_latex, "md": to_markdown}
-    disposition = f'attachment; filename="{suite.name}-{name}.{end}"'
-    return Body(texts[end](tables[name]).encode(), FORMATS[end][1], headers=(("content-disposition", disposition),))
+    tables = _asked(ask, suite).tables(_shown(ask))
+    return table_file(tables, table_options(ask.query), ask.params["file"], suite.name)
 
 
 def show_run(ask: Ask) -> Body:
