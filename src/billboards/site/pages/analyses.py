@@ -80,7 +80,8 @@ def chosen_words(asked: Analysis[Any, Any]) -> list[str]:
 def _words(params: Mapping[str, str]) -> tuple[str, ...]:
     """The words of an address that the page of an analysis reads."""
     asked = analysis_named(_name(params["analysis"]))
-    return (*dict.fromkeys((*chosen_words(asked), *(option.outer for option in offered(asked)), "asked", "theme")),)
+    own = (option.outer for option in offered(asked))
+    return (*dict.fromkeys((*chosen_words(asked), *own, *TABLE_OPTIONS, "asked", "theme")),)
 
 
 def answer(look: Look, asked: Analysis[Any, Any], query: Mapping[str, Any]) -> Result[Any]:

@@ -264,4 +264,7 @@ def _sort_address(address: str, query: Mapping[str, object], key: str, sort: str
     )
 
 
-router.add_route("/boards/{board}/metrics", reading(show_metrics), include_in_schema=False)
+#: What the address may say.
+WORDS = ("find", "kind", "sort", "direction", "page")
+
+router.add_route("/boards/{board}/metrics", reading(show_metrics, words=WORDS), include_in_schema=False)
