@@ -66,7 +66,13 @@ def page(small: SmallSite, path: str, asker: str = "visitor") -> str:
 def without_versions(document: dict[str, Any]) -> dict[str, Any]:
     """A table's document without what names a program: a file and a submission are signed otherwise."""
     cells = [{**cell, "signatures": [], "reason": None} for cell in document["cells"]]
-    left = {"boards": {}, "missing": {}, "substitutes": {}, "title": None, "cells": [c for c in cells if c["measures"]]}
+    left: dict[str, Any] = {
+        "boards": {},
+        "missing": {},
+        "substitutes": {},
+        "title": None,
+        "cells": [c for c in cells if c["measures"]],
+    }
     return {**document, **left}
 
 
