@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import csv
 import gzip
+import hashlib
 import io
 import json
 import math
@@ -23,6 +24,8 @@ import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from importlib import resources
 from pathlib import Path
 from reprlib import Repr
 from typing import Any, TypeGuard
@@ -215,6 +218,21 @@ def is_binary(raw: bytes) -> bool:
     return start.count(b"\0") > 1 or controls > max(len(start) / 20, 2)
 
 
+@cache
+def published_digests() -> frozenset[str]:
+    """Digests of files as their publishers have them, as the catalogue of public boards lists them."""
+    folder = resources.files("billboards") / "catalogue" / "digests"
+    lists = (file.read_text(encoding="utf-8") for file in folder.iterdir() if file.name.endswith(".tsv"))
+    return frozenset(line.split("\t")[1] for text in lists for line in text.splitlines() if line.count("\t") > 1)
+
+
+def lacks_line_end(raw: bytes) -> bool:
+    """Whether a text may be cut off: it ends without a line end, and is no published file, of which some end so."""
+    if raw.endswith((b"\n", b"\r")):
+        return False
+    return hashlib.sha256(raw).hexdigest() not in published_digests()
+
+
 def check_ended(raw: bytes, name: str, problems: Problems) -> None:
     """A last line without its end may be half a number or half a sentence, which nothing else would show."""
     if not raw.endswith(b"\n"):
@@ -380,10 +398,9 @@ def _delimited(path: Path, delimiter: str, problems: Problems, numbered: bool) -
     if len(set(header)) < len(header) or not header or not all(name.strip() for name in header[numbered:]):
         problems.error(str(path), 1, f"columns must have names, all different; found {shown(header)}")
     refuse_errors(problems)
-    ended = raw.endswith((b"\n", b"\r"))
     note = f"{path}: the last line has no line end; make sure that the file is complete"
     rows = _named_rows(records, header, str(path), problems)
-    return Table(path=str(path), columns=tuple(header), rows=rows, notes=() if ended else (note,))
+    return Table(path=str(path), columns=tuple(header), rows=rows, notes=(note,) if lacks_line_end(raw) else ())
 
 
 def _named_rows(
