@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
 from browser_pages import OpenPage, watched_pages
-from playwright.sync_api import Browser, Page, Route, expect
+from playwright.sync_api import Browser, Locator, Page, Position, Route, expect
 from served_sites import Served, serving
 from small_sites import make_board
 
@@ -218,6 +218,26 @@ def test_who_fails_the_test_questions_is_excluded_and_told_so(harbour: Served, s
     assert _answers(harbour, campaign) == [], "their answers count no longer"
 
 
+def _middle_of_word(text: Locator, place: int) -> Position:
+    """Where a word of a text is shown, whatever the typeface."""
+    x, y = text.evaluate(
+        """(text, place) => {
+          const walker = document.createTreeWalker(text, NodeFilter.SHOW_TEXT);
+          const words = [];
+          while (walker.nextNode())
+            for (const found of walker.currentNode.data.matchAll(/\\S+/g)) words.push([walker.currentNode, found]);
+          const [node, found] = words[place];
+          const range = document.createRange();
+          range.setStart(node, found.index);
+          range.setEnd(node, found.index + found[0].length);
+          const box = range.getBoundingClientRect(), around = text.getBoundingClientRect();
+          return [(box.left + box.right) / 2 - around.left, (box.top + box.bottom) / 2 - around.top];
+        }""",
+        place,
+    )
+    return {"x": x, "y": y}
+
+
 def test_errors_are_marked_by_mouse_and_by_keyboard(harbour: Served, start: Start, page: OpenPage) -> None:
     campaign, (link,) = start("spans", "esa", positive=0.0, negative=0.0)
     opened = page(link)
@@ -229,7 +249,7 @@ def test_errors_are_marked_by_mouse_and_by_keyboard(harbour: Served, start: Star
     opened.keyboard.press("Shift+ArrowRight")
     opened.keyboard.press("2")
     expect(opened.locator(".marks li")).to_contain_text(f"“{words[0]} {words[1]}”: major")
-    text.dblclick(position={"x": 200, "y": 20})
+    text.dblclick(position=_middle_of_word(text, 3))
     opened.get_by_role("button", name="minor").click()
     expect(opened.locator(".marks li")).to_have_count(2)
     opened.get_by_role("button", name="Continue").click()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]
 from browser_pages import OpenPage
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 BOARD = "/boards/bulletins"
 PAGES = [
@@ -72,3 +72,20 @@ def test_no_page_is_wider_than_a_phone(open_page: OpenPage, path: str) -> None:
 def test_the_board_is_dark_in_the_dark(open_page: OpenPage) -> None:
     dark = open_page(BOARD, color_scheme="dark")
     assert dark.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(18, 21, 24)"
+
+
+def test_a_reader_may_choose_the_colours_and_they_stay(open_page: OpenPage) -> None:
+    page = open_page("/", color_scheme="light")
+    ground = "getComputedStyle(document.body).backgroundColor"
+    button = page.locator("#theme")
+    for theme, colour in (("light", "rgb(255, 255, 255)"), ("dark", "rgb(18, 21, 24)")):
+        button.click()
+        expect(button).to_have_attribute("data-theme", theme)
+        assert page.evaluate(ground) == colour
+    page.goto(BOARD)
+    expect(button).to_have_attribute("data-theme", "dark")
+    assert page.evaluate(ground) == "rgb(18, 21, 24)"
+    sources = page.locator("source[data-dark]").evaluate_all("all => all.map((one) => one.media)")
+    assert set(sources) == {"all"}
+    button.click()
+    assert page.evaluate(ground) == "rgb(255, 255, 255)", "as the system has it"

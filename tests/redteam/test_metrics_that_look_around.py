@@ -121,7 +121,7 @@ def test_what_a_score_must_not_depend_on_is_rejected_in_the_trial(
     # In a trial of few outputs company may be alike by luck of the secret; then the probe of the first job marks it.
     states = {name: small.now(submission) for name, submission in sent.items()}
     assert all(now.state == "rejected" or inconsistency(now) for now in states.values()), states
-    assert {name for name, now in states.items() if now.state != "rejected"} <= {"company", "offset"}
+    assert {name for name, now in states.items() if now.state != "rejected"} <= {"company", "offset", "call"}
     for name, now in ((name, now) for name, now in states.items() if now.state == "rejected"):
         words = "run again" if name in ("time", "offset") else "run again in another order and other company"
         assert words in str(now.reason), name

@@ -156,7 +156,6 @@ def environment() -> Environment:
     }
     made.globals |= {
         "stylesheet": Markup(stylesheet("site.css")),
-        "first_script": Markup(static_file(FIRST_SCRIPT).decode()),
         "annotate_stylesheet": Markup(stylesheet("annotate.css")),
         "static": static_address,
         "release": metadata.version("billboards"),
@@ -184,8 +183,6 @@ def stamp(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
 
 
-#: What runs before a page is drawn; it stands inside pages, as styles do.
-FIRST_SCRIPT = "first_theme.js"
 #: What pages are set in.
 FONT = "inter.woff2"
 #: Styles that may stand inside pages: what all have, and what annotators' have beside it.
@@ -204,12 +201,6 @@ def stylesheet_hashes() -> tuple[str, ...]:
     """The names by which the content policy allows the stylesheets and no others."""
     digests = (hashlib.sha256(stylesheet(name).encode()).digest() for name in STYLESHEETS)
     return tuple(f"sha256-{base64.b64encode(digest).decode()}" for digest in digests)
-
-
-@cache
-def first_script_hash() -> str:
-    """The name by which the content policy allows the one script that stands inside pages."""
-    return f"sha256-{base64.b64encode(hashlib.sha256(static_file(FIRST_SCRIPT)).digest()).decode()}"
 
 
 @cache

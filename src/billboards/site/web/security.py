@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse
 
-from billboards.site.web.rendering import first_script_hash, stylesheet_hashes
+from billboards.site.web.rendering import stylesheet_hashes
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -29,10 +29,10 @@ SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 
 @cache
 def content_policy() -> str:
-    """What a page may load: this site's own files, and the stylesheets and the one script that stand inside it."""
+    """What a page may load: this site's own files, and the stylesheets that stand inside it."""
     styles = " ".join(f"'{name}'" for name in stylesheet_hashes())
     return (
-        f"default-src 'none'; script-src 'self' '{first_script_hash()}'; style-src {styles}; img-src 'self' data:; "
+        f"default-src 'none'; script-src 'self'; style-src {styles}; img-src 'self' data:; "
         "font-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
     )
 

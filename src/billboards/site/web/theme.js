@@ -1,5 +1,4 @@
-// Light, dark, or as the system has it: the button that changes it. What was chosen before is applied by first_theme.js,
-// which stands inside the page, so that it never flashes in the other one.
+// Light, dark, or as the system has it: the button that changes it, and what was chosen before.
 const root = document.documentElement;
 const THEMES = ["system", "light", "dark"];
 const button = document.getElementById("theme");
@@ -19,7 +18,16 @@ function choosePictures(theme) {
   for (const source of document.querySelectorAll("source[data-dark]")) source.media = media;
 }
 
-applyTheme(root.dataset.theme ?? "system");
+function chosenTheme() {
+  try {
+    const kept = localStorage.getItem("theme");
+    return THEMES.includes(kept) ? kept : "system";
+  } catch {
+    return "system";
+  }
+}
+
+applyTheme(chosenTheme());
 button.hidden = false;
 button.addEventListener("click", () => {
   const theme = THEMES[(THEMES.indexOf(button.dataset.theme) + 1) % THEMES.length];
