@@ -3,7 +3,7 @@
 A body is kept in the process under everything it depends on: path, query, class of viewer, and the generation of what
 it shows. So a page costs one look at the generation until something changes, and a browser that has it already is told
 so by its ETag. The stylesheet stands inside each page and is allowed by its hash: the first view then needs no second
-round trip, at a cost of 4 kB compressed, and no page may carry a style that is not one of the site's own.
+round trip, at a cost of 5 kB compressed, and no page may carry a style that is not one of the site's own.
 """
 
 from __future__ import annotations
