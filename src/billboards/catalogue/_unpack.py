@@ -185,7 +185,7 @@ def _tar_members(tar: tarfile.TarFile) -> Iterator[_Member]:
                 open=partial(tar.extractfile, info),
             )
         # tarfile keeps every member it has seen; of large archives that would fill the memory.
-        tar.members = []  # type: ignore[attr-defined]
+        tar.members = []  # type: ignore[attr-defined]  # what typeshed leaves out
 
 
 def _decompressed(archive: Path) -> IO[bytes]:

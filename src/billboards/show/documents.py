@@ -147,9 +147,9 @@ def _field_type(hint: Any) -> Any:
     if origin in (Union, UnionType):
         return Union[tuple(part if part is NoneType else _field_type(part) for part in inside)]  # noqa: UP007 - made here
     if origin is tuple:
-        return tuple[tuple(part if part is ... else _field_type(part) for part in inside)]  # type: ignore[misc]
+        return tuple[tuple(part if part is ... else _field_type(part) for part in inside)]  # type: ignore[misc]  # a type made here
     if origin is Mapping or origin is dict:
-        return dict[str, _field_type(inside[1])]  # type: ignore[misc]
+        return dict[str, _field_type(inside[1])]  # type: ignore[misc]  # a type made here
     return hint if origin is Literal else Any
 
 
